@@ -1,0 +1,85 @@
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "barrio/base/ids.hpp"
+
+namespace barrio {
+
+/// Say how a program ended; the values are the exit codes of every barrio program.
+enum class ErrorCode : int {
+  ok = 0,
+  failed = 1,     ///< the machine or the file system said no
+  usage = 2,      ///< the command line or an argument is wrong
+  bad_input = 3,  ///< a file or its contents are wrong
+  differs = 4,    ///< a comparison found a difference
+  internal = 70,  ///< a bug in barrio
+};
+
+constexpr int exit_code(ErrorCode code) noexcept { return static_cast<int>(code); }
+
+/// The four parts of a message a person can act on.
+struct ErrorText {
+  std::string subject;      ///< what the message is about: a file, an argument, a rank
+  std::string cause;        ///< what is wrong with it
+  std::string remedy = {};  ///< what to do about it; may be empty
+};
+
+/// Report a fault in arguments, input or the machine.
+/// Thrown by one rank alone, it ends the whole job (see `barrio::mpi::run`). A fault that every rank sees is
+/// thrown as `AgreedError`.
+class Error : public std::exception {
+ public:
+  Error(ErrorCode code, ErrorText text);
+
+  [[nodiscard]] ErrorCode code() const noexcept { return code_; }
+  [[nodiscard]] const std::string& subject() const noexcept { return text_.subject; }
+  [[nodiscard]] const std::string& cause() const noexcept { return text_.cause; }
+  [[nodiscard]] const std::string& remedy() const noexcept { return text_.remedy; }
+  [[nodiscard]] const ErrorText& text() const noexcept { return text_; }
+  /// One line: "subject: cause (remedy)".
+  [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  ErrorCode code_;
+  ErrorText text_;
+  std::string what_;
+};
+
+/// Report a fault that every rank of the communicator throws together, so the job can end in good order.
+/// Throw it only where all ranks take the same branch; `mpi::agree` throws it after asking all of them.
+class AgreedError : public Error {
+ public:
+  using Error::Error;
+  explicit AgreedError(const Error& error, std::optional<Rank> first_rank = {});
+
+  /// The lowest rank that found the fault; empty if all ranks found it alike.
+  [[nodiscard]] std::optional<Rank> first_rank() const noexcept { return first_rank_; }
+
+ private:
+  std::optional<Rank> first_rank_;
+};
+
+/// Carry the outcome of a phase that may fail on some ranks only. Empty means success.
+using Status = std::optional<Error>;
+
+/// Run a callable and turn any exception it throws into a Status; the phase ends instead of unwinding on.
+template <class Callable>
+Status capture(Callable&& phase);
+
+/// Turn the exception in flight into an Error; anything unknown becomes `internal`. Call it in a catch block.
+Error current_error() noexcept;
+
+template <class Callable>
+Status capture(Callable&& phase) {
+  try {
+    phase();
+    return {};
+  } catch (...) {
+    return current_error();
+  }
+}
+
+}  // namespace barrio

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace barrio {
+
+/// Scramble 64 bits: the output function of SplitMix64.
+/// Source: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators".
+constexpr std::uint64_t mix64(std::uint64_t x) noexcept {
+  x += 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31U);
+}
+
+/// Hash a sequence of 64-bit words, "SplitMix64 fold": h = mix64(h ^ word), starting from a seed.
+/// This is the hash behind every `checksum()` of barrio: a checksum adds, modulo 2^64, the hash of
+/// (global id, canonical words) of each owned item, so it does not depend on order or rank count.
+class Hash64 {
+ public:
+  explicit constexpr Hash64(std::uint64_t seed = 0) noexcept : state_(mix64(seed)) {}
+
+  constexpr Hash64& add(std::uint64_t word) noexcept {
+    state_ = mix64(state_ ^ word);
+    return *this;
+  }
+  constexpr Hash64& add(std::int64_t word) noexcept { return add(static_cast<std::uint64_t>(word)); }
+  /// Adds the bit pattern, with -0.0 taken as +0.0.
+  constexpr Hash64& add(double number) noexcept {
+    return add(std::bit_cast<std::uint64_t>(number + 0.0));
+  }
+  template <class T>
+  constexpr Hash64& add_all(std::span<const T> words) noexcept {
+    for (const T& word : words) add(word);
+    return *this;
+  }
+  [[nodiscard]] constexpr std::uint64_t value() const noexcept { return state_; }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace barrio

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+namespace barrio {
+
+/// A process number in a communicator, 0-based, as MPI counts.
+using Rank = int;
+
+/// Number an entity by its place in the arrays of one rank, 0-based. Never leaves that rank.
+enum class LocalId : std::int32_t {};
+
+/// Number an entity in the whole distributed object, 0-based. The same on every rank.
+enum class GlobalId : std::int64_t {};
+
+inline constexpr LocalId no_local_id{-1};
+inline constexpr GlobalId no_global_id{-1};
+
+/// Turn an id into a subscript. @pre the id is not negative
+constexpr std::size_t index(LocalId id) noexcept { return static_cast<std::size_t>(id); }
+constexpr std::size_t index(GlobalId id) noexcept { return static_cast<std::size_t>(id); }
+
+/// Turn a subscript into an id.
+constexpr LocalId local_id(std::size_t i) noexcept { return LocalId{static_cast<std::int32_t>(i)}; }
+constexpr GlobalId global_id(std::size_t i) noexcept {
+  return GlobalId{static_cast<std::int64_t>(i)};
+}
+
+constexpr std::int32_t value(LocalId id) noexcept { return static_cast<std::int32_t>(id); }
+constexpr std::int64_t value(GlobalId id) noexcept { return static_cast<std::int64_t>(id); }
+
+constexpr GlobalId operator+(GlobalId id, std::int64_t n) noexcept { return GlobalId{value(id) + n}; }
+constexpr LocalId operator+(LocalId id, std::int32_t n) noexcept { return LocalId{value(id) + n}; }
+
+}  // namespace barrio

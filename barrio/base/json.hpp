@@ -1,0 +1,31 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "barrio/base/error.hpp"
+
+namespace barrio {
+
+/// JSON that keeps the order in which keys were added.
+using Json = nlohmann::ordered_json;
+
+/// Begin a result document: schema name and version, barrio's version and commit, compiler, host, time.
+/// Local. Rooms that know more (the MPI, the rank count) add it; see `mpi::document`.
+Json json_document(std::string_view schema, int schema_version);
+
+/// Describe an error as JSON: code, subject, cause, remedy.
+Json to_json(const Error& error);
+
+/// Write text to a file so that readers see the old file or the whole new one: temporary name, flush, rename.
+/// Local. @throws Error{failed} naming the file and the system's reason; no temporary file is left then
+void write_file_atomically(const std::string& path, std::string_view text);
+
+/// Read a JSON file. Local. @throws Error{bad_input} with the place of the first mistake, or Error{failed}
+Json read_json_file(const std::string& path);
+
+/// Read a document and check that it is of the wanted schema. @throws Error{bad_input} if it is another one
+Json read_json_document(const std::string& path, std::string_view schema, int newest_version);
+
+}  // namespace barrio

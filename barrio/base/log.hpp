@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "barrio/base/ids.hpp"
+
+namespace spdlog {
+class logger;
+}
+
+namespace barrio {
+
+/// Write log lines to stderr. Local. Info and notices come from rank 0 only, warnings and errors from any rank,
+/// with `[rank r/n]` in front when there is more than one. The level is read from BARRIO_LOG
+/// (debug, info, warning, error, off; default info).
+class Log {
+ public:
+  explicit Log(Rank rank = 0, int size = 1);
+
+  void debug(std::string_view text);
+  /// Say something of the normal course. Rank 0 only.
+  void info(std::string_view text);
+  /// Say something the user may not expect but that is handled. Rank 0 only.
+  void notice(std::string_view text);
+  void warning(std::string_view text);
+  void error(std::string_view text);
+
+ private:
+  std::shared_ptr<spdlog::logger> logger_;
+  bool speaks_;
+};
+
+}  // namespace barrio

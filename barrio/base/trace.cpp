@@ -1,0 +1,36 @@
+#include "barrio/base/trace.hpp"
+
+#include <chrono>
+#include <cstring>
+
+namespace barrio {
+
+double Trace::steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::uint32_t Trace::slot_of(RegionName name) {
+  // A program has tens of regions, so a scan of pointers beats a hash; equal texts may have two addresses.
+  for (std::uint32_t i = 0; i < regions_.size(); ++i)
+    if (regions_[i].name.text == name.text) return i;
+  for (std::uint32_t i = 0; i < regions_.size(); ++i)
+    if (std::strcmp(regions_[i].name.text, name.text) == 0) return i;
+  regions_.push_back({name, 0, 0.0});
+  return static_cast<std::uint32_t>(regions_.size() - 1);
+}
+
+void Trace::add(RegionName name, double begin_seconds, double end_seconds) {
+  const std::uint32_t region = slot_of(name);
+  regions_[region].count += 1;
+  regions_[region].seconds += end_seconds - begin_seconds;
+  if (mode_ == Mode::events) events_.push_back({region, begin_seconds, end_seconds});
+}
+
+std::vector<RegionTotal> Trace::totals() const {
+  std::vector<RegionTotal> all;
+  all.reserve(regions_.size());
+  for (const Slot& slot : regions_) all.push_back({slot.name.text, slot.count, slot.seconds});
+  return all;
+}
+
+}  // namespace barrio

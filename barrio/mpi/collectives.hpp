@@ -1,0 +1,89 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "barrio/mpi/context.hpp"
+#include "barrio/mpi/datatype.hpp"
+
+// Every collective here is started non-blocking and completed by the context's wait policy, so that ranks that
+// outnumber the cores do not spin against each other.
+
+namespace barrio::mpi {
+
+/// Wait for all ranks. Collective.
+void barrier(Context& context);
+
+namespace detail {
+void all_reduce(Context& context, void* items, std::size_t n, MPI_Datatype type, MPI_Op op);
+void exclusive_scan(Context& context, const void* in, void* out, std::size_t n, MPI_Datatype type,
+                    MPI_Op op);
+void broadcast(Context& context, void* bytes, std::size_t n_bytes, Rank root);
+void all_gather(Context& context, const void* in, std::size_t n_bytes, void* out);
+}  // namespace detail
+
+/// Combine items of all ranks, in place, on all ranks. Collective. Cost: O(log P) messages.
+template <Builtin T>
+void all_reduce(Context& context, std::span<T> items, MPI_Op op) {
+  detail::all_reduce(context, items.data(), items.size(), datatype<T>(), op);
+}
+template <Builtin T>
+[[nodiscard]] T all_reduce(Context& context, T item, MPI_Op op) {
+  detail::all_reduce(context, &item, 1, datatype<T>(), op);
+  return item;
+}
+/// Add over all ranks. Collective. For floating point the order is MPI's: use it for integers or for figures that are shown.
+template <Builtin T>
+[[nodiscard]] T sum(Context& context, T item) {
+  return all_reduce(context, item, MPI_SUM);
+}
+template <Builtin T>
+[[nodiscard]] T min(Context& context, T item) {
+  return all_reduce(context, item, MPI_MIN);
+}
+template <Builtin T>
+[[nodiscard]] T max(Context& context, T item) {
+  return all_reduce(context, item, MPI_MAX);
+}
+
+/// Add the items of all lower ranks; 0 on rank 0. Collective.
+template <Builtin T>
+[[nodiscard]] T exclusive_sum(Context& context, T item) {
+  T before{};
+  detail::exclusive_scan(context, &item, &before, 1, datatype<T>(), MPI_SUM);
+  return context.rank() == 0 ? T{} : before;
+}
+
+/// Copy items from `root` to all ranks; every rank gives the same size. Collective.
+template <Trivial T>
+void broadcast(Context& context, std::span<T> items, Rank root = 0) {
+  detail::broadcast(context, items.data(), items.size_bytes(), root);
+}
+/// Copy a text from `root` to all ranks, whatever its length. Collective.
+void broadcast(Context& context, std::string& text, Rank root = 0);
+/// Copy a vector from `root` to all ranks, whatever its length. Collective.
+template <Trivial T>
+void broadcast(Context& context, std::vector<T>& items, Rank root = 0) {
+  auto n = static_cast<std::uint64_t>(items.size());
+  detail::broadcast(context, &n, sizeof n, root);
+  items.resize(n);
+  detail::broadcast(context, items.data(), n * sizeof(T), root);
+}
+
+/// Collect one item of each rank on all ranks. Collective. Memory O(P) on every rank: for reports and tests.
+template <Trivial T>
+[[nodiscard]] std::vector<T> all_gather(Context& context, const T& item) {
+  std::vector<T> all(static_cast<std::size_t>(context.size()));
+  detail::all_gather(context, &item, sizeof(T), all.data());
+  return all;
+}
+
+/// Merge one text of each rank up a binomial tree to rank 0. Collective.
+/// @param merge  joins the text of this rank so far with that of a higher rank; sizes should not grow with P
+/// @return the merged text on rank 0, empty elsewhere. Cost: O(log P) messages deep.
+std::string reduce_to_root(Context& context, std::string mine,
+                           const std::function<std::string(std::string, std::string)>& merge);
+
+}  // namespace barrio::mpi

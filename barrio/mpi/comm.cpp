@@ -1,0 +1,46 @@
+#include "barrio/mpi/comm.hpp"
+
+#include <exception>
+
+namespace barrio::mpi {
+
+Comm Comm::duplicate(MPI_Comm source) {
+  Comm made;
+  check(MPI_Comm_dup(source, &made.comm_), "MPI_Comm_dup");
+  check(MPI_Comm_set_errhandler(made.comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return made;
+}
+
+Comm Comm::split(MPI_Comm source, int colour, int key) {
+  Comm made;
+  check(MPI_Comm_split(source, colour, key, &made.comm_), "MPI_Comm_split");
+  if (made) check(MPI_Comm_set_errhandler(made.comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return made;
+}
+
+Comm::~Comm() {
+  // Freeing communicates, and while unwinding other ranks may never come.
+  if (comm_ == MPI_COMM_NULL || std::uncaught_exceptions() > 0) return;
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0) MPI_Comm_free(&comm_);
+}
+
+void Comm::close() {
+  if (comm_ != MPI_COMM_NULL) check(MPI_Comm_free(&comm_), "MPI_Comm_free");
+  comm_ = MPI_COMM_NULL;
+}
+
+Rank Comm::rank() const {
+  int rank = 0;
+  check(MPI_Comm_rank(comm_, &rank), "MPI_Comm_rank");
+  return rank;
+}
+
+int Comm::size() const {
+  int size = 0;
+  check(MPI_Comm_size(comm_, &size), "MPI_Comm_size");
+  return size;
+}
+
+}  // namespace barrio::mpi

@@ -1,0 +1,35 @@
+#include "barrio/mpi/context.hpp"
+
+#include "barrio/base/assert.hpp"
+
+namespace barrio::mpi {
+namespace {
+// Tags below this are for the room's own collectives.
+constexpr int first_object_tag = 64;
+}  // namespace
+
+Context::Context(MPI_Comm comm, ContextOptions options)
+    : comm_(Comm::duplicate(comm)),
+      rank_(comm_.rank()),
+      size_(comm_.size()),
+      options_(options),
+      log_(rank_, size_),
+      trace_(options.trace, +[] { return MPI_Wtime(); }),
+      memory_(options.memory_limit_bytes),
+      next_tag_(first_object_tag) {
+  int* upper_bound = nullptr;
+  int found = 0;
+  check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&upper_bound), &found),
+        "MPI_Comm_get_attr");
+  if (found != 0 && upper_bound != nullptr) tag_limit_ = *upper_bound;
+}
+
+TagBlock Context::take_tags(int count) {
+  BARRIO_ASSERT(cheap, count > 0 && count < tag_limit_ - first_object_tag, count, tag_limit_);
+  if (next_tag_ > tag_limit_ - count) next_tag_ = first_object_tag;
+  const TagBlock block{next_tag_, count};
+  next_tag_ += count;
+  return block;
+}
+
+}  // namespace barrio::mpi

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "barrio/base/log.hpp"
+#include "barrio/base/memory.hpp"
+#include "barrio/base/profile.hpp"
+#include "barrio/base/trace.hpp"
+#include "barrio/mpi/comm.hpp"
+#include "barrio/mpi/wait.hpp"
+
+namespace barrio::mpi {
+
+/// What this rank has sent and received through barrio's own calls.
+struct Counters {
+  std::uint64_t messages_sent = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t messages_received = 0;
+  std::uint64_t bytes_received = 0;
+  std::uint64_t collectives = 0;
+};
+
+/// A run of message tags that one distributed object has for itself.
+struct TagBlock {
+  int first = 0;
+  int count = 1;
+  /// The tag of an epoch; successive epochs use successive tags, modulo the block.
+  [[nodiscard]] int of_epoch(std::uint64_t epoch) const noexcept {
+    return first + static_cast<int>(epoch % static_cast<std::uint64_t>(count));
+  }
+};
+
+struct ContextOptions {
+  Profile profile = {};
+  WaitPolicy wait = wait_policy_from_environment();
+  Trace::Mode trace = Trace::Mode::totals;
+  std::uint64_t memory_limit_bytes = MemoryBudget::unlimited;
+  double agree_limit_seconds = 600.0;  ///< how long `agree` waits for a rank that does not come
+};
+
+/// Hold what distributed objects share: one private communicator, log, trace, memory account, profile, tags.
+/// Not a singleton: several may live side by side. Objects made from a Context keep a reference; it must outlive them.
+class Context {
+ public:
+  /// Collective over `comm`, which is duplicated once and stays the caller's.
+  explicit Context(MPI_Comm comm, ContextOptions options = {});
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_.get(); }
+  [[nodiscard]] Rank rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+  [[nodiscard]] bool is_root() const noexcept { return rank_ == 0; }
+
+  [[nodiscard]] Log& log() noexcept { return log_; }
+  [[nodiscard]] Trace& trace() noexcept { return trace_; }
+  [[nodiscard]] MemoryBudget& memory() noexcept { return memory_; }
+  [[nodiscard]] const Profile& profile() const noexcept { return options_.profile; }
+  [[nodiscard]] const WaitPolicy& wait_policy() const noexcept { return options_.wait; }
+  [[nodiscard]] double agree_limit_seconds() const noexcept { return options_.agree_limit_seconds; }
+  [[nodiscard]] Counters& counters() noexcept { return counters_; }
+
+  /// Give out tags. Local, but every rank must ask in the same order, as it does when objects are made collectively.
+  /// After MPI_TAG_UB the count starts again from the first tag: an object may live while about
+  /// MPI_TAG_UB / count others are made before its tags come round again.
+  TagBlock take_tags(int count);
+
+ private:
+  Comm comm_;
+  Rank rank_;
+  int size_;
+  ContextOptions options_;
+  Log log_;
+  Trace trace_;
+  MemoryBudget memory_;
+  Counters counters_;
+  int tag_limit_ = 32767;
+  int next_tag_ = 0;
+};
+
+}  // namespace barrio::mpi
+
+namespace barrio {
+using mpi::Context;
+}

@@ -1,0 +1,17 @@
+/* Preload for MPICH (ch4:ucx) jobs with more ranks than cores. MPICH polls its transport without ever giving the
+ * core away, so each blocking call of one rank burns the time slice the sending rank needs. This wrapper gives the
+ * core away whenever a poll of the transport found nothing to do. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sched.h>
+#include <stddef.h>
+
+unsigned ucp_worker_progress(void* worker);
+
+unsigned ucp_worker_progress(void* worker) {
+  static unsigned (*progress)(void*) = NULL;
+  if (progress == NULL) *(void**)(&progress) = dlsym(RTLD_NEXT, "ucp_worker_progress");
+  const unsigned n_events = progress(worker);
+  if (n_events == 0) sched_yield();
+  return n_events;
+}

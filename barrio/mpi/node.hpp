@@ -1,0 +1,21 @@
+#pragma once
+
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::mpi {
+
+/// Where this rank sits: nodes are numbered by their lowest rank.
+struct NodePlace {
+  int node = 0;           ///< number of this rank's node, 0-based
+  int n_nodes = 1;        ///< nodes in the job
+  int rank_on_node = 0;   ///< 0-based
+  int ranks_on_node = 1;
+};
+
+/// Find out which ranks share memory. Collective. Cost: one communicator split and two scans; memory O(1).
+NodePlace find_node(Context& context);
+
+/// Cores this process may run on, by its affinity mask. Local.
+int usable_cores();
+
+}  // namespace barrio::mpi

@@ -1,0 +1,37 @@
+#include "barrio/mpi/point_to_point.hpp"
+
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "barrio/base/error.hpp"
+
+namespace barrio::mpi {
+
+int detail::checked_bytes(std::size_t bytes) {
+  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw Error(ErrorCode::internal,
+                {.subject = "message",
+                 .cause = fmt::format("{} bytes do not fit one MPI message", bytes)});
+  }
+  return static_cast<int>(bytes);
+}
+
+std::size_t probe_bytes(Context& context, Rank from, int tag) {
+  MPI_Status status;
+  if (context.wait_policy().kind == WaitPolicy::Kind::block) {
+    check(MPI_Probe(from, tag, context.comm(), &status), "MPI_Probe");
+  } else {
+    Pause pause(context.wait_policy());
+    for (int found = 0;; pause()) {
+      check(MPI_Iprobe(from, tag, context.comm(), &found, &status), "MPI_Iprobe");
+      if (found != 0) break;
+    }
+  }
+  int bytes = 0;
+  check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+  return static_cast<std::size_t>(bytes);
+}
+
+}  // namespace barrio::mpi

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "barrio/base/json.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::mpi {
+
+/// Begin a result document with all that a reader needs to repeat it: `json_document` plus MPI library, launcher,
+/// rank count, nodes and seed. Collective. @return the same document on all ranks
+Json document(Context& context, std::string_view schema, int schema_version, std::uint64_t seed = 0);
+
+/// The MPI library, one line. Works before MPI_Init.
+std::string mpi_library();
+
+/// How much the ranks differ in one region.
+struct RegionSummary {
+  std::string name;
+  std::uint64_t count = 0;  ///< entries, summed over ranks
+  int n_ranks = 0;          ///< ranks that entered it
+  double min_seconds = 0.0;
+  double mean_seconds = 0.0;
+  double max_seconds = 0.0;
+};
+
+/// Summarise the context's trace over ranks. Collective. @return on rank 0, in the order regions were first entered
+/// there; empty elsewhere. Cost: a binomial tree of texts as long as the list of regions.
+std::vector<RegionSummary> summarise(Context& context);
+
+/// Write the summary as a text table.
+std::string format_summary(const std::vector<RegionSummary>& summary);
+Json to_json(const std::vector<RegionSummary>& summary);
+
+/// Write the trace as Chrome/Perfetto JSON, one track per rank. Collective. Each rank writes its own part of
+/// the file; nothing is gathered. Needs a context with `Trace::Mode::events`.
+/// @throws AgreedError{failed} if the file cannot be written; an old file stays as it was then
+void write_trace(Context& context, const std::string& path);
+
+}  // namespace barrio::mpi

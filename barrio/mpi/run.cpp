@@ -1,0 +1,73 @@
+#include "barrio/mpi/run.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "barrio/base/abort.hpp"
+
+namespace barrio::mpi {
+namespace {
+
+void end_job(int code) noexcept { MPI_Abort(MPI_COMM_WORLD, code); }
+
+[[noreturn]] void on_terminate() noexcept {
+  if (std::current_exception()) {
+    const Error error = current_error();
+    std::string message = fmt::format("error: {}: {}", error.subject(), error.cause());
+    if (!error.remedy().empty()) message += fmt::format("\n  remedy: {}", error.remedy());
+    abort_job(error.code(), message);
+  }
+  abort_job(ErrorCode::internal, "error: std::terminate was called");
+}
+
+// Nothing but an AgreedError is caught here. For any other exception the search for a handler stops at this
+// noexcept frame, so the terminate handler runs while the throwing frame is still alive: no destructor of a
+// distributed object runs, and none can wait for a rank that does not come.
+int guarded(Context& context, const std::function<void(Context&)>& body) noexcept {
+  try {
+    body(context);
+    return exit_code(ErrorCode::ok);
+  } catch (const AgreedError& error) {
+    if (context.is_root()) print_error(error, context.size());
+    return exit_code(error.code());
+  }
+}
+
+}  // namespace
+
+void print_error(const Error& error, int size) {
+  std::string text = fmt::format("barrio: error: {}: {}", error.subject(), error.cause());
+  if (const auto* agreed = dynamic_cast<const AgreedError*>(&error);
+      agreed != nullptr && agreed->first_rank() && size > 1)
+    text += fmt::format(" [rank {}/{}]", *agreed->first_rank(), size);
+  if (!error.remedy().empty()) text += fmt::format("\n  remedy: {}", error.remedy());
+  std::fputs((text + "\n").c_str(), stderr);
+  std::fflush(stderr);
+}
+
+int run(int& argc, char**& argv, const std::function<void(Context&)>& body,
+        const RunOptions& options) {
+  int provided = 0;
+  if (MPI_Init_thread(&argc, &argv, options.thread_level, &provided) != MPI_SUCCESS) {
+    std::fputs("barrio: error: MPI cannot be initialised\n", stderr);
+    return exit_code(ErrorCode::failed);
+  }
+  AbortHook hook{.end_job = &end_job};
+  MPI_Comm_rank(MPI_COMM_WORLD, &hook.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &hook.size);
+  const AbortHook outer_hook = set_abort_hook(hook);
+  const std::terminate_handler outer_handler = std::set_terminate(&on_terminate);
+  int code = 0;
+  {
+    Context context(MPI_COMM_WORLD, options.context);
+    code = guarded(context, body);
+  }
+  std::set_terminate(outer_handler);
+  set_abort_hook(outer_hook);
+  MPI_Finalize();
+  return code;
+}
+
+}  // namespace barrio::mpi

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+
+#include "barrio/base/error.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::mpi {
+
+struct RunOptions {
+  int thread_level = MPI_THREAD_FUNNELED;
+  ContextOptions context = {};
+};
+
+/// Own MPI for the length of a program: initialise, run `body`, finalise. Returns the exit code for `main`.
+///
+/// - An `AgreedError` that leaves `body` was thrown by every rank: rank 0 prints it, MPI is finalised, and its
+///   code is returned on every rank.
+/// - Any other exception ends the whole job before anything unwinds: `[rank r/n] message` on stderr, then
+///   MPI_Abort with the error's code (70 if it has none). Nothing waits for ranks that do not know of the fault.
+int run(int& argc, char**& argv, const std::function<void(Context&)>& body,
+        const RunOptions& options = {});
+
+/// Print an error as the command line does: "barrio: error: subject: cause", and the remedy on a line of its own.
+void print_error(const Error& error, int size = 1);
+
+}  // namespace barrio::mpi
+
+namespace barrio {
+using mpi::run;
+}

@@ -1,0 +1,68 @@
+#include "barrio/mpi/wait.hpp"
+
+#include <sched.h>
+
+#include <climits>
+#include <cstdlib>
+#include <string_view>
+
+#include "barrio/mpi/check.hpp"
+
+namespace barrio::mpi {
+
+WaitPolicy wait_policy_from_environment() {
+#ifdef BARRIO_MPI_SMPI
+  WaitPolicy policy{.kind = WaitPolicy::Kind::block};
+#else
+  WaitPolicy policy;
+#endif
+  if (const char* text = std::getenv("BARRIO_WAIT")) {
+    const std::string_view kind = text;
+    if (kind == "spin") policy.kind = WaitPolicy::Kind::spin;
+    if (kind == "yield") policy.kind = WaitPolicy::Kind::yield;
+    if (kind == "block") policy.kind = WaitPolicy::Kind::block;
+  }
+  return policy;
+}
+
+void Pause::operator()() noexcept {
+  if (policy_.kind == WaitPolicy::Kind::spin) return;
+  if (++polls_ >= policy_.spin_polls) ::sched_yield();
+}
+
+void wait(MPI_Request& request, const WaitPolicy& policy, MPI_Status* status) {
+  if (policy.kind == WaitPolicy::Kind::block) {
+    check(MPI_Wait(&request, status), "MPI_Wait");
+    return;
+  }
+  Pause pause(policy);
+  for (int done = 0;; pause()) {
+    check(MPI_Test(&request, &done, status), "MPI_Test");
+    if (done != 0) return;
+  }
+}
+
+void wait_all(std::span<MPI_Request> requests, const WaitPolicy& policy) {
+  const int n = static_cast<int>(requests.size());
+  if (policy.kind == WaitPolicy::Kind::block) {
+    check(MPI_Waitall(n, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    return;
+  }
+  Pause pause(policy);
+  for (int done = 0;; pause()) {
+    check(MPI_Testall(n, requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (done != 0) return;
+  }
+}
+
+bool wait_for(MPI_Request& request, const WaitPolicy& policy, double limit_seconds) {
+  const double give_up = MPI_Wtime() + limit_seconds;
+  Pause pause(policy);
+  for (int done = 0;; pause()) {
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) return true;
+    if (MPI_Wtime() > give_up) return false;
+  }
+}
+
+}  // namespace barrio::mpi

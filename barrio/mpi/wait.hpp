@@ -1,0 +1,45 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+
+namespace barrio::mpi {
+
+/// Say how a rank waits for messages.
+struct WaitPolicy {
+  enum class Kind {
+    spin,   ///< poll without pause: least latency, needs a core per rank
+    yield,  ///< poll, then give the core to others: right for any rank count (default)
+    block,  ///< sleep inside MPI if it can: for simulators, where a poll costs simulated time
+  };
+  Kind kind = Kind::yield;
+  std::uint32_t spin_polls = 200;  ///< polls before the first yield
+};
+
+/// The policy named by BARRIO_WAIT (spin, yield, block); `yield` if unset, `block` under SMPI.
+WaitPolicy wait_policy_from_environment();
+
+/// Pace a wait loop: call `pause()` after each poll that found nothing.
+class Pause {
+ public:
+  explicit Pause(const WaitPolicy& policy) noexcept : policy_(policy) {}
+  void operator()() noexcept;
+  void reset() noexcept { polls_ = 0; }
+
+ private:
+  const WaitPolicy& policy_;
+  std::uint32_t polls_ = 0;
+};
+
+/// Complete one request. Local, blocks. @throws Error{internal} if MPI reports an error
+void wait(MPI_Request& request, const WaitPolicy& policy, MPI_Status* status = MPI_STATUS_IGNORE);
+
+/// Complete all requests. Local, blocks.
+void wait_all(std::span<MPI_Request> requests, const WaitPolicy& policy);
+
+/// Complete one request or give up. Local. @return false if the limit passed first; the request is still active then
+bool wait_for(MPI_Request& request, const WaitPolicy& policy, double limit_seconds);
+
+}  // namespace barrio::mpi

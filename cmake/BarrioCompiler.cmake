@@ -1,0 +1,31 @@
+# Compiler settings of barrio's own targets, as one interface target.
+add_library(barrio_compiler INTERFACE)
+target_compile_features(barrio_compiler INTERFACE cxx_std_20)
+# Sums that must be the same on every rank count may not be fused differently in two loops.
+target_compile_options(barrio_compiler INTERFACE -ffp-contract=off)
+target_compile_definitions(barrio_compiler INTERFACE BARRIO_ASSERT_LEVEL=${BARRIO_ASSERT_LEVEL})
+
+add_library(barrio_warnings INTERFACE)
+target_compile_options(barrio_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow)
+if(BARRIO_DEVELOPER)
+  target_compile_options(barrio_warnings INTERFACE -Werror)
+endif()
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endif()
+
+# The commit goes into every result. It is read at configure time: a build folder tells what it was configured from.
+set(BARRIO_COMMIT unknown)
+find_package(Git QUIET)
+if(GIT_FOUND)
+  execute_process(COMMAND ${GIT_EXECUTABLE} -C ${PROJECT_SOURCE_DIR} describe --always --dirty=+ --abbrev=12
+                  OUTPUT_VARIABLE barrio_described OUTPUT_STRIP_TRAILING_WHITESPACE
+                  RESULT_VARIABLE barrio_git_failed ERROR_QUIET)
+  if(NOT barrio_git_failed)
+    set(BARRIO_COMMIT ${barrio_described})
+  endif()
+endif()

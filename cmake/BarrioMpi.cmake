@@ -1,0 +1,43 @@
+# Find one MPI by name, its launcher, and the parallel HDF5 that was built for the same MPI.
+# Sets BARRIO_MPI_FLAVOUR (openmpi, mpich, smpi or other), barrio_mpi_library, barrio_mpiexec.
+
+# Debian installs both MPIs side by side; the plain names belong to one of them.
+foreach(flavour IN ITEMS openmpi mpich)
+  if(BARRIO_MPI STREQUAL flavour)
+    find_program(BARRIO_MPICXX_${flavour} NAMES mpicxx.${flavour} mpicxx)
+    find_program(BARRIO_MPIEXEC_${flavour} NAMES mpiexec.${flavour} mpiexec)
+    set(MPI_CXX_COMPILER ${BARRIO_MPICXX_${flavour}} CACHE FILEPATH "MPI compiler wrapper")
+    set(MPIEXEC_EXECUTABLE ${BARRIO_MPIEXEC_${flavour}} CACHE FILEPATH "MPI launcher")
+  endif()
+endforeach()
+
+add_library(barrio_mpi_library INTERFACE)
+if(BARRIO_MPI STREQUAL smpi)
+  # The compiler is SimGrid's wrapper (preset smpi): it brings headers and library itself.
+  set(BARRIO_MPI_FLAVOUR smpi)
+  find_program(barrio_mpiexec NAMES smpirun REQUIRED)
+  target_compile_definitions(barrio_mpi_library INTERFACE BARRIO_MPI_SMPI=1)
+  # Every simulated rank has its own copy of static data only if the linker does not merge them across copies.
+  target_compile_options(barrio_mpi_library INTERFACE -fno-gnu-unique)
+else()
+  set(MPI_CXX_SKIP_MPICXX TRUE)
+  find_package(MPI 3.1 REQUIRED COMPONENTS CXX)
+  target_link_libraries(barrio_mpi_library INTERFACE MPI::MPI_CXX)
+  target_compile_definitions(barrio_mpi_library INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  set(barrio_mpiexec ${MPIEXEC_EXECUTABLE})
+  set(BARRIO_MPI_FLAVOUR other)
+  if(MPI_CXX_LIBRARY_VERSION_STRING MATCHES "Open MPI")
+    set(BARRIO_MPI_FLAVOUR openmpi)
+  elseif(MPI_CXX_LIBRARY_VERSION_STRING MATCHES "MPICH")
+    set(BARRIO_MPI_FLAVOUR mpich)
+  else()
+    foreach(flavour IN ITEMS openmpi mpich)
+      if("${MPI_CXX_INCLUDE_DIRS};${MPI_CXX_LIBRARIES}" MATCHES ${flavour})
+        set(BARRIO_MPI_FLAVOUR ${flavour})
+      endif()
+    endforeach()
+  endif()
+  set(ParallelHDF5_FLAVOUR ${BARRIO_MPI_FLAVOUR})
+  find_package(ParallelHDF5 REQUIRED)
+endif()
+message(STATUS "barrio: MPI flavour ${BARRIO_MPI_FLAVOUR}, launcher ${barrio_mpiexec}")

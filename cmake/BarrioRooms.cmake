@@ -1,0 +1,30 @@
+# The rooms of the house and who may know whom. This list is the architecture: targets are linked by it, and
+# tests/architecture fails on any other include. A room may include the rooms it names here and itself.
+set(BARRIO_ROOMS base mpi files exchange partition rankmap mesh io)
+set(BARRIO_EDGES_base)
+set(BARRIO_EDGES_mpi base)
+set(BARRIO_EDGES_files base mpi)
+set(BARRIO_EDGES_exchange base mpi)
+set(BARRIO_EDGES_partition base mpi exchange)
+set(BARRIO_EDGES_rankmap base mpi exchange)
+set(BARRIO_EDGES_mesh base mpi exchange partition)
+set(BARRIO_EDGES_io base mpi files exchange partition mesh)
+set(BARRIO_EDGES_apps base mpi files exchange partition rankmap mesh io)
+# Rooms that also build against the simulator, which has no HDF5.
+set(BARRIO_SMPI_ROOMS base mpi exchange partition mesh)
+
+# barrio_add_room(name SOURCES ... [LINK ...] [PRIVATE_LINK ...])
+function(barrio_add_room room)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK;PRIVATE_LINK")
+  set(target barrio_${room})
+  add_library(${target} ${arg_SOURCES})
+  add_library(barrio::${room} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${room})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PUBLIC barrio_compiler ${arg_LINK} PRIVATE $<BUILD_INTERFACE:barrio_warnings> ${arg_PRIVATE_LINK})
+  foreach(known IN LISTS BARRIO_EDGES_${room})
+    target_link_libraries(${target} PUBLIC barrio::${known})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY BARRIO_BUILT_ROOMS ${target})
+endfunction()

@@ -1,0 +1,69 @@
+# barrio_add_mpi_test(name SOURCES ... RANKS 1 2 4 ... [FULL_RANKS 3 7 ...] [LABELS ...] [TIMEOUT seconds] [LINK ...])
+#
+# One GoogleTest binary, launched once per rank count, as `<name>_npN`. RANKS run in the fast set (if LABELS says
+# `fast`), FULL_RANKS in the full set only. Under MPICH all of them are full. The limit per single test is TIMEOUT
+# (default 60 s); a rank that exceeds it is named, with the test it is in.
+find_package(GTest REQUIRED)
+
+set(BARRIO_MPI_TEST_SUPPORT ${CMAKE_CURRENT_LIST_DIR}/../tests/support)
+get_filename_component(BARRIO_INTEROP_FOLDER ${PROJECT_SOURCE_DIR}/../shared/interop ABSOLUTE)
+
+# What a launch needs beside the rank count; lists for add_test.
+set(barrio_launch_environment BARRIO_AS_TEST=1)
+if(BARRIO_MPI_FLAVOUR STREQUAL openmpi)
+  set(barrio_launch_flags --oversubscribe --bind-to none -q)
+  list(APPEND barrio_launch_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+       OMPI_MCA_btl_vader_single_copy_mechanism=none)
+elseif(BARRIO_MPI_FLAVOUR STREQUAL smpi)
+  set(barrio_launch_flags -platform ${PROJECT_SOURCE_DIR}/tests/smpi/fat-tree.xml -hostfile
+      ${PROJECT_SOURCE_DIR}/tests/smpi/hosts --cfg=smpi/simulate-computation:no --cfg=smpi/iprobe:1e-7
+      --cfg=smpi/test:1e-7 --cfg=smpi/grow-injected-times:no --log=root.thres:warning)
+elseif(BARRIO_MPI_FLAVOUR STREQUAL mpich)
+  set(barrio_launch_flags)
+  list(APPEND barrio_launch_environment LD_PRELOAD=${PROJECT_BINARY_DIR}/lib/barrio_mpich_yield.so)
+endif()
+
+add_library(barrio_test_main STATIC ${BARRIO_MPI_TEST_SUPPORT}/main.cpp)
+target_link_libraries(barrio_test_main PUBLIC barrio::mpi GTest::gtest PRIVATE barrio_warnings)
+target_compile_definitions(barrio_test_main PUBLIC BARRIO_INTEROP_DIR="${BARRIO_INTEROP_FOLDER}"
+                           BARRIO_DATA_DIR="${PROJECT_SOURCE_DIR}/data")
+
+function(barrio_launch_test name command ranks)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "TIMEOUT;PASS" "LABELS;ARGS;ENVIRONMENT")
+  set(flags ${barrio_launch_flags})
+  if(BARRIO_MPI_FLAVOUR STREQUAL mpich AND ranks EQUAL 1)
+    set(flags)
+  endif()
+  add_test(NAME ${name} COMMAND ${barrio_mpiexec} -n ${ranks} ${flags} ${command} ${arg_ARGS})
+  # A launch occupies the cores it can use, not the ranks it starts: they wait for each other most of the time.
+  set(processors ${ranks})
+  if(processors GREATER 2)
+    set(processors 2)
+  endif()
+  set_tests_properties(${name} PROPERTIES PROCESSORS ${processors} LABELS "${arg_LABELS}"
+    ENVIRONMENT "${barrio_launch_environment};${arg_ENVIRONMENT}")
+  if(arg_TIMEOUT)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  endif()
+endfunction()
+
+function(barrio_add_mpi_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;RANKS;FULL_RANKS;LABELS;LINK")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  set(target test_${name})
+  add_executable(${target} ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE barrio_test_main barrio_warnings ${arg_LINK})
+  math(EXPR launch_limit "10 * ${arg_TIMEOUT}")
+  foreach(set IN ITEMS RANKS FULL_RANKS)
+    foreach(ranks IN LISTS arg_${set})
+      set(labels ${arg_LABELS} ${name})
+      if(set STREQUAL FULL_RANKS OR NOT BARRIO_MPI_FLAVOUR STREQUAL openmpi)
+        list(REMOVE_ITEM labels fast)
+      endif()
+      barrio_launch_test(${name}_np${ranks} $<TARGET_FILE:${target}> ${ranks} TIMEOUT ${launch_limit}
+        LABELS ${labels} ENVIRONMENT BARRIO_TEST_LIMIT=${arg_TIMEOUT})
+    endforeach()
+  endforeach()
+endfunction()
