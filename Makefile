@@ -1,0 +1,70 @@
+# A thin face of the CMake presets: every target installs what it misses (tools/setup says what and why), then builds.
+
+RANKS ?= 4
+JOBS ?= $(shell nproc)
+export RANKS
+
+base := build mpi libraries python pictures
+
+# configure a preset once; Ninja runs CMake again by itself when its files change
+configure = test -f build/$(1)/build.ninja || cmake --preset $(1)
+build = cmake --build --preset $(1) -j $(JOBS)
+
+.NOTPARALLEL:
+.PHONY: help demo fast check check-mpich check-smpi check-asan check-long tidy doctor clean
+
+help:  ## this list
+	@echo 'usage: make TARGET [RANKS=4] [JOBS=$(JOBS)]'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1:\2/p' Makefile | awk -F: '{ printf "  %-12s %s\n", $$1, $$2 }'
+
+demo:  ## run the main job on a real mesh, with RANKS ranks; ends with the path of its report
+	@tools/setup $(base)
+	@$(call configure,release)
+	$(call build,release) --target barrio-demo
+	tools/demo
+
+fast:  ## build, and the tests that take less than a minute
+	@tools/setup $(base)
+	@$(call configure,release)
+	$(call build,release)
+	ctest --preset fast
+
+check:  ## build everything, lint, and all tests with Open MPI
+	@tools/setup $(base) lint
+	@$(call configure,release)
+	$(call build,release)
+	tools/lint
+	ctest --preset check
+
+check-mpich:  ## the tests with MPICH
+	@tools/setup $(base) mpich
+	@$(call configure,mpich)
+	$(call build,mpich)
+	ctest --preset mpich
+
+check-smpi:  ## the tests on simulated clusters (SimGrid SMPI)
+	@tools/setup build libraries smpi
+	@$(call configure,smpi)
+	$(call build,smpi)
+	ctest --preset smpi
+
+check-asan:  ## the tests with address and undefined-behaviour sanitizers
+	@tools/setup $(base)
+	@$(call configure,asan)
+	$(call build,asan)
+	ctest --preset asan
+
+check-long: check-asan tidy  ## sanitizers, static analysis and the tests too slow for check
+	$(call build,release)
+	ctest --preset long
+
+tidy:  ## clang-tidy over everything
+	@tools/setup $(base) tidy lint
+	@$(call configure,release)
+	tools/lint --tidy
+
+doctor:  ## what this machine has, what is missing and how to get it
+	@tools/doctor
+
+clean:  ## remove build/
+	rm -rf --one-file-system build

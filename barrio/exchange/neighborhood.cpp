@@ -1,0 +1,99 @@
+#include "barrio/exchange/neighborhood.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "barrio/exchange/detail/packet_core.hpp"
+#include "barrio/exchange/router.hpp"
+#include "barrio/mpi/agree.hpp"
+
+namespace barrio::exchange {
+
+class Neighborhood::Core : public detail::PacketCore {
+ public:
+  using PacketCore::PacketCore;
+};
+
+namespace {
+
+std::vector<Rank> checked(mpi::Context& context, std::span<const Rank> neighbours) {
+  std::vector<Rank> sorted(neighbours.begin(), neighbours.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto refuse = [](Rank rank, const char* cause) {
+    throw Error(ErrorCode::usage, {.subject = fmt::format("neighbour {}", rank), .cause = cause});
+  };
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i] < 0 || sorted[i] >= context.size()) refuse(sorted[i], "is not a rank of this job");
+    if (sorted[i] == context.rank()) refuse(sorted[i], "is this rank itself");
+    if (i > 0 && sorted[i] == sorted[i - 1]) refuse(sorted[i], "is listed twice");
+  }
+  return sorted;
+}
+
+detail::PacketCore& as_core(void* core) { return *static_cast<detail::PacketCore*>(core); }
+
+}  // namespace
+
+Neighborhood::Neighborhood(mpi::Context& context, std::span<const Rank> neighbours,
+                           NeighborhoodOptions options)
+    : core_(std::make_unique<Core>(
+          context, checked(context, neighbours),
+          options.packet_bytes != 0 ? options.packet_bytes : context.profile().packet_bytes,
+          options.ring_depth != 0 ? options.ring_depth : context.profile().ring_depth)) {}
+
+Neighborhood::~Neighborhood() = default;
+Neighborhood::Neighborhood(Neighborhood&&) noexcept = default;
+Neighborhood& Neighborhood::operator=(Neighborhood&&) noexcept = default;
+
+std::span<const Rank> Neighborhood::neighbours() const& noexcept { return core_->neighbours(); }
+mpi::Context& Neighborhood::context() const noexcept { return core_->context(); }
+std::uint64_t Neighborhood::epoch() const noexcept { return core_->epoch(); }
+std::uint64_t Neighborhood::memory_bytes() const noexcept { return core_->memory_bytes(); }
+
+ByteRound Neighborhood::begin_byte_round() { return {*this, core_.get()}; }
+
+void Neighborhood::validate() const {
+  // Each rank tells its neighbours that it counts on them; what comes back must be the same set.
+  const std::span<const Rank> mine = core_->neighbours();
+  const std::vector<char> greeting(mine.size(), 1);
+  const Parcels<char> heard = route(core_->context(), pack_by_rank<char>(mine, greeting));
+  agree_after(core_->context(), [&] {
+    const auto refuse = [](Rank lists, Rank listed) {
+      throw Error(ErrorCode::internal,
+                  {.subject = "neighbourhood",
+                   .cause = fmt::format("rank {} lists rank {}, which does not list it", lists, listed),
+                   .remedy = "make the neighbour lists mutual on both ranks"});
+    };
+    for (const Rank rank : heard.peers)
+      if (!std::binary_search(mine.begin(), mine.end(), rank)) refuse(rank, core_->context().rank());
+    for (const Rank rank : mine)
+      if (!std::binary_search(heard.peers.begin(), heard.peers.end(), rank))
+        refuse(core_->context().rank(), rank);
+  });
+}
+
+PacketRound::PacketRound(Neighborhood&, void* core) : core_(core) { as_core(core_).begin(); }
+PacketRound::PacketRound(PacketRound&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
+PacketRound::~PacketRound() {
+  if (core_ == nullptr || std::uncaught_exceptions() > 0) return;
+  BARRIO_ASSERT(cheap, as_core(core_).is_over() && "a round was dropped before it was read to its end");
+}
+std::byte* PacketRound::allocate(std::size_t channel, std::size_t n_bytes) {
+  return as_core(core_).allocate(channel, n_bytes);
+}
+void PacketRound::close() { as_core(core_).close(); }
+std::size_t PacketRound::channel_of(Rank neighbour) const { return as_core(core_).channel_of(neighbour); }
+std::size_t PacketRound::n_channels() const noexcept { return as_core(core_).neighbours().size(); }
+std::optional<PacketRound::Packet> PacketRound::next_packet() { return as_core(core_).next_packet(); }
+
+std::span<std::byte> ByteRound::allocate(Rank neighbour, std::size_t n_bytes) {
+  using Reader = detail::ByteReader;
+  std::byte* at = packets_.allocate(packets_.channel_of(neighbour),
+                                    Reader::header_bytes + Reader::padded(n_bytes));
+  const auto length = static_cast<std::uint64_t>(n_bytes);
+  std::memcpy(at, &length, sizeof length);
+  return {at + Reader::header_bytes, n_bytes};
+}
+
+}  // namespace barrio::exchange

@@ -1,0 +1,173 @@
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "barrio/base/assert.hpp"
+#include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mpi/datatype.hpp"
+
+namespace barrio::exchange {
+
+/// A message and the neighbour it came from.
+template <class T>
+struct Received {
+  Rank from;
+  T message;
+};
+
+namespace detail {
+
+/// Walk through the messages of a round in order of arrival: an input range for `for (auto [from, m] : ...)`.
+/// `Reader` reads one message from the front of a packet's payload.
+template <class Reader>
+class ReceivedRange {
+ public:
+  explicit ReceivedRange(PacketRound& packets) : packets_(&packets) {}
+
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Received<typename Reader::Message>;
+    using difference_type = std::ptrdiff_t;
+    explicit Iterator(PacketRound* packets) : packets_(packets) { advance(); }
+    value_type operator*() const { return {from_, Reader::read(rest_)}; }
+    Iterator& operator++() {
+      rest_ = rest_.subspan(Reader::size(rest_));
+      if (rest_.empty()) advance();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(std::default_sentinel_t) const noexcept { return packets_ == nullptr; }
+
+   private:
+    void advance() {
+      do {
+        const auto packet = packets_->next_packet();
+        if (!packet) {
+          packets_ = nullptr;
+          return;
+        }
+        from_ = packet->from;
+        rest_ = packet->payload;
+      } while (rest_.empty());
+    }
+    PacketRound* packets_;
+    Rank from_ = -1;
+    std::span<const std::byte> rest_;
+  };
+
+  Iterator begin() { return Iterator(packets_); }
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+ private:
+  PacketRound* packets_;
+};
+
+template <class T>
+struct FixedReader {
+  using Message = T;
+  static T read(std::span<const std::byte> bytes) {
+    T message;
+    std::memcpy(&message, bytes.data(), sizeof(T));
+    return message;
+  }
+  static std::size_t size(std::span<const std::byte>) noexcept { return sizeof(T); }
+};
+
+struct ByteReader {
+  using Message = std::span<const std::byte>;
+  static constexpr std::size_t header_bytes = 8;
+  static std::size_t padded(std::size_t n) noexcept { return (n + 7U) & ~std::size_t{7}; }
+  static std::size_t length(std::span<const std::byte> bytes) {
+    std::uint64_t n = 0;
+    std::memcpy(&n, bytes.data(), sizeof n);
+    return n;
+  }
+  static Message read(std::span<const std::byte> bytes) {
+    return bytes.subspan(header_bytes, length(bytes));
+  }
+  static std::size_t size(std::span<const std::byte> bytes) {
+    return header_bytes + padded(length(bytes));
+  }
+};
+
+}  // namespace detail
+
+/// One round of messages of type T. Its verbs are local.
+/// Begin it with `Neighborhood::begin_round<T>()`, allocate messages, `close()`, read `received()` to its end.
+template <class T>
+class Round {
+  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 8);
+
+ public:
+  /// A message to one neighbour, in its send buffer: write it before the next call on the round.
+  /// @throws Error{usage} if the rank is no neighbour. Cost: O(log degree); `channel(i)` avoids the look-up
+  T& allocate(Rank neighbour) { return allocate_at(packets_.channel_of(neighbour)); }
+
+  /// A way to one neighbour without look-up.
+  class Channel {
+   public:
+    T& allocate() { return round_->allocate_at(index_); }
+
+   private:
+    friend class Round;
+    Channel(Round* round, std::size_t index) : round_(round), index_(index) {}
+    Round* round_;
+    std::size_t index_;
+  };
+  /// @param i  place of the neighbour in `Neighborhood::neighbours()`
+  Channel channel(std::size_t i) { return {this, i}; }
+
+  /// Say that this rank has no more messages in this round; sends what is left.
+  void close() { packets_.close(); }
+
+  /// Messages in order of arrival; waits for more until the round is over. @pre `close()` was called
+  detail::ReceivedRange<detail::FixedReader<T>> received() {
+    return detail::ReceivedRange<detail::FixedReader<T>>(packets_);
+  }
+
+  /// All messages, by ascending sender and for each in the order of sending: the same on every run.
+  std::vector<Received<T>> collect() {
+    std::vector<Received<T>> all;
+    for (const Received<T>& one : received()) all.push_back(one);
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.from < b.from; });
+    return all;
+  }
+
+ private:
+  friend class Neighborhood;
+  friend class Channel;
+  Round(Neighborhood& hood, void* core) : packets_(hood, core) {}
+  T& allocate_at(std::size_t channel) { return *new (packets_.allocate(channel, sizeof(T))) T; }
+  PacketRound packets_;
+};
+
+/// One round of messages of any length. Its verbs are local.
+class ByteRound {
+ public:
+  /// Room for a message of `n_bytes` to one neighbour, 8-byte aligned: write it before the next call on the round.
+  std::span<std::byte> allocate(Rank neighbour, std::size_t n_bytes);
+  void close() { packets_.close(); }
+  /// Messages in order of arrival; a span lives until the next step.
+  detail::ReceivedRange<detail::ByteReader> received() {
+    return detail::ReceivedRange<detail::ByteReader>(packets_);
+  }
+
+ private:
+  friend class Neighborhood;
+  ByteRound(Neighborhood& hood, void* core) : packets_(hood, core) {}
+  PacketRound packets_;
+};
+
+template <class T>
+Round<T> Neighborhood::begin_round() {
+  return Round<T>(*this, core_.get());
+}
+
+}  // namespace barrio::exchange

@@ -1,0 +1,65 @@
+#include "barrio/exchange/router.hpp"
+
+#include "barrio/base/assert.hpp"
+#include "barrio/mpi/point_to_point.hpp"
+
+namespace barrio::exchange::detail {
+namespace {
+
+// Tag of the router, below the ones objects get; each stage has one partner, and order keeps calls apart.
+constexpr int router_tag = 2;
+
+std::vector<std::uint64_t> receive_words(mpi::Context& context, Rank from) {
+  return mpi::receive<std::uint64_t>(context, from, router_tag);
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> route_words(mpi::Context& context, std::vector<std::uint64_t> words) {
+  const Rank rank = context.rank();
+  Rank low = 0;
+  int n = context.size();
+  while (n > 1) {
+    // Ranks [low, low + n) split at `middle`; what is for the other half goes to the mirror image of this rank.
+    const int n_low = (n + 1) / 2;
+    const Rank middle = low + n_low;
+    const bool is_low = rank < middle;
+    Rank partner = low + (n - 1) - (rank - low);
+    int n_receives = 1;
+    if (partner == rank) {  // the middle one of an odd number has no mirror image
+      partner = middle;
+      n_receives = 0;
+    } else if (n % 2 == 1 && rank == middle) {
+      n_receives = 2;
+    }
+    std::vector<std::uint64_t> kept;
+    std::vector<std::uint64_t> leaving;
+    for (std::size_t at = 0; at < words.size();) {
+      const auto destination = static_cast<Rank>(words[at] >> 32U);
+      BARRIO_ASSERT(cheap, destination >= 0 && destination < context.size(), destination);
+      const std::size_t size = n_head_words + (words[at + 1] + 7) / 8;
+      auto& target = (destination < middle) == is_low ? kept : leaving;
+      const auto first = words.begin() + static_cast<std::ptrdiff_t>(at);
+      target.insert(target.end(), first, first + static_cast<std::ptrdiff_t>(size));
+      at += size;
+    }
+    auto sending = mpi::begin_send(context, std::move(leaving), partner, router_tag);
+    for (int i = 0; i < n_receives; ++i) {
+      // The second one comes from the rank without a mirror image, which is the last of the low half.
+      const Rank from = i == 0 ? partner : middle - 1;
+      const std::vector<std::uint64_t> more = receive_words(context, from);
+      kept.insert(kept.end(), more.begin(), more.end());
+    }
+    sending.wait();
+    words = std::move(kept);
+    if (is_low) {
+      n = n_low;
+    } else {
+      low = middle;
+      n -= n_low;
+    }
+  }
+  return words;
+}
+
+}  // namespace barrio::exchange::detail

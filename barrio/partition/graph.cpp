@@ -1,0 +1,103 @@
+#include "barrio/partition/graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/exchange/router.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "barrio/partition/detail/ghost_labels.hpp"
+
+namespace barrio::partition {
+
+std::vector<std::string> available_graph_methods() {
+  std::vector<std::string> names;
+#ifdef BARRIO_HAVE_PTSCOTCH
+  names.emplace_back("ptscotch");
+#endif
+#ifdef BARRIO_HAVE_METIS
+  names.emplace_back("metis");
+#endif
+  return names;
+}
+
+GraphMethod graph_method(const std::string& name) {
+  const std::vector<std::string> known{"ptscotch", "metis"};
+  const auto at = std::find(known.begin(), known.end(), name);
+  if (at == known.end()) {
+    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partitioner '{}'", name),
+                                         .cause = "is not known." + did_you_mean(name, known),
+                                         .remedy = "use rcb, ptscotch or metis"});
+  }
+  const std::vector<std::string> available = available_graph_methods();
+  if (std::find(available.begin(), available.end(), name) == available.end()) {
+    throw AgreedError(ErrorCode::usage,
+                      {.subject = fmt::format("partitioner '{}'", name),
+                       .cause = fmt::format("is not in this build (MPI flavour {}){}", BARRIO_MPI_FLAVOUR,
+                                            name == "ptscotch" ? "; Debian builds it for Open MPI only" : ""),
+                       .remedy = "use rcb, which every build has"});
+  }
+  return name == "ptscotch" ? GraphMethod::ptscotch : GraphMethod::metis;
+}
+
+std::vector<std::int32_t> detail::labels_of_neighbours(mpi::Context& context, const Graph& graph,
+                                                       const std::vector<std::int32_t>& label) {
+  // Each distinct remote neighbour is asked for once, at the rank whose slab holds it.
+  const std::int64_t first = graph.vertices.first(context.rank());
+  const auto n = static_cast<std::int64_t>(label.size());
+  const auto is_here = [&](GlobalId id) { return value(id) >= first && value(id) < first + n; };
+  std::vector<GlobalId> remote;
+  for (const GlobalId id : graph.neighbours)
+    if (!is_here(id)) remote.push_back(id);
+  std::sort(remote.begin(), remote.end());
+  remote.erase(std::unique(remote.begin(), remote.end()), remote.end());
+  std::vector<Rank> to;
+  to.reserve(remote.size());
+  for (const GlobalId id : remote) to.push_back(graph.vertices.rank_of(id));
+
+  const auto asked = exchange::route(context, exchange::pack_by_rank<GlobalId>(to, remote));
+  exchange::Parcels<std::int32_t> answers;
+  for (std::size_t i = 0; i < asked.n_peers(); ++i) {
+    std::vector<std::int32_t> group;
+    for (const GlobalId id : asked.of(i)) group.push_back(label[index(id) - static_cast<std::size_t>(first)]);
+    answers.add(asked.peers[i], group);
+  }
+  // Slabs ascend with ids, so the answers come back in the order of `remote`.
+  const std::vector<std::int32_t> remote_label = exchange::route(context, answers).items;
+  std::vector<std::int32_t> labels;
+  labels.reserve(graph.neighbours.size());
+  for (const GlobalId id : graph.neighbours) {
+    if (is_here(id)) {
+      labels.push_back(label[index(id) - static_cast<std::size_t>(first)]);
+    } else {
+      const auto at = std::lower_bound(remote.begin(), remote.end(), id) - remote.begin();
+      labels.push_back(remote_label[static_cast<std::size_t>(at)]);
+    }
+  }
+  return labels;
+}
+
+CutQuality cut_quality(mpi::Context& context, const Graph& graph, const std::vector<std::int32_t>& part,
+                       int n_parts) {
+  const std::vector<std::int32_t> other = detail::labels_of_neighbours(context, graph, part);
+  std::int64_t n_cut = 0;
+  std::vector<std::int64_t> size(static_cast<std::size_t>(n_parts), 0);
+  for (std::size_t v = 0; v < part.size(); ++v) {
+    size[static_cast<std::size_t>(part[v])] += 1;
+    for (std::int64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e)
+      if (other[static_cast<std::size_t>(e)] != part[v]) n_cut += 1;
+  }
+  mpi::all_reduce(context, std::span<std::int64_t>(size), MPI_SUM);
+  CutQuality quality;
+  quality.n_cut_edges = mpi::sum(context, n_cut) / 2;
+  const std::int64_t largest = *std::max_element(size.begin(), size.end());
+  quality.imbalance = graph.vertices.n_rows == 0
+                          ? 1.0
+                          : static_cast<double>(largest) * n_parts / static_cast<double>(graph.vertices.n_rows);
+  quality.n_empty_parts = static_cast<int>(std::count(size.begin(), size.end(), 0));
+  return quality;
+}
+
+}  // namespace barrio::partition

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "barrio/base/slabs.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::partition {
+
+/// A graph whose vertices are cut into slabs over the ranks; both directions of each edge are stored.
+struct Graph {
+  Slabs vertices;                        ///< rows = graph vertices
+  std::vector<std::int64_t> offsets{0};  ///< of this rank's vertices, one longer than their number
+  std::vector<GlobalId> neighbours;      ///< global, no loops, no repetition
+};
+
+/// A program that can cut a graph.
+enum class GraphMethod {
+  ptscotch,  ///< parallel multilevel; Open MPI builds only, as Debian packages it
+  metis,     ///< serial multilevel k-way on a coarse graph of bounded size
+};
+
+/// The names of the methods that this build has, of all that exist.
+std::vector<std::string> available_graph_methods();
+/// @throws AgreedError{usage} for a name nobody knows, or for one this build lacks, saying why
+GraphMethod graph_method(const std::string& name);
+
+/// Cut a graph into parts of equal vertex count with few edges between them, by PT-Scotch. Collective.
+/// The result depends on the rank count and the distribution, as PT-Scotch's does; for one rank count it repeats.
+/// @throws AgreedError{usage} if this build has no PT-Scotch
+std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& graph, int n_parts);
+
+/// The largest graph given to METIS, which is serial.
+inline constexpr int metis_max_vertices = 20000;
+
+/// Cut a graph by METIS on a coarse graph. Collective.
+/// @param[in] cluster  cluster of each of this rank's vertices, 0 <= cluster < n_clusters; the coarse graph has the
+/// clusters as vertices, weighted by size, and edges weighted by the edges between them. It is cut on rank 0.
+/// @param n_clusters  n_parts <= n_clusters <= metis_max_vertices, so the memory of rank 0 is bounded
+/// @return part of each of this rank's vertices; the same for any rank count if the clusters are
+/// @throws AgreedError{usage} if this build has no METIS or the bounds are broken
+std::vector<std::int32_t> cut_by_metis(mpi::Context& context, const Graph& graph,
+                                       const std::vector<std::int32_t>& cluster, int n_clusters,
+                                       int n_parts);
+
+/// How good a cut is.
+struct CutQuality {
+  std::int64_t n_cut_edges = 0;    ///< edges between parts
+  double imbalance = 1.0;          ///< largest part / mean part, in vertices
+  int n_empty_parts = 0;
+};
+
+/// Judge a cut. Collective. Memory O(n_parts) on each rank.
+CutQuality cut_quality(mpi::Context& context, const Graph& graph, const std::vector<std::int32_t>& part,
+                       int n_parts);
+
+}  // namespace barrio::partition
