@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 /// How dear the checks may be that are compiled in. Each level includes the ones below it:
 /// 0 none, 1 `cheap` (O(1), default), 2 `dear` (O(n) local), 3 `comm` (the check communicates).
@@ -22,7 +23,8 @@ enum AssertLevel : int { none = 0, cheap = 1, dear = 2, comm = 3 };
 template <class... Values>
 std::string format_values(const Values&... values) {
   std::string text;
-  ((text += fmt::format("{}{}", text.empty() ? "" : ", ", values)), ...);
+  [[maybe_unused]] const char* separator = "";
+  ((text += fmt::format("{}{}", std::exchange(separator, ", "), values)), ...);
   return text;
 }
 

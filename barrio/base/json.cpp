@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -33,11 +35,22 @@ std::string utc_now() {
 }
 
 [[noreturn]] void fail_to_write(const std::string& path, const std::string& temporary, int reason) {
-  ::unlink(temporary.c_str());
+  if (!temporary.empty()) ::unlink(temporary.c_str());
   throw Error(ErrorCode::failed,
               {.subject = path,
                .cause = fmt::format("cannot be written: {}", std::strerror(reason)),
                .remedy = "choose another place with -o, or make room and rights for it"});
+}
+
+/// Write all of a text. @return 0 or the system's error number
+int write_all(int file, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t n = ::write(file, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
 }
 
 }  // namespace
@@ -57,21 +70,23 @@ Json to_json(const Error& error) {
 }
 
 void write_file_atomically(const std::string& path, std::string_view text) {
+  // A device or a pipe (/dev/stdout, /dev/null) is written to; a rename would put a file in its place.
+  struct stat known {};
+  const bool exists = ::stat(path.c_str(), &known) == 0;
+  if (exists && !S_ISREG(known.st_mode) && !S_ISDIR(known.st_mode)) {
+    const int device = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (device < 0) fail_to_write(path, {}, errno);
+    const int reason = write_all(device, text);
+    if (::close(device) != 0 || reason != 0) fail_to_write(path, {}, reason != 0 ? reason : errno);
+    return;
+  }
   const std::string temporary = fmt::format("{}.part{}", path, ::getpid());
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0) fail_to_write(path, temporary, errno);
-  while (!text.empty()) {
-    const ssize_t n = ::write(file, text.data(), text.size());
-    if (n < 0) {
-      const int reason = errno;
-      ::close(file);
-      fail_to_write(path, temporary, reason);
-    }
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  const bool flushed = ::fsync(file) == 0 || errno == EINVAL;  // EINVAL: a pipe or a device
-  const int reason = errno;
-  if (::close(file) != 0 || !flushed) fail_to_write(path, temporary, flushed ? errno : reason);
+  int reason = write_all(file, text);
+  if (reason == 0 && ::fsync(file) != 0 && errno != EINVAL) reason = errno;  // EINVAL: no fsync on this file system
+  if (::close(file) != 0 && reason == 0) reason = errno;
+  if (reason != 0) fail_to_write(path, temporary, reason);
   if (::rename(temporary.c_str(), path.c_str()) != 0) fail_to_write(path, temporary, errno);
 }
 
@@ -82,11 +97,15 @@ Json read_json_file(const std::string& path) {
                                     .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
                                     .remedy = "check the name"});
   }
+  if (struct stat known {}; ::stat(path.c_str(), &known) == 0 && S_ISDIR(known.st_mode)) {
+    throw Error(ErrorCode::bad_input,
+                {.subject = path, .cause = "is a folder, not a file", .remedy = "name a file in it"});
+  }
   std::stringstream text;
   text << file.rdbuf();
   try {
     return Json::parse(text.str());
-  } catch (const nlohmann::json::parse_error& error) {
+  } catch (const nlohmann::json::exception& error) {  // beside parse_error: a number out of range
     throw Error(ErrorCode::bad_input,
                 {.subject = path, .cause = fmt::format("is not JSON: {}", error.what())});
   }
@@ -94,14 +113,20 @@ Json read_json_file(const std::string& path) {
 
 Json read_json_document(const std::string& path, std::string_view schema, int newest_version) {
   Json document = read_json_file(path);
-  const std::string found = document.is_object() ? document.value("schema", "") : "";
+  const auto named = document.find("schema");  // end() too if the document is no object
+  const std::string found =
+      named != document.end() && named->is_string() ? named->get<std::string>() : "";
   if (found != schema) {
     throw Error(ErrorCode::bad_input,
                 {.subject = path,
                  .cause = found.empty() ? fmt::format("has no schema; {} was expected", schema)
                                         : fmt::format("is a {}, not a {}", found, schema)});
   }
-  const int found_version = document.value("schema_version", 0);
+  const auto numbered = document.find("schema_version");
+  if (numbered == document.end() || !numbered->is_number_integer()) {
+    throw Error(ErrorCode::bad_input, {.subject = path, .cause = "has no schema version"});
+  }
+  const auto found_version = numbered->get<std::int64_t>();
   if (found_version > newest_version) {
     throw Error(ErrorCode::bad_input,
                 {.subject = path,

@@ -12,7 +12,7 @@ class logger;
 namespace barrio {
 
 /// Write log lines to stderr. Local. Info and notices come from rank 0 only, warnings and errors from any rank,
-/// with `[rank r/n]` in front when there is more than one. The level is read from BARRIO_LOG
+/// those of ranks above 0 with `[rank r/n]` in front. The level is read from BARRIO_LOG
 /// (debug, info, warning, error, off; default info).
 class Log {
  public:

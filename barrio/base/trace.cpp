@@ -20,7 +20,10 @@ std::uint32_t Trace::slot_of(RegionName name) {
 }
 
 void Trace::add(RegionName name, double begin_seconds, double end_seconds) {
-  const std::uint32_t region = slot_of(name);
+  add(slot_of(name), begin_seconds, end_seconds);
+}
+
+void Trace::add(std::uint32_t region, double begin_seconds, double end_seconds) {
   regions_[region].count += 1;
   regions_[region].seconds += end_seconds - begin_seconds;
   if (mode_ == Mode::events) events_.push_back({region, begin_seconds, end_seconds});
@@ -29,7 +32,8 @@ void Trace::add(RegionName name, double begin_seconds, double end_seconds) {
 std::vector<RegionTotal> Trace::totals() const {
   std::vector<RegionTotal> all;
   all.reserve(regions_.size());
-  for (const Slot& slot : regions_) all.push_back({slot.name.text, slot.count, slot.seconds});
+  for (const Slot& slot : regions_)
+    if (slot.count > 0) all.push_back({slot.name.text, slot.count, slot.seconds});  // 0: entered, not left yet
   return all;
 }
 

@@ -61,7 +61,9 @@ class Trace {
     std::uint64_t count;
     double seconds;
   };
+  friend class Region;
   std::uint32_t slot_of(RegionName name);
+  void add(std::uint32_t region, double begin_seconds, double end_seconds);
   Mode mode_;
   Clock clock_;
   std::vector<Slot> regions_;
@@ -71,19 +73,21 @@ class Trace {
 /// Time the enclosing block under a name. Local. Source of every `time per phase` barrio prints.
 class Region {
  public:
-  Region(Trace& trace, RegionName name) : trace_(trace), name_(name) {
-    if (trace_.mode() != Trace::Mode::off) begin_seconds_ = trace_.now();
+  Region(Trace& trace, RegionName name) : trace_(trace) {
+    if (trace_.mode() == Trace::Mode::off) return;
+    region_ = trace_.slot_of(name);
+    begin_seconds_ = trace_.now();
   }
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
   ~Region() {
     if (trace_.mode() != Trace::Mode::off && begin_seconds_ >= 0.0)
-      trace_.add(name_, begin_seconds_, trace_.now());
+      trace_.add(region_, begin_seconds_, trace_.now());
   }
 
  private:
   Trace& trace_;
-  RegionName name_;
+  std::uint32_t region_ = 0;
   double begin_seconds_ = -1.0;
 };
 

@@ -15,16 +15,19 @@ void agree(Context& context, const Status& status) {
   check(MPI_Iallreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, context.comm(), &request),
         "MPI_Iallreduce");
   context.counters().collectives += 1;
-  const bool blocks = context.wait_policy().kind == WaitPolicy::Kind::block;
-  if (blocks) {
-    wait(request, context.wait_policy());
-  } else if (!wait_for(request, context.wait_policy(), context.agree_limit_seconds())) {
+#ifdef BARRIO_MPI_SMPI
+  // A simulated rank cannot stay away, and polls cost simulated time.
+  wait(request, context.wait_policy());
+#else
+  // Not MPI_Wait even where the policy is to block: it knows no limit.
+  if (!wait_for(request, context.wait_policy(), context.agree_limit_seconds())) {
     abort_job(ErrorCode::failed,
               fmt::format("waited {:.0f} s for the other ranks to agree on the outcome of a phase, and at "
                           "least one did not come{}",
                           context.agree_limit_seconds(),
                           status ? fmt::format("; this rank had failed: {}", status->what()) : ""));
   }
+#endif
   if (first == context.size()) return;
 
   std::array<std::string, 3> text;

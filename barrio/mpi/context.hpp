@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "barrio/base/error.hpp"
 #include "barrio/base/log.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/base/profile.hpp"

@@ -1,6 +1,5 @@
 #include "barrio/mpi/point_to_point.hpp"
 
-
 #include <fmt/format.h>
 
 #include <limits>
@@ -16,6 +15,14 @@ int detail::checked_bytes(std::size_t bytes) {
                  .cause = fmt::format("{} bytes do not fit one MPI message", bytes)});
   }
   return static_cast<int>(bytes);
+}
+
+void detail::check_whole_items(std::size_t bytes, std::size_t item_bytes, Rank from, int tag) {
+  if (bytes % item_bytes != 0) {
+    throw Error(ErrorCode::internal,
+                {.subject = fmt::format("message from rank {} with tag {}", from, tag),
+                 .cause = fmt::format("{} bytes are not a whole number of items of {} bytes", bytes, item_bytes)});
+  }
 }
 
 std::size_t probe_bytes(Context& context, Rank from, int tag) {

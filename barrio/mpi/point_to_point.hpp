@@ -38,6 +38,7 @@ class [[nodiscard]] Request {
 
   /// Complete the message. Local, blocks. @return the buffer: what was received, or what was sent
   std::vector<T> wait() {
+    BARRIO_ASSERT(cheap, items_ != nullptr && "wait() on a request that was moved from");
     mpi::wait(request_, context_->wait_policy());
     return std::move(*items_);
   }
@@ -63,6 +64,7 @@ class [[nodiscard]] Request {
 
 namespace detail {
 int checked_bytes(std::size_t bytes);
+void check_whole_items(std::size_t bytes, std::size_t item_bytes, Rank from, int tag);
 }
 
 /// Start to send items; the request keeps them. Local.
@@ -106,9 +108,12 @@ void send(Context& context, std::span<const T> items, Rank to, int tag) {
 /// Wait for a message of unknown length from one rank. Local, blocks.
 std::size_t probe_bytes(Context& context, Rank from, int tag);
 
+/// Receive a message of any length from one rank. Local, blocks.
+/// @throws Error{internal} if it is not a whole number of items; the message is not taken then
 template <Trivial T>
 std::vector<T> receive(Context& context, Rank from, int tag) {
   const std::size_t bytes = probe_bytes(context, from, tag);
+  detail::check_whole_items(bytes, sizeof(T), from, tag);
   std::vector<T> items(bytes / sizeof(T));
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Irecv(items.data(), static_cast<int>(bytes), MPI_BYTE, from, tag, context.comm(),

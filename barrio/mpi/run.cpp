@@ -7,6 +7,8 @@
 
 #include "barrio/base/abort.hpp"
 
+extern "C" int barrio_mpi_call_behind_fence(int (*call)(void*), void* argument);
+
 namespace barrio::mpi {
 namespace {
 
@@ -22,10 +24,10 @@ void end_job(int code) noexcept { MPI_Abort(MPI_COMM_WORLD, code); }
   abort_job(ErrorCode::internal, "error: std::terminate was called");
 }
 
-// Nothing but an AgreedError is caught here. For any other exception the search for a handler stops at this
-// noexcept frame, so the terminate handler runs while the throwing frame is still alive: no destructor of a
-// distributed object runs, and none can wait for a rank that does not come.
-int guarded(Context& context, const std::function<void(Context&)>& body) noexcept {
+// Nothing but an AgreedError is caught here. For any other exception the search for a handler ends at the fence below
+// this frame, so the terminate handler runs while the throwing frame is still alive: no destructor of a distributed
+// object runs, and none can wait for a rank that does not come.
+int guarded(Context& context, const std::function<void(Context&)>& body) {
   try {
     body(context);
     return exit_code(ErrorCode::ok);
@@ -34,6 +36,11 @@ int guarded(Context& context, const std::function<void(Context&)>& body) noexcep
     return exit_code(error.code());
   }
 }
+
+struct Guarded {
+  Context& context;
+  const std::function<void(Context&)>& body;
+};
 
 }  // namespace
 
@@ -62,7 +69,13 @@ int run(int& argc, char**& argv, const std::function<void(Context&)>& body,
   int code = 0;
   {
     Context context(MPI_COMM_WORLD, options.context);
-    code = guarded(context, body);
+    Guarded call{context, body};
+    code = barrio_mpi_call_behind_fence(
+        [](void* argument) {
+          const auto* it = static_cast<const Guarded*>(argument);
+          return guarded(it->context, it->body);
+        },
+        &call);
   }
   std::set_terminate(outer_handler);
   set_abort_hook(outer_hook);

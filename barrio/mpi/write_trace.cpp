@@ -18,8 +18,8 @@ std::string render(Context& context, double start_seconds) {
       R"({{"name":"thread_name","ph":"M","pid":0,"tid":{0},"args":{{"name":"rank {0}"}}}})",
       context.rank());
   for (const Trace::Event& event : trace.events()) {
-    text += fmt::format(",\n" R"({{"name":"{}","ph":"X","pid":0,"tid":{},"ts":{:.3f},"dur":{:.3f}}})",
-                        trace.region_name(event.region), context.rank(),
+    text += fmt::format(",\n" R"({{"name":{},"ph":"X","pid":0,"tid":{},"ts":{:.3f},"dur":{:.3f}}})",
+                        Json(trace.region_name(event.region)).dump(), context.rank(),
                         (event.begin_seconds - start_seconds) * 1e6,
                         (event.end_seconds - event.begin_seconds) * 1e6);
   }

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "barrio/base/ids.hpp"
+
+namespace barrio {
+
+/// Cut rows 0..n_rows into one contiguous slab per rank, as even as can be: rank r has
+/// [n_rows * r / n_ranks, n_rows * (r + 1) / n_ranks). Everything is closed form; nothing is stored per rank.
+struct Slabs {
+  std::int64_t n_rows = 0;
+  int n_ranks = 1;
+
+  /// First row of a rank; `first(n_ranks)` is the end.
+  [[nodiscard]] constexpr std::int64_t first(Rank rank) const noexcept {
+    // (n * r) may pass 2^63 for large meshes on many ranks, so quotient and remainder go apart.
+    const std::int64_t quotient = n_rows / n_ranks;
+    const std::int64_t remainder = n_rows % n_ranks;
+    return quotient * rank + remainder * rank / n_ranks;
+  }
+  [[nodiscard]] constexpr std::size_t size(Rank rank) const noexcept {
+    return static_cast<std::size_t>(first(rank + 1) - first(rank));
+  }
+  /// The rank whose slab holds a row. @pre 0 <= row < n_rows
+  [[nodiscard]] constexpr Rank rank_of(std::int64_t row) const noexcept {
+    const std::int64_t quotient = n_rows / n_ranks;
+    // A first guess from the mean slab size, then at most a step or two.
+    auto guess = static_cast<Rank>(static_cast<double>(row) * n_ranks / static_cast<double>(n_rows));
+    if (guess >= n_ranks) guess = n_ranks - 1;
+    if (quotient == 0 && guess < 0) guess = 0;
+    while (row < first(guess)) --guess;
+    while (row >= first(guess + 1)) ++guess;
+    return guess;
+  }
+  [[nodiscard]] constexpr Rank rank_of(GlobalId row) const noexcept { return rank_of(value(row)); }
+};
+
+}  // namespace barrio

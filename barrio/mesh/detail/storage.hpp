@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "barrio/mesh/mesh.hpp"
+
+namespace barrio::mesh {
+
+/// What a Mesh holds.
+struct Mesh::Storage {
+  mpi::Context* context = nullptr;
+  Dim cell_dim = Dim::volume;
+  int ghost_layers = 0;
+  int n_parts = 0;
+  LocalRange parts;
+  VertexTable vertices;
+  std::array<EntityTable, 4> entities;  // [0] unused
+  std::vector<std::int32_t> cell_parts;
+  std::vector<MeshSet> sets;
+  std::vector<Rank> neighbours;
+  std::shared_ptr<const exchange::HaloPlan> vertex_halo;
+  std::shared_ptr<const exchange::HaloPlan> cell_halo;
+  std::vector<std::unique_ptr<FieldData>> fields;
+};
+
+}  // namespace barrio::mesh

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "barrio/mesh/tables.hpp"
+#include "barrio/partition/graph.hpp"
+
+namespace barrio::mesh {
+
+/// Build the graph whose vertices are the top cells and whose edges join cells with a common side. Collective.
+/// Rows of the graph are the cells' global ids. Cost: each side travels once to a rank found by hashing its corners,
+/// and back; memory O(sides of this rank's cells).
+/// @throws AgreedError{bad_input} for cell types without fixed sides (polyhedra)
+partition::Graph dual_graph(mpi::Context& context, const MeshTables& tables);
+
+}  // namespace barrio::mesh

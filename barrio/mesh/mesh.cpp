@@ -1,0 +1,156 @@
+#include "barrio/mesh/mesh.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/hash.hpp"
+#include "barrio/base/memory.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/mesh/detail/builder.hpp"
+#include "barrio/mesh/detail/storage.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::mesh {
+
+std::uint64_t EntityTable::memory_bytes() const noexcept {
+  return barrio::memory_bytes(types) + barrio::memory_bytes(offsets) + barrio::memory_bytes(nodes) +
+         barrio::memory_bytes(global_ids) + barrio::memory_bytes(owners);
+}
+
+std::uint64_t VertexTable::memory_bytes() const noexcept {
+  return barrio::memory_bytes(coordinates) + barrio::memory_bytes(global_ids) + barrio::memory_bytes(owners) +
+         barrio::memory_bytes(shared) + barrio::memory_bytes(sharer_offsets) + barrio::memory_bytes(sharers);
+}
+
+Mesh::Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options)
+    : storage_(std::make_unique<Storage>()) {
+  MeshBuilder(context, tables, options, *storage_).build();
+}
+Mesh::~Mesh() = default;
+Mesh::Mesh(Mesh&&) noexcept = default;
+Mesh& Mesh::operator=(Mesh&&) noexcept = default;
+
+mpi::Context& Mesh::context() const noexcept { return *storage_->context; }
+Dim Mesh::cell_dim() const noexcept { return storage_->cell_dim; }
+int Mesh::ghost_layers() const noexcept { return storage_->ghost_layers; }
+int Mesh::n_parts() const noexcept { return storage_->n_parts; }
+LocalRange Mesh::parts() const noexcept { return storage_->parts; }
+const VertexTable& Mesh::vertices() const& noexcept { return storage_->vertices; }
+const EntityTable& Mesh::entities(Dim dim) const& { return storage_->entities[static_cast<std::size_t>(value(dim))]; }
+const EntityTable& Mesh::cells() const& noexcept { return storage_->entities[static_cast<std::size_t>(value(cell_dim()))]; }
+std::span<const std::int32_t> Mesh::cell_parts() const& noexcept { return storage_->cell_parts; }
+std::span<const MeshSet> Mesh::sets() const& noexcept { return storage_->sets; }
+std::span<const Rank> Mesh::neighbours() const& noexcept { return storage_->neighbours; }
+std::span<const std::unique_ptr<FieldData>> Mesh::fields() const& noexcept { return storage_->fields; }
+
+std::size_t Mesh::n_local(Dim dim) const { return dim == Dim::vertex ? vertices().size() : entities(dim).size(); }
+std::size_t Mesh::n_owned(Dim dim) const { return dim == Dim::vertex ? vertices().n_owned : entities(dim).n_owned; }
+std::int64_t Mesh::n_global(Dim dim) const { return dim == Dim::vertex ? vertices().n_global : entities(dim).n_global; }
+
+LocalRange Mesh::interior(Dim dim) const {
+  const std::size_t n = dim == Dim::vertex ? vertices().n_interior : entities(dim).n_interior;
+  return {LocalId{0}, local_id(n)};
+}
+
+LocalRange Mesh::fringe(Dim dim) const { return {interior(dim).last, local_id(n_owned(dim))}; }
+
+const MeshSet& Mesh::set(SetKind kind, std::string_view wanted) const& {
+  std::vector<std::string> known;
+  for (const MeshSet& one : sets()) {
+    if (one.info.kind != kind) continue;
+    if (one.info.name == wanted) return one;
+    known.push_back(one.info.name);
+  }
+  throw Error(ErrorCode::usage, {.subject = fmt::format("{} set '{}'", mesh::name(kind), wanted),
+                                 .cause = "is not in the mesh." + did_you_mean(wanted, known),
+                                 .remedy = known.empty() ? "" : fmt::format("the mesh has: {}", fmt::join(known, ", "))});
+}
+
+FieldData& Mesh::new_field(const std::string& wanted, Dim dim, int n_components, FieldValues values) {
+  for (const auto& field : storage_->fields) {
+    if (field->name == wanted && field->dim == dim) {
+      throw Error(ErrorCode::usage, {.subject = fmt::format("field '{}'", wanted),
+                                     .cause = "exists already on this dimension",
+                                     .remedy = "choose another name or use field()"});
+    }
+  }
+  storage_->fields.push_back(std::make_unique<FieldData>(FieldData{wanted, dim, n_components, std::move(values)}));
+  return *storage_->fields.back();
+}
+
+FieldData& Mesh::find_field(std::string_view wanted, Dim dim) const {
+  std::vector<std::string> known;
+  for (const auto& field : storage_->fields) {
+    if (field->dim != dim) continue;
+    if (field->name == wanted) return *field;
+    known.push_back(field->name);
+  }
+  throw Error(ErrorCode::usage,
+              {.subject = fmt::format("field '{}'", wanted),
+               .cause = fmt::format("does not exist on dimension {}.{}", value(dim), did_you_mean(wanted, known))});
+}
+
+std::shared_ptr<const exchange::HaloPlan> Mesh::halo_plan(Dim dim) const {
+  if (dim == Dim::vertex) return storage_->vertex_halo;
+  if (dim == cell_dim()) return storage_->cell_halo;
+  throw Error(ErrorCode::usage, {.subject = fmt::format("exchange on dimension {}", value(dim)),
+                                 .cause = "only vertices and cells have copies that are kept up to date"});
+}
+
+std::uint64_t Mesh::checksum() const {
+  std::uint64_t total = 0;
+  const VertexTable& v = vertices();
+  for (std::size_t i = 0; i < v.n_owned; ++i) {
+    total += Hash64(0).add(barrio::value(v.global_ids[i])).add_all(std::span<const double>(&v.coordinates[3 * i], 3)).value();
+  }
+  const EntityTable& c = cells();
+  for (std::size_t i = 0; i < c.n_owned; ++i) {
+    Hash64 hash(1);
+    hash.add(barrio::value(c.global_ids[i])).add(static_cast<std::uint64_t>(c.type(i)));
+    for (const LocalId node : c.nodes_of(i)) hash.add(barrio::value(v.global_ids[index(node)]));
+    total += hash.value();
+  }
+  return mpi::sum(context(), total);
+}
+
+std::uint64_t Mesh::checksum(const FieldData& field) const {
+  std::uint64_t total = 0;
+  const std::vector<GlobalId>& ids = field.dim == Dim::vertex ? vertices().global_ids : entities(field.dim).global_ids;
+  const auto n = static_cast<std::size_t>(field.n_components);
+  std::visit(
+      [&](const auto& values) {
+        for (std::size_t i = 0; i < n_owned(field.dim); ++i) {
+          Hash64 hash(2);
+          hash.add(barrio::value(ids[i]));
+          for (std::size_t c = 0; c < n; ++c) {
+            using Value = std::decay_t<decltype(values[0])>;
+            if constexpr (std::is_floating_point_v<Value>) {
+              hash.add(static_cast<double>(values[i * n + c]));
+            } else {
+              hash.add(static_cast<std::int64_t>(values[i * n + c]));
+            }
+          }
+          total += hash.value();
+        }
+      },
+      field.values);
+  return mpi::sum(context(), total);
+}
+
+std::uint64_t Mesh::memory_bytes() const noexcept {
+  std::uint64_t bytes = storage_->vertices.memory_bytes() + barrio::memory_bytes(storage_->cell_parts) +
+                        storage_->vertex_halo->memory_bytes() + storage_->cell_halo->memory_bytes();
+  for (const EntityTable& table : storage_->entities) bytes += table.memory_bytes();
+  for (const MeshSet& set : storage_->sets) {
+    bytes += barrio::memory_bytes(set.vertices);
+    for (const auto& ids : set.entities) bytes += barrio::memory_bytes(ids);
+  }
+  for (const auto& field : storage_->fields)
+    std::visit([&](const auto& values) { bytes += barrio::memory_bytes(values); }, field->values);
+  return bytes;
+}
+
+}  // namespace barrio::mesh

@@ -1,0 +1,217 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "barrio/exchange/halo.hpp"
+#include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mesh/tables.hpp"
+
+namespace barrio::mesh {
+
+/// Local ids first .. last - 1.
+struct LocalRange {
+  LocalId first{0};
+  LocalId last{0};
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return index(last) - index(first); }
+};
+
+/// Entities of one dimension >= 1 on one rank. Local order: interior, fringe, ghosts grouped by owner;
+/// within each group by ascending global id.
+struct EntityTable {
+  std::vector<CellType> types;           ///< one entry if all are of one type, else one per entity
+  std::vector<std::int32_t> offsets;     ///< empty if all have `nodes_per_entity` nodes
+  int nodes_per_entity = 0;
+  std::vector<LocalId> nodes;
+  std::vector<GlobalId> global_ids;
+  std::vector<Rank> owners;
+  std::size_t n_interior = 0;            ///< entities whose vertices are all owned here
+  std::size_t n_owned = 0;
+  std::int64_t n_global = 0;
+
+  [[nodiscard]] std::size_t size() const noexcept { return global_ids.size(); }
+  [[nodiscard]] CellType type(std::size_t i) const noexcept { return types.size() == 1 ? types[0] : types[i]; }
+  [[nodiscard]] std::span<const LocalId> nodes_of(std::size_t i) const& noexcept {
+    if (offsets.empty()) {
+      const auto n = static_cast<std::size_t>(nodes_per_entity);
+      return std::span<const LocalId>(nodes).subspan(i * n, n);
+    }
+    const auto first = static_cast<std::size_t>(offsets[i]);
+    return std::span<const LocalId>(nodes).subspan(first, static_cast<std::size_t>(offsets[i + 1]) - first);
+  }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+};
+
+/// Vertices on one rank. Local order: interior, fringe, then copies grouped by owner.
+/// A copy is a vertex that another rank owns: one on the interface, or one that only ghost cells use.
+struct VertexTable {
+  std::vector<double> coordinates;       ///< shape (n_local, 3)
+  std::vector<GlobalId> global_ids;
+  std::vector<Rank> owners;
+  std::size_t n_interior = 0;            ///< owned, and no cell joins them to a copy
+  std::size_t n_owned = 0;
+  std::int64_t n_global = 0;
+  /// Vertices that cells of several ranks use (ghosts do not count), ascending by local id, and for each the ranks
+  /// that share it, this one included, ascending.
+  std::vector<LocalId> shared;
+  std::vector<std::int32_t> sharer_offsets{0};
+  std::vector<Rank> sharers;
+
+  [[nodiscard]] std::size_t size() const noexcept { return global_ids.size(); }
+  [[nodiscard]] std::span<const Rank> sharers_of(std::size_t shared_place) const& noexcept {
+    const auto first = static_cast<std::size_t>(sharer_offsets[shared_place]);
+    return std::span<const Rank>(sharers).subspan(first, static_cast<std::size_t>(sharer_offsets[shared_place + 1]) - first);
+  }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+};
+
+/// A set of entities and its members on this rank.
+struct MeshSet {
+  SetInfo info;
+  std::vector<LocalId> vertices;             ///< copies included
+  std::array<std::vector<LocalId>, 4> entities;  ///< by dimension; [0] unused; ghosts included for cells
+};
+
+using FieldValues = std::variant<std::vector<double>, std::vector<float>, std::vector<std::int32_t>, std::vector<std::int64_t>>;
+
+/// Values on the entities of one dimension, owned by a Mesh.
+struct FieldData {
+  std::string name;
+  Dim dim = Dim::vertex;
+  int n_components = 1;
+  FieldValues values;
+};
+
+/// Refer to a field of a Mesh with its type. Borrowed: the mesh must outlive it. Copying copies the reference.
+template <class T>
+class Field {
+ public:
+  explicit Field(FieldData& data) : data_(&data), values_(std::get<std::vector<T>>(data.values)) {}
+  /// Shape (n_local(dim), n_components), contiguous by entity.
+  [[nodiscard]] std::span<T> values() const noexcept { return values_; }
+  /// First component of an entity.
+  T& operator[](LocalId id) const noexcept { return values_[index(id) * static_cast<std::size_t>(data_->n_components)]; }
+  [[nodiscard]] const std::string& name() const noexcept { return data_->name; }
+  [[nodiscard]] Dim dim() const noexcept { return data_->dim; }
+  [[nodiscard]] int n_components() const noexcept { return data_->n_components; }
+
+ private:
+  FieldData* data_;
+  std::span<T> values_;
+};
+
+struct BuildOptions {
+  int ghost_layers = 0;  ///< 0 or 1: cells of other ranks that share a vertex with a cell of this rank
+};
+
+/// A mesh distributed over the ranks of a context: each rank holds the cells of its parts, the vertices they use,
+/// and on request a layer of ghost cells. Move-only.
+///
+/// Every entity has one owner. A cell belongs to the rank that holds its part; an entity on the interface belongs to
+/// one of its sharers, chosen by a hash of its global id, so that no rank gets more than its share.
+class Mesh {
+ public:
+  /// Build the mesh of all ranks from tables. Collective.
+  /// Parts go to ranks in contiguous slices; a rank without a part is legal and empty.
+  /// @pre tables.n_parts > 0 and `validate(tables)` holds
+  /// @throws AgreedError{bad_input} for polyhedra, which are not supported; {usage} for ghost_layers not 0 or 1
+  /// Cost: three routed exchanges for cells and vertices, one neighbourhood round for ghosts; memory O(n_local).
+  /// Source: Tautges et al. 2012, sections II to IV; here sharing comes with the look-up of coordinates, and no skin is computed.
+  Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options = {});
+  ~Mesh();
+  Mesh(Mesh&&) noexcept;
+  Mesh& operator=(Mesh&&) noexcept;
+
+  [[nodiscard]] mpi::Context& context() const noexcept;
+  /// Dimension of the cells: Dim::face for a surface mesh, Dim::volume for a solid one.
+  [[nodiscard]] Dim cell_dim() const noexcept;
+  [[nodiscard]] int ghost_layers() const noexcept;
+
+  [[nodiscard]] std::size_t n_local(Dim dim) const;
+  [[nodiscard]] std::size_t n_owned(Dim dim) const;
+  /// For vertices: copies, on the interface or beyond it.
+  [[nodiscard]] std::size_t n_ghost(Dim dim) const { return n_local(dim) - n_owned(dim); }
+  [[nodiscard]] std::int64_t n_global(Dim dim) const;
+
+  [[nodiscard]] const VertexTable& vertices() const& noexcept;
+  const VertexTable& vertices() && = delete;
+  [[nodiscard]] const EntityTable& cells() const& noexcept;
+  const EntityTable& cells() && = delete;
+  /// Entities of dimension 1 to 3. Below the cells' dimension only those that the file lists; no ghosts of these.
+  [[nodiscard]] const EntityTable& entities(Dim dim) const&;
+  /// Part of each local cell, ghosts included.
+  [[nodiscard]] std::span<const std::int32_t> cell_parts() const& noexcept;
+  /// Parts of this rank: first .. first + count.
+  [[nodiscard]] LocalRange parts() const noexcept;
+  [[nodiscard]] int n_parts() const noexcept;
+  [[nodiscard]] std::span<const MeshSet> sets() const& noexcept;
+  /// The set of a kind with a name. @throws Error{usage} with "did you mean" if there is none
+  [[nodiscard]] const MeshSet& set(SetKind kind, std::string_view name) const&;
+
+  /// Owned entities that can be computed before ghosts arrive, and those that need them.
+  [[nodiscard]] LocalRange interior(Dim dim) const;
+  [[nodiscard]] LocalRange fringe(Dim dim) const;
+
+  /// Ranks that share a vertex with this one, ascending.
+  [[nodiscard]] std::span<const Rank> neighbours() const& noexcept;
+
+  /// Add a field, zero everywhere. Local. @throws Error{usage} if the name is taken on that dimension
+  template <class T>
+  Field<T> add_field(const std::string& name, Dim dim, int n_components = 1);
+  /// @throws Error{usage} with "did you mean" if there is no such field of that type
+  template <class T>
+  [[nodiscard]] Field<T> field(std::string_view name, Dim dim) const;
+  [[nodiscard]] std::span<const std::unique_ptr<FieldData>> fields() const& noexcept;
+
+  /// A way to bring the copies of a field up to date. Local: the plan was made with the mesh.
+  /// @throws Error{usage} for fields on dimensions that have no copies to update (below the cells')
+  template <class T>
+  [[nodiscard]] exchange::HaloExchange<T> plan(const Field<T>& field) const {
+    return {context(), halo_plan(field.dim()), field.values(), field.n_components()};
+  }
+  [[nodiscard]] std::shared_ptr<const exchange::HaloPlan> halo_plan(Dim dim) const;
+
+  /// Hash of the owned mesh: vertices with coordinates, cells with connectivity. Collective. Does not depend on the rank count
+  /// or on ghosts; see `Hash64`.
+  [[nodiscard]] std::uint64_t checksum() const;
+  /// Hash of the owned values of a field. Collective.
+  [[nodiscard]] std::uint64_t checksum(const FieldData& field) const;
+
+  /// Check all that the mesh promises. Collective. @throws AgreedError{internal} naming the first broken promise:
+  /// every entity owned once; sharers agree; copies equal their owners' entities; local order; plans complete.
+  void validate() const;
+
+  /// Bytes this rank holds for the mesh and its fields. Local.
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+
+ private:
+  friend class MeshBuilder;
+  struct Storage;
+  FieldData& new_field(const std::string& name, Dim dim, int n_components, FieldValues values);
+  [[nodiscard]] FieldData& find_field(std::string_view name, Dim dim) const;
+  std::unique_ptr<Storage> storage_;
+};
+
+template <class T>
+Field<T> Mesh::add_field(const std::string& name, Dim dim, int n_components) {
+  return Field<T>(new_field(name, dim, n_components,
+                            std::vector<T>(n_local(dim) * static_cast<std::size_t>(n_components))));
+}
+
+template <class T>
+Field<T> Mesh::field(std::string_view name, Dim dim) const {
+  return Field<T>(find_field(name, dim));
+}
+
+}  // namespace barrio::mesh
+
+namespace barrio {
+using mesh::Dim;
+using mesh::Mesh;
+}  // namespace barrio

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "barrio/base/slabs.hpp"
+#include "barrio/mesh/cell_type.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::mesh {
+
+/// What a set of entities means to its users.
+enum class SetKind : std::uint8_t { material, dirichlet, neumann, geometry, other };
+
+std::string_view name(SetKind kind) noexcept;
+
+/// A named set of entities; which entities belong to it is kept elsewhere.
+struct SetInfo {
+  SetKind kind = SetKind::other;
+  std::int32_t id = 0;        ///< the number users know it by (block id, side-set id)
+  std::string name;           ///< may be empty
+  Dim geometry_dim = Dim::vertex;  ///< for geometry sets: dimension of the CAD entity
+};
+
+/// Rows of one dimension that belong to a set. Any rank may hold it, whoever holds the rows.
+struct SetRows {
+  std::int32_t set;     ///< place in MeshTables::sets
+  Dim dim;              ///< of the rows; Dim::vertex for vertices
+  std::int64_t first;
+  std::int64_t count;
+};
+
+/// Cells of one type and one number of nodes (or polygons of any), cut into slabs.
+struct CellBlock {
+  CellType type = CellType::tet;
+  Slabs rows;                          ///< of this block alone
+  int nodes_per_cell = 0;              ///< 0: varies, see offsets
+  std::vector<std::int64_t> offsets;   ///< of this rank's cells, if the number varies; one longer than their number
+  std::vector<GlobalId> nodes;         ///< vertex rows, cell after cell
+
+  [[nodiscard]] std::span<const GlobalId> cell(std::size_t i) const& noexcept {
+    if (nodes_per_cell > 0) {
+      const auto n = static_cast<std::size_t>(nodes_per_cell);
+      return std::span<const GlobalId>(nodes).subspan(i * n, n);
+    }
+    const auto first = static_cast<std::size_t>(offsets[i]);
+    return std::span<const GlobalId>(nodes).subspan(first, static_cast<std::size_t>(offsets[i + 1]) - first);
+  }
+};
+
+/// A mesh as flat tables, each cut by rows into one contiguous slab per rank. This is what files hold and what readers,
+/// generators and partitioners exchange; `Mesh` is what computations use.
+///
+/// A vertex is known by its row, 0-based: that is its GlobalId. A cell of dimension d is known by its row among all
+/// cells of that dimension, the blocks of the dimension counted one after the other in their order here.
+struct MeshTables {
+  Slabs vertices;
+  std::vector<double> coordinates;     ///< shape (this rank's rows, 3), model units
+  std::vector<CellBlock> blocks;       ///< the same list of blocks on every rank
+  std::vector<SetInfo> sets;           ///< the same on every rank
+  std::vector<SetRows> members;        ///< this rank's share
+  int n_parts = 0;                     ///< 0: no partition
+  /// Part of each of this rank's cells of the top dimension, the blocks' slabs one after the other; empty if n_parts is 0.
+  std::vector<std::int32_t> parts;
+
+  /// Dimension of the highest cells; Dim::vertex without cells.
+  [[nodiscard]] Dim top_dim() const noexcept;
+  [[nodiscard]] std::int64_t n_global(Dim dim) const noexcept;
+  /// Row, in its dimension, of the first cell of a block.
+  [[nodiscard]] std::int64_t first_row(std::size_t block) const noexcept;
+  /// The rank whose slab holds a row of a dimension. @pre the row exists
+  [[nodiscard]] Rank home(Dim dim, std::int64_t row) const noexcept;
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+};
+
+/// Compute the centre of each of this rank's top cells: the mean of its corner vertices. Collective.
+/// Sums run in corner order, so the result does not depend on the rank count.
+/// @return shape (cells, 3). Cost: one request to the homes of the vertices and one answer
+std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tables);
+
+/// Global ids of this rank's top cells, in the order of `MeshTables::parts`. Local.
+std::vector<GlobalId> top_ids(mpi::Context& context, const MeshTables& tables);
+
+/// Check rows, connectivity, sets and parts. Collective.
+/// @throws AgreedError{bad_input} naming `subject` and the first fault: a vertex that does not exist, a coordinate
+/// that is not a number, a cell in no part
+void validate(mpi::Context& context, const MeshTables& tables, const std::string& subject);
+
+/// Move cells so that those of a part stand together, parts in ascending order, and renumber vertices by first use. Collective.
+/// Within a part the order of before is kept. Sets follow. A partitioned file in this order is read in contiguous pieces.
+/// @pre tables.n_parts > 0
+MeshTables reorder_by_part(mpi::Context& context, MeshTables tables);
+
+}  // namespace barrio::mesh

@@ -1,0 +1,136 @@
+#include "barrio/rankmap/assignment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "barrio/base/error.hpp"
+
+namespace barrio::rankmap {
+
+Placement::Placement(std::vector<int> core_of_rank, int n_cores) : core_of_rank_(std::move(core_of_rank)) {
+  if (n_ranks() > n_cores) {
+    throw Error(ErrorCode::usage, {.subject = "placement",
+                                   .cause = fmt::format("{} ranks and only {} cores", n_ranks(), n_cores),
+                                   .remedy = "describe a machine with at least one core per rank"});
+  }
+  rank_at_core_.assign(static_cast<std::size_t>(n_cores), no_rank);
+  for (Rank rank = 0; rank < n_ranks(); ++rank) {
+    const int core = core_of(rank);
+    const std::string subject = fmt::format("placement of rank {}", rank);
+    if (core < 0 || core >= n_cores)
+      throw Error(ErrorCode::bad_input, {.subject = subject, .cause = fmt::format("core {} is not in 0..{}", core, n_cores - 1)});
+    Rank& there = rank_at_core_[static_cast<std::size_t>(core)];
+    if (there != no_rank)
+      throw Error(ErrorCode::bad_input,
+                  {.subject = subject, .cause = fmt::format("core {} is already taken by rank {}", core, there)});
+    there = rank;
+  }
+}
+
+Placement Placement::in_order(int n_ranks, int n_cores) {
+  std::vector<int> cores(static_cast<std::size_t>(n_ranks));
+  std::iota(cores.begin(), cores.end(), 0);
+  return {std::move(cores), n_cores};
+}
+
+void Placement::exchange(int core_a, int core_b) noexcept {
+  Rank& rank_a = rank_at_core_[static_cast<std::size_t>(core_a)];
+  Rank& rank_b = rank_at_core_[static_cast<std::size_t>(core_b)];
+  std::swap(rank_a, rank_b);
+  if (rank_a != no_rank) core_of_rank_[static_cast<std::size_t>(rank_a)] = core_a;
+  if (rank_b != no_rank) core_of_rank_[static_cast<std::size_t>(rank_b)] = core_b;
+}
+
+void Placement::validate() const {
+  const Placement again(core_of_rank_, n_cores());
+  if (!(again == *this))
+    throw Error(ErrorCode::internal, {.subject = "placement", .cause = "rank -> core and core -> rank disagree"});
+}
+
+double cost(const CommunicationGraph& graph, const Machine& machine, const Placement& placement) {
+  double sum = 0.0;
+  for (Rank rank = 0; rank < graph.n_ranks(); ++rank) {
+    const auto partners = graph.partners_of(rank);
+    const auto weights = graph.weights_of(rank);
+    for (std::size_t k = 0; k < partners.size(); ++k)
+      if (partners[k] > rank)
+        sum += weights[k] * machine.distance(placement.core_of(rank), placement.core_of(partners[k]));
+  }
+  return sum;
+}
+
+double cost(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement, Weight weight) {
+  return cost(traffic.compute_graph(weight), machine, placement);
+}
+
+double exchange_delta(const CommunicationGraph& graph, const Machine& machine, const Placement& placement,
+                      int core_a, int core_b) noexcept {
+  const auto moved = [&](Rank rank, Rank other, int from, int to) {
+    if (rank == no_rank) return 0.0;
+    const auto partners = graph.partners_of(rank);
+    const auto weights = graph.weights_of(rank);
+    double change = 0.0;
+    for (std::size_t k = 0; k < partners.size(); ++k) {
+      if (partners[k] == other) continue;  // the two keep their distance
+      const int there = placement.core_of(partners[k]);
+      change += weights[k] * (machine.distance(to, there) - machine.distance(from, there));
+    }
+    return change;
+  };
+  const Rank rank_a = placement.rank_at(core_a), rank_b = placement.rank_at(core_b);
+  return moved(rank_a, rank_b, core_a, core_b) + moved(rank_b, rank_a, core_b, core_a);
+}
+
+PlacementFigures compute_figures(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement,
+                                 Weight weight) {
+  PlacementFigures figures{.cost = cost(traffic, machine, placement, weight)};
+  std::vector<double> out_bytes(static_cast<std::size_t>(machine.n_nodes()), 0.0);
+  for (const TrafficEntry& entry : traffic.entries()) {
+    if (entry.from == entry.to) continue;
+    const int from = machine.node_of(placement.core_of(entry.from));
+    figures.total_weight += value_of(entry, weight);
+    if (from == machine.node_of(placement.core_of(entry.to))) continue;
+    figures.inter_node_weight += value_of(entry, weight);
+    out_bytes[static_cast<std::size_t>(from)] += entry.bytes;
+  }
+  if (!out_bytes.empty()) figures.max_node_out_bytes = *std::ranges::max_element(out_bytes);
+  return figures;
+}
+
+std::vector<double> compute_node_bytes(const TrafficMatrix& traffic, const Machine& machine,
+                                       const Placement& placement) {
+  const auto n = static_cast<std::size_t>(machine.n_nodes());
+  std::vector<double> bytes(n * n, 0.0);
+  for (const TrafficEntry& entry : traffic.entries()) {
+    if (entry.from == entry.to) continue;
+    const auto from = static_cast<std::size_t>(machine.node_of(placement.core_of(entry.from)));
+    const auto to = static_cast<std::size_t>(machine.node_of(placement.core_of(entry.to)));
+    bytes[from * n + to] += entry.bytes;
+  }
+  return bytes;
+}
+
+double compute_lower_bound(const CommunicationGraph& graph, const Machine& machine) {
+  const std::vector<Machine::Ring> rings = machine.rings();
+  if (rings.empty()) return 0.0;
+  double twice = 0.0;
+  std::vector<double> weights;
+  for (Rank rank = 0; rank < graph.n_ranks(); ++rank) {
+    const auto of_rank = graph.weights_of(rank);
+    weights.assign(of_rank.begin(), of_rank.end());
+    std::ranges::sort(weights, std::greater{});
+    auto ring = rings.begin();
+    std::int64_t left = ring->n_cores;
+    for (const double weight : weights) {
+      while (left == 0 && ring + 1 != rings.end()) left = (++ring)->n_cores;
+      twice += weight * ring->distance;
+      --left;
+    }
+  }
+  return twice / 2.0;
+}
+
+}  // namespace barrio::rankmap

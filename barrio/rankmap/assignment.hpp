@@ -1,0 +1,87 @@
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "barrio/rankmap/machine.hpp"
+#include "barrio/rankmap/traffic.hpp"
+
+namespace barrio::rankmap {
+
+/// Stands in `Placement` for a core that no rank uses.
+inline constexpr Rank no_rank = -1;
+
+/// Say on which core each rank runs, one to one, both ways: rank -> core and core -> rank.
+/// Rank -> core is what a rank file or a host list needs (the inverse of the paper's permutation), core -> rank what
+/// MPICH_RANK_ORDER needs (the paper's permutation itself).
+class Placement {
+ public:
+  Placement() = default;
+  /// @param[in] core_of_rank  a core per rank, each used once
+  /// @throws Error{bad_input} naming the rank, if a core is not in 0..n_cores-1 or is used twice;
+  ///         Error{usage} if there are more ranks than cores
+  Placement(std::vector<int> core_of_rank, int n_cores);
+  /// Put rank i on core i: the order in which launchers fill the machine.
+  static Placement in_order(int n_ranks, int n_cores);
+
+  [[nodiscard]] int n_ranks() const noexcept { return static_cast<int>(core_of_rank_.size()); }
+  [[nodiscard]] int n_cores() const noexcept { return static_cast<int>(rank_at_core_.size()); }
+  [[nodiscard]] int core_of(Rank rank) const noexcept { return core_of_rank_[static_cast<std::size_t>(rank)]; }
+  /// The rank on a core, or `no_rank`.
+  [[nodiscard]] Rank rank_at(int core) const noexcept { return rank_at_core_[static_cast<std::size_t>(core)]; }
+  [[nodiscard]] std::span<const int> core_of_rank() const& noexcept { return core_of_rank_; }
+  [[nodiscard]] std::span<const Rank> rank_at_core() const& noexcept { return rank_at_core_; }
+  std::span<const int> core_of_rank() const&& = delete;
+  std::span<const Rank> rank_at_core() const&& = delete;
+
+  /// Exchange what runs on two cores; either may be empty.
+  void exchange(int core_a, int core_b) noexcept;
+
+  /// Check that both directions agree. @throws Error{internal}
+  void validate() const;
+  bool operator==(const Placement&) const = default;
+
+ private:
+  std::vector<int> core_of_rank_;
+  std::vector<Rank> rank_at_core_;
+};
+
+/// Compute the objective Z: the sum over unordered pairs of ranks of w_ij times the distance of their cores.
+/// With directed traffic and a symmetric machine this is the paper's Z(A, B, pi), equation (1).
+/// Local. @pre the placement is one of these ranks on this machine. Cost: O(edges)
+double cost(const CommunicationGraph& graph, const Machine& machine, const Placement& placement);
+double cost(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement,
+            Weight weight = Weight::bytes);
+
+/// Compute how Z would change if two cores exchanged what runs on them; negative is better.
+/// Cost: O(partners of the two ranks).
+double exchange_delta(const CommunicationGraph& graph, const Machine& machine, const Placement& placement,
+                      int core_a, int core_b) noexcept;
+
+/// What a placement means for the machine.
+struct PlacementFigures {
+  double cost = 0.0;                ///< Z
+  double total_weight = 0.0;        ///< w_ij over all pairs
+  double inter_node_weight = 0.0;   ///< w_ij over pairs on different nodes
+  double max_node_out_bytes = 0.0;  ///< bytes that leave the busiest node
+  /// The part of the traffic that leaves a node, 0..1; 0 without traffic.
+  [[nodiscard]] double inter_node_share() const noexcept {
+    return total_weight > 0.0 ? inter_node_weight / total_weight : 0.0;
+  }
+};
+
+/// Compute the figures of a placement. Cost: O(entries)
+PlacementFigures compute_figures(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement,
+                                 Weight weight = Weight::bytes);
+
+/// Compute the bytes sent from node to node, n_nodes x n_nodes, row = sender, traffic inside a node included.
+/// @pre the machine has few nodes: memory O(n_nodes^2)
+std::vector<double> compute_node_bytes(const TrafficMatrix& traffic, const Machine& machine,
+                                       const Placement& placement);
+
+/// Compute a bound below Z for every placement: each rank has its heaviest partners on the nearest cores.
+/// Cost: O(edges log edges); for a dense machine also O(cores^2 log cores).
+double compute_lower_bound(const CommunicationGraph& graph, const Machine& machine);
+
+}  // namespace barrio::rankmap

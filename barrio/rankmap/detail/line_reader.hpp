@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace barrio::rankmap::detail {
+
+/// Read a small text file line by line and word by word, and name file and line in every complaint. Local.
+class LineReader {
+ public:
+  /// Read the whole file. @throws Error{failed} if it cannot be read
+  explicit LineReader(std::string path);
+
+  /// Go to the next line. @return false at the end of the file; `line_number()` stays at the last line then
+  bool next_line();
+  [[nodiscard]] std::string_view line() const noexcept { return line_; }
+  [[nodiscard]] int line_number() const noexcept { return line_number_; }
+  /// The words of this line, separated by blanks and tabs. They live as long as the reader.
+  [[nodiscard]] std::vector<std::string_view> words() const;
+
+  /// Take the next word of the file, over line ends. @return an empty word at the end of the file
+  std::string_view next_word();
+
+  /// Read a word as a whole number in [least, most]. @throws Error{bad_input} naming file, line and `what`
+  [[nodiscard]] std::int64_t integer(std::string_view word, std::string_view what, std::int64_t least,
+                                     std::int64_t most) const;
+  /// Read a word as a finite number in [0, 1e18]. @throws Error{bad_input} naming file, line and `what`
+  [[nodiscard]] double amount(std::string_view word, std::string_view what) const;
+
+  /// Complain about this line. @throws Error{bad_input} with subject "path:line"
+  [[noreturn]] void fail(std::string cause, std::string remedy = {}) const;
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return text_.size(); }
+
+ private:
+  std::string path_;
+  std::string text_;
+  std::string_view line_;
+  std::size_t next_ = 0;      // where the next line begins
+  std::size_t word_end_ = 0;  // how much of this line next_word() has used
+  int line_number_ = 0;
+};
+
+}  // namespace barrio::rankmap::detail

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "barrio/rankmap/assignment.hpp"
+
+namespace barrio::rankmap {
+
+/// Name the files that make a launcher put ranks where a placement wants them.
+enum class LauncherFormat {
+  openmpi_rankfile,  ///< rank -> node and core: `rank 0=node3 slot=1`
+  openmpi_seq,       ///< rank -> node: line i is the host of rank i, for `--mca rmaps seq`
+  cray,              ///< core -> rank: the comma list MPICH_RANK_ORDER
+  slurm,             ///< rank -> node: line i is the host of rank i, for `srun --distribution=arbitrary`
+  permutation,       ///< rank -> core: line i is the core of rank i
+};
+
+/// The word for a format: "openmpi-rankfile", "openmpi-seq", "cray", "slurm", "permutation".
+std::string_view name_of(LauncherFormat format) noexcept;
+/// Read a format from its word. @throws Error{usage} with the choices
+LauncherFormat parse_launcher_format(std::string_view word);
+
+/// Write the launcher's file as text, with a comment head that says how to launch with it. Local.
+/// Nodes appear by `machine.node_name()`, cores by their number in the node.
+/// @param[in] path  the name the head tells the user to give
+/// @throws Error{usage} for `cray` if the used cores are not the same number on each node (the last may have fewer):
+///         a list of ranks cannot leave a core free
+std::string launcher_text(LauncherFormat format, const Machine& machine, const Placement& placement,
+                          std::string_view path = "FILE");
+
+/// Write the launcher's file, whole or not at all. Local. @throws Error{usage}, Error{failed}
+void write_launcher_file(const std::string& path, LauncherFormat format, const Machine& machine,
+                         const Placement& placement);
+
+/// Read a placement back: a permutation text, or a barrio.map document. Local.
+/// @throws Error{bad_input} with file and line, Error{failed} if it cannot be opened
+Placement read_placement(const std::string& path, int n_cores);
+
+}  // namespace barrio::rankmap

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "barrio/base/error.hpp"
+#include "barrio/rankmap/machine.hpp"
+
+namespace barrio::rankmap {
+namespace {
+
+// Splits one text and complains with the whole of it.
+class Parser {
+ public:
+  explicit Parser(std::string_view text) {
+    for (const char c : text)
+      if (c != ' ' && c != '\t') text_ += c;
+  }
+
+  [[nodiscard]] std::string_view text() const noexcept { return text_; }
+
+  [[noreturn]] void fail(std::string cause) const {
+    throw Error(ErrorCode::usage,
+                {.subject = fmt::format("machine '{}'", text_),
+                 .cause = std::move(cause),
+                 .remedy = "write \"8:16:4;1:10:20\" (cores per node:nodes per switch:switches;distances), \"2x4\" "
+                           "(nodes x cores) or \"torus:4x4x2;8;1:10\" (nodes;cores per node;inside:per hop)"});
+  }
+
+  static std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
+    std::vector<std::string_view> parts;
+    for (;;) {
+      const std::size_t end = text.find_first_of(separators);
+      parts.push_back(text.substr(0, end));
+      if (end == std::string_view::npos) return parts;
+      text.remove_prefix(end + 1);
+    }
+  }
+
+  [[nodiscard]] std::vector<int> counts(std::string_view text, std::string_view separators) const {
+    std::vector<int> found;
+    for (const std::string_view word : split(text, separators)) {
+      int value = 0;
+      const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
+      if (problem != std::errc{} || end != word.data() + word.size() || value < 1)
+        fail(fmt::format("'{}' is no count of 1 or more", word));
+      found.push_back(value);
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::vector<double> distances(std::string_view text) const {
+    std::vector<double> found;
+    for (const std::string_view word : split(text, ":")) {
+      double value = 0.0;
+      const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
+      if (problem != std::errc{} || end != word.data() + word.size() || !std::isfinite(value) || value < 0.0)
+        fail(fmt::format("'{}' is no distance >= 0", word));
+      found.push_back(value);
+    }
+    return found;
+  }
+
+ private:
+  std::string text_;
+};
+
+Machine parse_tree(const Parser& parser) {
+  const auto parts = Parser::split(parser.text(), ";");
+  if (parts.size() != 2) parser.fail(parts.size() == 1 ? "has no distances" : "has too many parts");
+  const auto arities = parser.counts(parts[0], ":/");
+  const auto distances = parser.distances(parts[1]);
+  if (arities.size() != distances.size())
+    parser.fail(fmt::format("has {} levels and {} distances", arities.size(), distances.size()));
+  int n_node_levels = 1;
+  if (const std::size_t mark = parts[0].find('/'); mark != std::string_view::npos) {
+    if (parts[0].find('/', mark + 1) != std::string_view::npos) parser.fail("has more than one '/'");
+    n_node_levels = static_cast<int>(Parser::split(parts[0].substr(0, mark), ":").size());
+  }
+  return Machine::tree(arities, distances, n_node_levels);
+}
+
+Machine parse_torus(const Parser& parser, std::string_view text) {
+  const auto parts = Parser::split(text, ";");
+  if (parts.size() != 3) parser.fail("a torus has three parts");
+  const auto dimensions = parser.counts(parts[0], "x");
+  const auto cores = parser.counts(parts[1], ":");
+  const auto distances = parser.distances(parts[2]);
+  if (cores.size() != 1) parser.fail("a torus has one number of cores per node");
+  if (distances.size() != 2) parser.fail("a torus has two distances");
+  return Machine::torus(dimensions, cores.front(), distances[0], distances[1]);
+}
+
+}  // namespace
+
+Machine Machine::parse(std::string_view text) {
+  const Parser parser(text);
+  constexpr std::string_view torus_mark = "torus:";
+  if (parser.text().empty()) parser.fail("is empty");
+  if (parser.text().starts_with(torus_mark)) return parse_torus(parser, parser.text().substr(torus_mark.size()));
+  if (parser.text().find_first_of(";:x") == std::string_view::npos) parser.fail("is no machine");
+  if (parser.text().find(';') == std::string_view::npos && parser.text().find('x') != std::string_view::npos) {
+    const auto counts = parser.counts(parser.text(), "x");
+    if (counts.size() != 2) parser.fail("has more than nodes and cores");
+    return nodes(counts[0], counts[1]);
+  }
+  return parse_tree(parser);
+}
+
+}  // namespace barrio::rankmap

@@ -1,0 +1,81 @@
+#include "barrio/rankmap/map_document.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace barrio::rankmap {
+namespace {
+
+Json figures_json(const PlacementFigures& figures) {
+  return Json{{"cost", figures.cost},
+              {"inter_node_weight", figures.inter_node_weight},
+              {"inter_node_share", figures.inter_node_share()},
+              {"max_node_out_bytes", figures.max_node_out_bytes}};
+}
+
+Json square_json(const std::vector<double>& values, int n) {
+  Json rows = Json::array();
+  for (int i = 0; i < n; ++i) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i) * n;
+    rows.push_back(std::vector<double>(begin, begin + n));
+  }
+  return rows;
+}
+
+[[noreturn]] void refuse(const std::string& subject, std::string cause) {
+  throw Error(ErrorCode::bad_input, {.subject = subject,
+                                     .cause = std::move(cause),
+                                     .remedy = "give a document that 'barrio map --json' wrote for this machine"});
+}
+
+}  // namespace
+
+Json to_json(const MapResult& result, const TrafficMatrix& traffic, const Machine& machine) {
+  Json document = json_document(map_schema, map_schema_version);
+  document["ranks"] = result.placement.n_ranks();
+  document["cores"] = machine.n_cores();
+  document["nodes"] = machine.n_nodes();
+  document["machine"] = machine.text();
+  document["weight"] = name_of(result.weight);
+  document["method"] = result.method;
+  document["complete"] = result.is_complete;
+  document["seconds"] = result.seconds;
+  document["total_weight"] = result.before.total_weight;
+  document["lower_bound"] = result.lower_bound;
+  document["cost_construction"] = result.cost_construction;
+  document["before"] = figures_json(result.before);
+  document["after"] = figures_json(result.after);
+  document["placement"] = result.placement.core_of_rank();
+  document["given"] = result.given.core_of_rank();
+  Json names = Json::array();
+  for (int node = 0; node < machine.n_nodes(); ++node) names.push_back(machine.node_name(node));
+  document["node_names"] = std::move(names);
+  if (machine.n_nodes() <= max_nodes_in_document) {
+    document["before"]["node_bytes"] = square_json(compute_node_bytes(traffic, machine, result.given), machine.n_nodes());
+    document["after"]["node_bytes"] = square_json(compute_node_bytes(traffic, machine, result.placement), machine.n_nodes());
+  }
+  return document;
+}
+
+Placement placement_from_json(const Json& document, int n_cores, const std::string& subject) {
+  const auto cores = document.find("cores");
+  if (cores == document.end() || !cores->is_number_integer()) refuse(subject, "has no whole number \"cores\"");
+  if (*cores != n_cores)
+    refuse(subject, fmt::format("is for a machine of {} cores, not {}", cores->dump(), n_cores));
+  const auto list = document.find("placement");
+  if (list == document.end() || !list->is_array()) refuse(subject, "has no list \"placement\"");
+  std::vector<int> core_of_rank;
+  for (const Json& core : *list) {
+    if (!core.is_number_integer() || core < 0 || core >= n_cores)
+      refuse(subject, fmt::format("placement[{}] is {}, not a core in 0..{}", core_of_rank.size(), core.dump(), n_cores - 1));
+    core_of_rank.push_back(core.get<int>());
+  }
+  try {
+    return {std::move(core_of_rank), n_cores};
+  } catch (const Error& error) {
+    refuse(subject, error.what());
+  }
+}
+
+}  // namespace barrio::rankmap

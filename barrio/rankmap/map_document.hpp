@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "barrio/base/json.hpp"
+#include "barrio/rankmap/solve.hpp"
+
+namespace barrio::rankmap {
+
+inline constexpr std::string_view map_schema = "barrio.map";
+inline constexpr int map_schema_version = 1;
+
+/// Machines of more nodes leave the matrix of bytes between nodes out of the document.
+inline constexpr int max_nodes_in_document = 64;
+
+/// Write a result as a document of schema "barrio.map", version 1: machine, costs, figures before and after, and
+/// `placement` (rank -> core) with the order it was measured against. Keys: docs/explanation/rank-mapping.md.
+Json to_json(const MapResult& result, const TrafficMatrix& traffic, const Machine& machine);
+
+/// Read the placement out of a barrio.map document. @param[in] subject  the file's name, for messages
+/// @throws Error{bad_input} if it is missing, no placement, or of a machine with another number of cores
+Placement placement_from_json(const Json& document, int n_cores, const std::string& subject);
+
+}  // namespace barrio::rankmap

@@ -1,0 +1,114 @@
+#include "barrio/rankmap/solve.hpp"
+
+#include <fmt/format.h>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/trace.hpp"
+#include "barrio/rankmap/construct.hpp"
+#include "barrio/rankmap/exchange.hpp"
+
+namespace barrio::rankmap {
+namespace {
+
+constexpr int paper_block = 64;
+constexpr int max_cores_for_all_pairs = 1024;
+
+[[noreturn]] void refuse(std::string subject, std::string cause, std::string remedy) {
+  throw Error(ErrorCode::usage,
+              {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
+}
+
+void check(const TrafficMatrix& traffic, const Machine& machine, const MapOptions& options) {
+  if (traffic.n_ranks() > machine.n_cores())
+    refuse(fmt::format("machine '{}'", machine.text()),
+           fmt::format("has {} cores for {} ranks", machine.n_cores(), traffic.n_ranks()),
+           "describe a machine with at least one core per rank");
+  if (options.block < 0) refuse("block", fmt::format("is {}", options.block), "use 0 (automatic) or more");
+  if (!(options.time_limit_seconds >= 0.0))
+    refuse("time limit", fmt::format("is {} s", options.time_limit_seconds), "use 0 s or more");
+  if (options.given && (options.given->n_ranks() != traffic.n_ranks() || options.given->n_cores() != machine.n_cores()))
+    refuse("given placement",
+           fmt::format("is of {} ranks on {} cores, not {} on {}", options.given->n_ranks(), options.given->n_cores(),
+                       traffic.n_ranks(), machine.n_cores()),
+           "give the placement of this job on this machine");
+  if (traffic.has(options.weight)) return;
+  for (const Weight other : {Weight::bytes, Weight::points, Weight::messages})
+    if (traffic.has(other))
+      refuse(fmt::format("weight '{}'", name_of(options.weight)), "is zero in all of this traffic",
+             fmt::format("use weight '{}'", name_of(other)));
+}
+
+struct Candidate {
+  Placement placement;
+  double cost;
+};
+
+class Solver {
+ public:
+  Solver(const CommunicationGraph& graph, const Machine& machine, const MapOptions& options)
+      : graph_(graph), machine_(machine), options_(options), deadline_(options.time_limit_seconds) {
+    const bool all = machine.n_cores() <= max_cores_for_all_pairs;
+    block_ = options.block != automatic_block ? options.block : all ? machine.n_cores() : paper_block;
+  }
+
+  Candidate improve(Placement placement) {
+    is_complete_ = exchange_in_blocks(graph_, machine_, placement, block_, deadline_).is_complete && is_complete_;
+    is_complete_ =
+        exchange_near_partners(graph_, machine_, placement, options_.seed, deadline_).is_complete && is_complete_;
+    const double cost_now = cost(graph_, machine_, placement);
+    return {std::move(placement), cost_now};
+  }
+
+  [[nodiscard]] std::string method(std::string_view start) const {
+    return fmt::format("{} + pair exchange ({}) + exchange near partners", start,
+                       block_ >= machine_.n_cores() ? "all pairs" : fmt::format("blocks of {}", block_));
+  }
+  [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
+
+ private:
+  const CommunicationGraph& graph_;
+  const Machine& machine_;
+  const MapOptions& options_;
+  Deadline deadline_;
+  int block_;
+  bool is_complete_ = true;
+};
+
+}  // namespace
+
+MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOptions& options) {
+  check(traffic, machine, options);
+  const double begin_seconds = Trace::steady_seconds();
+  const CommunicationGraph graph = traffic.compute_graph(options.weight);
+  Solver solver(graph, machine, options);
+
+  MapResult result;
+  result.weight = options.weight;
+  result.given = options.given ? *options.given : Placement::in_order(traffic.n_ranks(), machine.n_cores());
+  result.cost_before = cost(graph, machine, result.given);
+  result.placement = result.given;
+  result.cost_after = result.cost_before;
+  result.method = "given order";
+
+  const double least_gain = 1e-12 * result.cost_before;
+  const auto take_if_better = [&](Candidate candidate, std::string method) {
+    if (!(candidate.cost < result.cost_after - least_gain)) return;
+    result.placement = std::move(candidate.placement);
+    result.cost_after = candidate.cost;
+    result.method = std::move(method);
+  };
+  Placement constructed = construct(graph, machine);
+  result.cost_construction = cost(graph, machine, constructed);
+  take_if_better({constructed, result.cost_construction}, "construction");
+  take_if_better(solver.improve(std::move(constructed)), solver.method("construction"));
+  take_if_better(solver.improve(result.given), solver.method("given order"));
+
+  result.is_complete = solver.is_complete();
+  result.seconds = Trace::steady_seconds() - begin_seconds;
+  result.lower_bound = compute_lower_bound(graph, machine);
+  result.before = compute_figures(traffic, machine, result.given, options.weight);
+  result.after = compute_figures(traffic, machine, result.placement, options.weight);
+  return result;
+}
+
+}  // namespace barrio::rankmap

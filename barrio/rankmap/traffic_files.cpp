@@ -1,0 +1,31 @@
+#include "barrio/rankmap/traffic_files.hpp"
+
+#include <filesystem>
+
+#include "barrio/rankmap/detail/line_reader.hpp"
+
+namespace barrio::rankmap {
+
+TrafficMatrix read_traffic(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored) ||
+      (!std::filesystem::exists(path, ignored) && std::filesystem::exists(path + ".0.prof", ignored)))
+    return read_monitoring(path);
+
+  detail::LineReader reader(path);
+  while (reader.next_line()) {
+    if (reader.line().starts_with("%%MatrixMarket")) return read_matrix_market(path);
+    if (reader.line().starts_with('%')) continue;
+    const auto words = reader.words();
+    if (words.empty()) continue;
+    if (words.front().starts_with('{')) return read_traffic_document(path);
+    const bool is_number = words.front().find_first_not_of("0123456789") == std::string_view::npos;
+    if (is_number && words.size() >= 2 && words.size() <= 4) return read_metis_graph(path);
+    reader.fail("is no traffic file barrio knows",
+                is_number ? "a QAPLIB file holds distances too: read it as an instance"
+                          : "give barrio.traffic JSON, a METIS graph, Matrix Market or Open MPI monitoring files");
+  }
+  reader.fail("is empty", "give barrio.traffic JSON, a METIS graph, Matrix Market or Open MPI monitoring files");
+}
+
+}  // namespace barrio::rankmap

@@ -1,0 +1,158 @@
+#include "barrio/mesh/mesh.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "barrio/mesh/box.hpp"
+#include "barrio/mesh/partition_cells.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/mesh/oracle.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::mesh {
+namespace {
+
+using test::WholeMesh;
+using test::world;
+
+MeshTables box(std::array<std::int64_t, 3> n, bool tets, int n_parts) {
+  MeshTables tables = make_box(world(), {.n = n, .tets = tets});
+  partition_cells(world(), tables, n_parts);
+  return tables;
+}
+
+/// Give each cell a random part: every rank borders on every other, parts are scattered and some may be empty.
+MeshTables scattered_box(std::array<std::int64_t, 3> n, bool tets, int n_parts) {
+  MeshTables tables = make_box(world(), {.n = n, .tets = tets});
+  tables.n_parts = n_parts;
+  for (const GlobalId id : top_ids(world(), tables)) {
+    std::mt19937_64 random(test::seed() + static_cast<std::uint64_t>(value(id)));
+    tables.parts.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(n_parts)));
+  }
+  return tables;
+}
+
+void expect_equals_oracle(const MeshTables& tables) {
+  const WholeMesh whole(world(), tables);
+  Mesh mesh(world(), tables, {.ghost_layers = 1});
+  mesh.validate();
+  const int rank = world().rank();
+  const int size = world().size();
+
+  const auto owned = whole.cells_of(rank, size);
+  const auto ghosts = whole.ghosts_of(rank, size);
+  ASSERT_EQ(mesh.n_owned(mesh.cell_dim()), owned.size());
+  ASSERT_EQ(mesh.n_ghost(mesh.cell_dim()), ghosts.size());
+  const EntityTable& cells = mesh.cells();
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    const std::int64_t id = value(cells.global_ids[c]);
+    const WholeMesh::Cell& expected = whole.cells[static_cast<std::size_t>(id)];
+    EXPECT_EQ(c < cells.n_owned ? owned.count(id) : ghosts.count(id), 1U);
+    EXPECT_EQ(cells.owners[c], whole.rank_of(expected.part, size));
+    EXPECT_EQ(cells.type(c), expected.type);
+    const auto nodes = cells.nodes_of(c);
+    ASSERT_EQ(nodes.size(), expected.nodes.size());
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      EXPECT_EQ(value(mesh.vertices().global_ids[index(nodes[n])]), expected.nodes[n]);
+      for (std::size_t k = 0; k < 3; ++k)
+        EXPECT_EQ(mesh.vertices().coordinates[3 * index(nodes[n]) + k],
+                  whole.vertices[static_cast<std::size_t>(expected.nodes[n])][k]);
+    }
+  }
+  auto all = owned;
+  all.insert(ghosts.begin(), ghosts.end());
+  EXPECT_EQ(mesh.n_local(Dim::vertex), whole.vertices_of(all).size());
+
+  std::map<std::int64_t, std::set<int>> shared;
+  for (const auto& [id, ranks] : whole.sharers(size))
+    if (ranks.size() > 1 && ranks.count(rank) > 0) shared[id] = ranks;
+  const VertexTable& v = mesh.vertices();
+  ASSERT_EQ(v.shared.size(), shared.size());
+  for (std::size_t s = 0; s < v.shared.size(); ++s) {
+    const auto found = v.sharers_of(s);
+    EXPECT_EQ(std::set<int>(found.begin(), found.end()), shared[value(v.global_ids[index(v.shared[s])])]);
+  }
+}
+
+TEST(Mesh, EqualsTheSerialOracleOnHexes) { expect_equals_oracle(box({7, 5, 4}, false, 8)); }
+TEST(Mesh, EqualsTheSerialOracleOnTets) { expect_equals_oracle(box({4, 3, 5}, true, 5)); }
+TEST(Mesh, EqualsTheSerialOracleWithScatteredParts) { expect_equals_oracle(scattered_box({5, 4, 3}, true, 9)); }
+TEST(Mesh, EmptyRanksAreLegal) { expect_equals_oracle(box({3, 2, 2}, false, 2)); }
+TEST(Mesh, MorePartsThanCellsIsLegal) { expect_equals_oracle(box({2, 1, 1}, false, 7)); }
+
+TEST(Mesh, ChecksumDoesNotDependOnPartsOrRanks) {
+  const std::uint64_t eight = Mesh(world(), box({6, 6, 6}, true, 8)).checksum();
+  const std::uint64_t scattered = Mesh(world(), scattered_box({6, 6, 6}, true, 3), {.ghost_layers = 1}).checksum();
+  EXPECT_EQ(eight, scattered);
+  EXPECT_EQ(eight, 5313926888093324486U) << "the value of one rank, written down";
+  EXPECT_NE(eight, Mesh(world(), box({6, 6, 7}, true, 8)).checksum());
+}
+
+TEST(Mesh, ExchangesFieldsOnVerticesAndCells) {
+  Mesh mesh(world(), box({6, 5, 4}, true, 8), {.ghost_layers = 1});
+  auto x = mesh.add_field<double>("x", Dim::vertex, 3);
+  auto part = mesh.add_field<std::int32_t>("part", mesh.cell_dim());
+  const VertexTable& v = mesh.vertices();
+  for (std::size_t i = 0; i < 3 * v.n_owned; ++i) x.values()[i] = v.coordinates[i];
+  for (std::size_t i = 0; i < mesh.cells().n_owned; ++i) part.values()[i] = mesh.cell_parts()[i];
+  auto x_halo = mesh.plan(x);
+  auto part_halo = mesh.plan(part);
+  for (int repeat = 0; repeat < 3; ++repeat) {  // both under way at once, several times
+    x_halo.begin();
+    part_halo.begin();
+    x_halo.end();
+    part_halo.end();
+  }
+  for (std::size_t i = 0; i < v.coordinates.size(); ++i) EXPECT_EQ(x.values()[i], v.coordinates[i]);
+  for (std::size_t i = 0; i < mesh.cell_parts().size(); ++i) EXPECT_EQ(part.values()[i], mesh.cell_parts()[i]);
+}
+
+TEST(Mesh, SumsOverOwnedVerticesCountEachOnce) {
+  Mesh mesh(world(), scattered_box({4, 4, 4}, false, 6), {.ghost_layers = 1});
+  EXPECT_EQ(mpi::sum(world(), static_cast<std::int64_t>(mesh.n_owned(Dim::vertex))), 125);
+  EXPECT_EQ(mesh.n_global(Dim::vertex), 125);
+  EXPECT_EQ(mesh.n_global(Dim::volume), 64);
+}
+
+TEST(Mesh, KeepsSetsAndBoundaryFaces) {
+  Mesh mesh(world(), box({5, 4, 3}, true, 7), {.ghost_layers = 1});
+  EXPECT_EQ(mesh.n_global(Dim::face), 2 * 2 * (5 * 4 + 4 * 3 + 5 * 3));
+  const MeshSet& low = mesh.set(SetKind::neumann, "x-");
+  std::int64_t n_owned = 0;
+  for (const LocalId id : low.entities[2]) {
+    if (index(id) < mesh.entities(Dim::face).n_owned) ++n_owned;
+    for (const LocalId node : mesh.entities(Dim::face).nodes_of(index(id)))
+      EXPECT_EQ(mesh.vertices().coordinates[3 * index(node)], 0.0);
+  }
+  EXPECT_EQ(mpi::sum(world(), n_owned), 2 * 4 * 3);
+  const MeshSet& material = mesh.set(SetKind::material, "box");
+  EXPECT_EQ(material.entities[3].size(), mesh.n_local(Dim::volume));
+  EXPECT_THROW(static_cast<void>(mesh.set(SetKind::neumann, "x")), Error);
+}
+
+TEST(Mesh, RefusesWhatItCannotDoByName) {
+  const MeshTables tables = box({2, 2, 2}, false, 2);
+  EXPECT_THROW(Mesh(world(), tables, {.ghost_layers = 2}), AgreedError);
+  Mesh mesh(world(), tables);
+  mesh.add_field<double>("temperature", Dim::vertex);
+  EXPECT_THROW(mesh.add_field<double>("temperature", Dim::vertex), Error);
+  try {
+    static_cast<void>(mesh.field<double>("temperatur", Dim::vertex));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.cause().find("Did you mean 'temperature'?"), std::string::npos);
+  }
+  auto on_faces = mesh.add_field<double>("flux", Dim::face);
+  EXPECT_THROW(static_cast<void>(mesh.plan(on_faces)), Error);
+}
+
+TEST(Mesh, CountsItsMemory) {
+  Mesh mesh(world(), box({6, 6, 6}, true, 8), {.ghost_layers = 1});
+  const std::uint64_t before = mesh.memory_bytes();
+  mesh.add_field<double>("u", Dim::vertex);
+  EXPECT_EQ(mesh.memory_bytes(), before + 8 * mesh.n_local(Dim::vertex));
+}
+
+}  // namespace
+}  // namespace barrio::mesh

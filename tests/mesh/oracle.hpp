@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "barrio/mesh/tables.hpp"
+
+namespace barrio::test {
+
+/// A whole mesh on every rank, in plain containers, and the serial answers to what Mesh computes in parallel.
+/// Written from the definitions, sharing no code with the room: cells of a part belong to the part's rank; a ghost is a
+/// cell of another rank with a vertex in common.
+struct WholeMesh {
+  struct Cell {
+    mesh::CellType type;
+    std::vector<std::int64_t> nodes;
+    int part;
+  };
+  std::vector<std::array<double, 3>> vertices;
+  std::vector<Cell> cells;
+  int n_parts = 0;
+
+  /// Collect the tables of all ranks on every rank. Collective.
+  WholeMesh(mpi::Context& context, const mesh::MeshTables& tables);
+
+  [[nodiscard]] int rank_of(int part, int n_ranks) const;
+  [[nodiscard]] std::set<std::int64_t> cells_of(int rank, int n_ranks) const;
+  [[nodiscard]] std::set<std::int64_t> vertices_of(const std::set<std::int64_t>& cells) const;
+  [[nodiscard]] std::set<std::int64_t> ghosts_of(int rank, int n_ranks) const;
+  /// Ranks whose cells use each vertex.
+  [[nodiscard]] std::map<std::int64_t, std::set<int>> sharers(int n_ranks) const;
+};
+
+}  // namespace barrio::test

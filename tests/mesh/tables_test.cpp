@@ -1,0 +1,147 @@
+#include "barrio/mesh/tables.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "barrio/mesh/box.hpp"
+#include "barrio/mesh/dual_graph.hpp"
+#include "barrio/mesh/mesh.hpp"
+#include "barrio/mesh/partition_cells.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/mesh/oracle.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::mesh {
+namespace {
+
+using test::world;
+
+TEST(Tables, KuhnBoxFillsItsVolumeWithPositiveTets) {
+  const MeshTables tables = make_box(world(), {.n = {3, 4, 2}, .high = {3.0, 8.0, 1.0}, .tets = true});
+  const test::WholeMesh whole(world(), tables);
+  double volume = 0.0;
+  for (const auto& cell : whole.cells) {
+    const auto& a = whole.vertices[static_cast<std::size_t>(cell.nodes[0])];
+    std::array<std::array<double, 3>, 3> e{};
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t k = 0; k < 3; ++k) e[i][k] = whole.vertices[static_cast<std::size_t>(cell.nodes[i + 1])][k] - a[k];
+    const double det = e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+                       e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
+    EXPECT_GT(det, 0.0);
+    volume += det / 6.0;
+  }
+  EXPECT_NEAR(volume, 24.0, 1e-12);
+}
+
+TEST(Tables, DualGraphOfAHexBoxHasItsInnerFaces) {
+  const MeshTables tables = make_box(world(), {.n = {5, 4, 3}});
+  const partition::Graph graph = dual_graph(world(), tables);
+  EXPECT_EQ(mpi::sum(world(), static_cast<std::int64_t>(graph.neighbours.size())), 2 * (4 * 4 * 3 + 5 * 3 * 3 + 5 * 4 * 2));
+  const std::int64_t first = graph.vertices.first(world().rank());
+  for (std::size_t v = 0; v + 1 < graph.offsets.size(); ++v) {
+    for (std::int64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+      const std::int64_t step = std::abs(value(graph.neighbours[static_cast<std::size_t>(e)]) - first - static_cast<std::int64_t>(v));
+      EXPECT_TRUE(step == 1 || step == 5 || step == 20) << step;
+    }
+  }
+}
+
+TEST(Tables, EveryPartitionerBalancesAndCutsFewSides) {
+  for (const std::string& method : partitioner_names()) {
+    const auto available = partition::available_graph_methods();
+    MeshTables tables = make_box(world(), {.n = {8, 8, 8}, .tets = true});
+    if (method != "rcb" && std::find(available.begin(), available.end(), method) == available.end()) {
+      EXPECT_THROW(partition_cells(world(), tables, 6, method), AgreedError);
+      continue;
+    }
+    partition_cells(world(), tables, 6, method);
+    const partition::Graph graph = dual_graph(world(), tables);
+    const auto quality = partition::cut_quality(world(), graph, tables.parts, 6);
+    EXPECT_LT(quality.imbalance, method == "rcb" ? 1.003 : 1.08) << method;
+    EXPECT_EQ(quality.n_empty_parts, 0);
+    EXPECT_LT(quality.n_cut_edges, 700) << method;
+  }
+}
+
+TEST(Tables, RcbLabelsAreThoseOfOneRank) {
+  MeshTables tables = make_box(world(), {.n = {7, 5, 3}, .tets = true});
+  partition_cells(world(), tables, 5);
+  const test::WholeMesh whole(world(), tables);
+  std::uint64_t hash = 0;
+  for (const auto& cell : whole.cells) hash = hash * 31 + static_cast<std::uint64_t>(cell.part);
+  EXPECT_EQ(hash, 10007844046454400644U) << "the value of one rank, written down";
+}
+
+TEST(Tables, AnUnknownPartitionerIsRefusedWithAGuess) {
+  MeshTables tables = make_box(world(), {.n = {2, 2, 2}});
+  try {
+    partition_cells(world(), tables, 2, "mettis");
+    FAIL();
+  } catch (const AgreedError& error) {
+    EXPECT_NE(error.cause().find("Did you mean 'metis'?"), std::string::npos);
+  }
+  EXPECT_THROW(partition_cells(world(), tables, 0), AgreedError);
+}
+
+/// A description of the mesh that does not use row numbers: cells by coordinates, with part and sets.
+std::multimap<std::vector<double>, std::vector<std::int32_t>> by_coordinates(const MeshTables& tables) {
+  const test::WholeMesh whole(world(), tables);
+  std::multimap<std::vector<double>, std::vector<std::int32_t>> all;
+  for (const auto& cell : whole.cells) {
+    std::vector<double> key;
+    for (const std::int64_t node : cell.nodes)
+      for (const double x : whole.vertices[static_cast<std::size_t>(node)]) key.push_back(x);
+    all.insert({key, {cell.part}});
+  }
+  return all;
+}
+
+TEST(Tables, ReorderingByPartKeepsTheMeshAndPutsPartsInOrder) {
+  MeshTables tables = make_box(world(), {.n = {6, 5, 4}, .tets = true});
+  partition_cells(world(), tables, 7);
+  const auto before = by_coordinates(tables);
+  tables = reorder_by_part(world(), std::move(tables));
+  validate(world(), tables, "reordered box");
+  EXPECT_EQ(by_coordinates(tables), before);
+  EXPECT_TRUE(std::is_sorted(tables.parts.begin(), tables.parts.end()));
+  // Sets follow: the faces of x- still lie on x = 0.
+  Mesh mesh(world(), tables, {.ghost_layers = 1});
+  mesh.validate();
+  const MeshSet& low = mesh.set(SetKind::neumann, "x-");
+  std::int64_t n_owned = 0;
+  for (const LocalId id : low.entities[2]) {
+    n_owned += index(id) < mesh.entities(Dim::face).n_owned ? 1 : 0;
+    for (const LocalId node : mesh.entities(Dim::face).nodes_of(index(id)))
+      EXPECT_EQ(mesh.vertices().coordinates[3 * index(node)], 0.0);
+  }
+  EXPECT_EQ(mpi::sum(world(), n_owned), 2 * 5 * 4);
+}
+
+TEST(Tables, ValidateNamesTheFault) {
+  const auto fault_of = [](MeshTables tables) {
+    try {
+      validate(world(), tables, "box");
+      return std::string("none");
+    } catch (const AgreedError& error) {
+      return error.cause();
+    }
+  };
+  const MeshTables good = make_box(world(), {.n = {3, 3, 3}});
+  EXPECT_EQ(fault_of(good), "none");
+  MeshTables torn = good;
+  if (!torn.blocks[0].nodes.empty()) torn.blocks[0].nodes[0] = GlobalId{1000};
+  EXPECT_NE(fault_of(torn).find("has vertex 1000, but there are 64 vertices"), std::string::npos);
+  MeshTables nan = good;
+  if (world().rank() == world().size() - 1) nan.coordinates.back() = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NE(fault_of(nan).find("vertex 63 is not a finite number"), std::string::npos);
+  MeshTables partless = good;
+  partition_cells(world(), partless, 4);
+  if (world().rank() == world().size() - 1) partless.parts.back() = -1;
+  EXPECT_NE(fault_of(partless).find("leaves out 1 element(s), the first is element 26"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace barrio::mesh

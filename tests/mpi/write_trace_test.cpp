@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/report.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::mpi {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr RegionName odd_name{"test \"quoted\" \\ name"};
+constexpr RegionName step{"test.step"};
+
+/// A folder that is new for each test, on all ranks.
+fs::path fresh_folder(const std::string& name) {
+  const fs::path folder = test::scratch() / name;
+  if (test::world().is_root()) fs::create_directories(folder);
+  barrier(test::world());
+  return folder;
+}
+
+std::size_t n_files(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+/// The AgreedError of a trace that cannot be written, which every rank must see; on rank 0 the folder's file count.
+AgreedError refused(Context& context, const fs::path& path) {
+  try {
+    write_trace(context, path);
+  } catch (const AgreedError& error) {
+    return error;
+  }
+  ADD_FAILURE() << "the trace was written to " << path;
+  return {ErrorCode::ok, {.subject = "nothing", .cause = "is wrong"}};
+}
+
+TEST(WriteTrace, IsJsonWithOneTrackPerRank) {
+  Context context(test::world().comm(), {.trace = Trace::Mode::events});
+  const int n = context.size();
+  const double begin = MPI_Wtime();
+  // Rank r records r + 1 steps; a name that needs escapes on the last rank.
+  for (int i = 0; i <= context.rank(); ++i) context.trace().add(step, begin + i, begin + i + 0.5);
+  if (context.rank() == n - 1) context.trace().add(odd_name, begin, begin + 0.001);
+
+  const fs::path path = fresh_folder("trace") / "trace.json";
+  write_trace(context, path);
+  if (context.is_root()) {
+    const Json events = read_json_file(path);
+    std::map<int, std::string> tracks;
+    std::map<int, int> steps;
+    double earliest = 1e30;
+    bool quoted = false;
+    for (const Json& event : events) {
+      const int track = event["tid"].get<int>();
+      EXPECT_EQ(event["pid"], 0);
+      if (event["ph"] == "M") {
+        EXPECT_EQ(event["name"], "thread_name");
+        EXPECT_TRUE(tracks.emplace(track, event["args"]["name"].get<std::string>()).second) << "named twice: " << track;
+        continue;
+      }
+      EXPECT_EQ(event["ph"], "X");
+      earliest = std::min(earliest, event["ts"].get<double>());
+      if (event["name"] == step.text) {
+        ++steps[track];
+        EXPECT_NEAR(event["dur"].get<double>(), 0.5e6, 1.0);
+      } else {
+        EXPECT_EQ(event["name"], odd_name.text);
+        EXPECT_EQ(track, n - 1);
+        quoted = true;
+      }
+    }
+    ASSERT_EQ(tracks.size(), static_cast<std::size_t>(n));
+    for (int r = 0; r < n; ++r) {
+      EXPECT_EQ(tracks[r], "rank " + std::to_string(r));
+      EXPECT_EQ(steps[r], r + 1);
+    }
+    EXPECT_NEAR(earliest, 0.0, 1.0) << "times count from the first event of any rank, in microseconds";
+    EXPECT_TRUE(quoted);
+    EXPECT_EQ(n_files(path.parent_path()), 1U);
+  }
+  barrier(context);
+}
+
+TEST(WriteTrace, RanksWithoutEventsHaveAnEmptyTrack) {
+  Context context(test::world().comm(), {.trace = Trace::Mode::events});
+  if (context.rank() == context.size() - 1) context.trace().add(step, 5.0, 6.0);
+  const fs::path path = fresh_folder("sparse") / "trace.json";
+  write_trace(context, path);
+  if (context.is_root()) {
+    const Json events = read_json_file(path);
+    ASSERT_EQ(events.size(), static_cast<std::size_t>(context.size()) + 1);
+    EXPECT_NEAR(events.back()["ts"].get<double>(), 0.0, 1e-3);
+  }
+  barrier(context);
+}
+
+TEST(WriteTrace, ReplacesALongerFile) {
+  Context context(test::world().comm(), {.trace = Trace::Mode::events});
+  const fs::path path = fresh_folder("longer") / "trace.json";
+  if (context.is_root()) {
+    std::ofstream(path) << std::string(1'000'000, 'x');
+    std::ofstream(path.string() + ".part") << std::string(1'000'000, 'y');  // of a job that was killed
+  }
+  barrier(context);
+  write_trace(context, path);
+  if (context.is_root()) {
+    EXPECT_EQ(read_json_file(path).size(), static_cast<std::size_t>(context.size()));
+    EXPECT_EQ(n_files(path.parent_path()), 1U);
+  }
+  barrier(context);
+}
+
+TEST(WriteTrace, AMissingFolderIsOneErrorOnAllRanks) {
+  Context context(test::world().comm(), {.trace = Trace::Mode::events});
+  const fs::path path = fresh_folder("present") / "absent" / "trace.json";
+  const AgreedError error = refused(context, path);
+  EXPECT_EQ(error.code(), ErrorCode::failed);
+  EXPECT_EQ(error.subject(), path);
+  EXPECT_EQ(error.cause().find("the trace cannot be written: "), 0U) << error.cause();
+  EXPECT_EQ(error.remedy(), "choose another place");
+  EXPECT_EQ(error.first_rank(), 0);
+  barrier(context);
+  EXPECT_FALSE(fs::exists(path.parent_path()));
+  EXPECT_EQ(n_files(path.parent_path().parent_path()), 0U);
+  barrier(context);
+}
+
+TEST(WriteTrace, AFolderAsTargetStaysAndTheTemporaryGoes) {
+  Context context(test::world().comm(), {.trace = Trace::Mode::events});
+  const fs::path folder = fresh_folder("taken");
+  const fs::path path = folder / "trace.json";
+  if (context.is_root()) {
+    fs::create_directories(path);
+    std::ofstream(path / "inside") << "kept";
+  }
+  barrier(context);
+  const AgreedError error = refused(context, path);
+  EXPECT_EQ(error.code(), ErrorCode::failed);
+  EXPECT_EQ(error.cause(), "the trace cannot be written: Is a directory");
+  barrier(context);
+  EXPECT_TRUE(fs::is_directory(path));
+  EXPECT_TRUE(fs::exists(path / "inside"));
+  EXPECT_EQ(n_files(folder), 1U);
+  barrier(context);
+}
+
+}  // namespace
+}  // namespace barrio::mpi

@@ -1,0 +1,195 @@
+#include "barrio/rankmap/solve.hpp"
+
+#include <cmath>
+#include <numeric>
+
+#include "support.hpp"
+
+namespace barrio::rankmap {
+namespace {
+
+using test::Dense;
+using test::expect_error;
+using test::traffic_of;
+
+double brute_force_optimum(const TrafficMatrix& traffic, const Machine& machine) {
+  const Dense dense(traffic, machine);
+  std::vector<int> pi(static_cast<std::size_t>(machine.n_cores()));
+  std::iota(pi.begin(), pi.end(), 0);
+  double best = dense.z(pi);
+  while (std::ranges::next_permutation(pi).found) best = std::min(best, dense.z(pi));
+  return best;
+}
+
+void expect_consistent(const MapResult& result, const TrafficMatrix& traffic, const Machine& machine) {
+  result.placement.validate();
+  EXPECT_EQ(cost(traffic, machine, result.given, result.weight), result.cost_before);
+  EXPECT_EQ(cost(traffic, machine, result.placement, result.weight), result.cost_after);
+  EXPECT_LE(result.cost_after, result.cost_before);
+  EXPECT_LE(result.lower_bound, result.cost_after * (1 + 1e-12));
+  EXPECT_EQ(result.before.cost, result.cost_before);
+  EXPECT_EQ(result.after.cost, result.cost_after);
+  const bool is_better = result.cost_after < result.cost_before;
+  EXPECT_EQ(result.placement == result.given, !is_better);
+}
+
+/// Halo exchange on a grid of nx x ny parts; part (x, y) is rank number(x, y).
+template <class Number>
+TrafficMatrix grid_traffic(int nx, int ny, Number number) {
+  std::vector<test::Bytes> list;
+  for (int y = 0; y < ny; ++y)
+    for (int x = 0; x < nx; ++x) {
+      if (x + 1 < nx) list.insert(list.end(), {{number(x, y), number(x + 1, y), 100}, {number(x + 1, y), number(x, y), 100}});
+      if (y + 1 < ny) list.insert(list.end(), {{number(x, y), number(x, y + 1), 100}, {number(x, y + 1), number(x, y), 100}});
+    }
+  return traffic_of(nx * ny, list);
+}
+
+TEST(Map, BruteForceSmallProblems) {
+  int n_optimal = 0, n_all = 0;
+  for (const std::string text : {"2:3;1:10", "3:2;1:10", "2:2:2;1:2:10", "7x1", "torus:3x2;1;1:10"}) {
+    const Machine machine = Machine::parse(text);
+    if (machine.n_cores() > 7) continue;
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      SCOPED_TRACE(text + " seed " + std::to_string(seed));
+      std::mt19937_64 random(seed);
+      const int n_ranks = machine.n_cores() - static_cast<int>(seed % 2);
+      const TrafficMatrix traffic = test::random_traffic(random, n_ranks, 0.5);
+      const double optimum = brute_force_optimum(traffic, machine);
+      const MapResult result = map(traffic, machine);
+      expect_consistent(result, traffic, machine);
+      EXPECT_GE(result.cost_after, optimum);
+      EXPECT_LE(result.lower_bound, optimum);
+      n_optimal += result.cost_after == optimum ? 1 : 0;
+      ++n_all;
+    }
+  }
+  EXPECT_GE(n_optimal, n_all * 3 / 4) << "of " << n_all;
+}
+
+TEST(Map, NeverWorseOnRandomProblems) {
+  for (const std::string& text : test::sample_machines()) {
+    const Machine machine = Machine::parse(text);
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+      SCOPED_TRACE(text + " seed " + std::to_string(seed));
+      std::mt19937_64 random(seed);
+      const int n_ranks = std::max(1, machine.n_cores() - static_cast<int>(seed % 4));
+      const TrafficMatrix traffic = test::random_traffic(random, n_ranks, 0.05 * static_cast<double>(seed));
+      MapOptions options{.block = seed % 3 == 0 ? 4 : 0, .seed = seed};
+      if (seed % 2 == 0) options.given = test::random_placement(random, n_ranks, machine.n_cores());
+      const MapResult result = map(traffic, machine, options);
+      expect_consistent(result, traffic, machine);
+      const MapResult again = map(traffic, machine, options);
+      EXPECT_EQ(again.placement, result.placement) << "one seed, two results";
+      EXPECT_EQ(again.method, result.method);
+      // What was found cannot be found worse.
+      options.given = result.placement;
+      EXPECT_LE(map(traffic, machine, options).cost_after, result.cost_after);
+    }
+  }
+}
+
+TEST(Map, KeepsAGoodNumberingThatTheConstructionSpoils) {
+  // As graph partitioners number their parts: each node has a block of 4 x 2 neighbours already.
+  const auto by_blocks = [](int x, int y) { return (x / 4 + y / 2 * 2) * 8 + x % 4 + y % 2 * 4; };
+  const TrafficMatrix traffic = grid_traffic(8, 8, by_blocks);
+  const Machine machine = Machine::parse("8:8;1:10");
+  const MapResult result = map(traffic, machine);
+  expect_consistent(result, traffic, machine);
+  EXPECT_GT(result.cost_construction, result.cost_before);
+  EXPECT_EQ(result.cost_after, result.cost_before);
+  EXPECT_EQ(result.method, "given order");
+  EXPECT_EQ(result.placement, Placement::in_order(64, 64));
+}
+
+TEST(Map, RepairsAScatteredNumbering) {
+  // As simple bisection codes number: bit-reversed, so that neighbours are far apart.
+  const auto scattered = [](int x, int y) {
+    int number = 0;
+    for (int bit = 0; bit < 3; ++bit) number |= ((x >> bit & 1) << (5 - 2 * bit)) | ((y >> bit & 1) << (4 - 2 * bit));
+    return number;
+  };
+  const TrafficMatrix traffic = grid_traffic(8, 8, scattered);
+  const Machine machine = Machine::parse("8:8;1:10");
+  const MapResult result = map(traffic, machine);
+  expect_consistent(result, traffic, machine);
+  EXPECT_LT(result.cost_after, 0.6 * result.cost_before);
+  EXPECT_LT(result.after.inter_node_share(), 0.6);
+  EXPECT_EQ(result.before.inter_node_share(), 1.0);
+  EXPECT_LT(result.after.max_node_out_bytes, result.before.max_node_out_bytes);
+}
+
+TEST(Map, SmallAndEmptyProblems) {
+  const Machine machine = Machine::parse("2x2");
+  for (const int n : {0, 1, 4}) {
+    const TrafficMatrix silent(n);
+    const MapResult result = map(silent, machine);
+    expect_consistent(result, silent, machine);
+    EXPECT_EQ(result.cost_after, 0.0);
+    EXPECT_EQ(result.placement, Placement::in_order(n, 4));
+    EXPECT_EQ(result.after.inter_node_share(), 0.0);
+  }
+  const TrafficMatrix to_itself = traffic_of(1, {{0, 0, 5}});
+  EXPECT_EQ(map(to_itself, Machine::parse("1x1")).cost_after, 0.0);
+}
+
+TEST(Map, GraphInPieces) {
+  // Rings of two ranks {k, k + 4}, and rank 8 alone.
+  std::vector<test::Bytes> list;
+  for (Rank rank = 0; rank < 4; ++rank) list.push_back({rank, rank + 4, 10});
+  const TrafficMatrix traffic = traffic_of(9, list);
+  const Machine machine = Machine::parse("5x2");
+  const MapResult result = map(traffic, machine);
+  expect_consistent(result, traffic, machine);
+  EXPECT_EQ(result.cost_after, 40.0);
+  EXPECT_EQ(result.lower_bound, 40.0);
+}
+
+TEST(Map, PartlyFilledMachine) {
+  // Six ranks in two triangles; the given order splits them over the first two nodes of four.
+  const TrafficMatrix traffic = traffic_of(6, {{0, 2, 9}, {2, 4, 9}, {4, 0, 9}, {1, 3, 9}, {3, 5, 9}, {5, 1, 9}});
+  const Machine machine = Machine::parse("4x4");
+  const MapResult result = map(traffic, machine);
+  expect_consistent(result, traffic, machine);
+  EXPECT_EQ(result.cost_after, 6 * 9);
+  EXPECT_EQ(result.after.inter_node_weight, 0.0);
+  // Two ranks far apart on a large machine meet.
+  const TrafficMatrix pair = traffic_of(2, {{0, 1, 1}});
+  const Machine large = Machine::parse("torus:4x4;2;1:10");
+  EXPECT_EQ(map(pair, large, {.given = Placement({0, 20}, 32)}).cost_after, 1.0);
+}
+
+TEST(Map, WeightDecides) {
+  const TrafficMatrix traffic(4, {{0, 1, 0, 1000, 1}, {0, 2, 0, 1, 500}, {1, 3, 0, 1, 500}, {2, 3, 0, 1000, 1}});
+  const Machine machine = Machine::parse("2x2");
+  EXPECT_EQ(map(traffic, machine, {.weight = Weight::bytes}).placement, Placement::in_order(4, 4));
+  const Placement by_messages = map(traffic, machine, {.weight = Weight::messages}).placement;
+  EXPECT_EQ(machine.node_of(by_messages.core_of(0)), machine.node_of(by_messages.core_of(2)));
+  expect_error(ErrorCode::usage, {"weight 'points'", "is zero in all of this traffic", "use weight 'bytes'"},
+               [&] { map(traffic, machine, {.weight = Weight::points}); });
+}
+
+TEST(Map, TimeLimitKeepsTheResultValid) {
+  std::mt19937_64 random(9);
+  const TrafficMatrix traffic = test::random_traffic(random, 128, 0.1);
+  const Machine machine = Machine::parse("16x8");
+  const MapResult result = map(traffic, machine, {.time_limit_seconds = 0.0});
+  EXPECT_FALSE(result.is_complete);
+  expect_consistent(result, traffic, machine);
+  EXPECT_TRUE(map(traffic, machine).is_complete);
+}
+
+TEST(Map, RefusesBadArguments) {
+  const TrafficMatrix traffic = traffic_of(5, {{0, 1, 1}});
+  const Machine small = Machine::parse("2x2"), machine = Machine::parse("2x3");
+  expect_error(ErrorCode::usage, {"machine '2:2;1:10'", "has 4 cores for 5 ranks", "at least one core per rank"},
+               [&] { map(traffic, small); });
+  expect_error(ErrorCode::usage, {"block", "is -1"}, [&] { map(traffic, machine, {.block = -1}); });
+  expect_error(ErrorCode::usage, {"time limit", "is -1 s"}, [&] { map(traffic, machine, {.time_limit_seconds = -1}); });
+  expect_error(ErrorCode::usage, {"time limit", "nan"}, [&] { map(traffic, machine, {.time_limit_seconds = std::nan("")}); });
+  expect_error(ErrorCode::usage, {"given placement", "is of 4 ranks on 4 cores, not 5 on 6"},
+               [&] { map(traffic, machine, {.given = Placement::in_order(4, 4)}); });
+}
+
+}  // namespace
+}  // namespace barrio::rankmap
