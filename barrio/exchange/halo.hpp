@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "barrio/base/assert.hpp"
+#include "barrio/exchange/traffic.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 
 namespace barrio::exchange {
@@ -117,6 +118,17 @@ class HaloExchange {
     end();
   }
 
+  /// What this rank has sent so far, one row per reader. Local.
+  [[nodiscard]] std::vector<TrafficRow> traffic() const {
+    std::vector<TrafficRow> rows;
+    for (std::size_t reader = 0; reader < plan_->readers.size(); ++reader) {
+      const auto n = static_cast<std::int64_t>(plan_->sent_to(reader).size());
+      const auto times = static_cast<std::int64_t>(n_exchanges_);
+      rows.push_back({context_->rank(), plan_->readers[reader], n,
+                      times * n * static_cast<std::int64_t>(n_components_ * sizeof(T)), times});
+    }
+    return rows;
+  }
   /// Exchanges completed so far.
   [[nodiscard]] std::uint64_t n_exchanges() const noexcept { return n_exchanges_; }
   [[nodiscard]] const HaloPlan& plan() const& noexcept { return *plan_; }

@@ -38,6 +38,10 @@ struct PacketHeader {
 /// so a receiver knows when it has everything: a round costs at least one message per neighbour and direction and
 /// no more than the data needs. A rank may run one round ahead of a neighbour; the tag of the epoch keeps them apart.
 ///
+/// Rounds of several Neighborhoods of one Context may be open at once. While one is open, neighbours may wait for this
+/// rank to take packets in; so from `begin` to the end of `received()` wait for others in such rounds only, and in no
+/// collective call. Packet size and ring depth are the same on all ranks.
+///
 /// Memory: (ring_depth + 1) packets per neighbour, plus what was received and not yet read.
 /// Source: Ovcharenko et al. 2012, sections 3 and 4.
 class Neighborhood {

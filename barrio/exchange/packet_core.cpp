@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
+#include "barrio/exchange/detail/open_rounds.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 
 namespace barrio::exchange::detail {
@@ -32,6 +34,7 @@ PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours,
       packet_bytes_(std::max<std::size_t>((packet_bytes + 7U) & ~7U, header_bytes + 8)),
       ring_depth_(std::max<std::uint32_t>(ring_depth, 1)),
       tags_(context.take_tags(n_epoch_tags)),
+      open_rounds_(open_rounds(context.comm())),
       senders_(neighbours_.size()),
       receivers_(neighbours_.size()),
       requests_(neighbours_.size() * (1 + ring_depth_), MPI_REQUEST_NULL),
@@ -40,8 +43,10 @@ PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours,
 }
 
 PacketCore::~PacketCore() {
-  // The sends of the last round may still be read by MPI; a core that dies in the middle of a round leaks its buffers.
-  if (active_) {
+  if (active_) std::erase(open_rounds_, this);
+  // The sends of the last round may still be read by MPI. A core that dies in the middle of a round leaks its buffers,
+  // and so does one that dies of an exception: neighbours may never take the messages in.
+  if (active_ || std::uncaught_exceptions() > 0) {
     for (Sender& sender : senders_)
       for (Buffer& buffer : sender.ring) new Buffer(std::move(buffer));
     for (Receiver& receiver : receivers_) new Buffer(std::move(receiver.posted));
@@ -51,6 +56,12 @@ PacketCore::~PacketCore() {
   MPI_Finalized(&finalized);
   if (finalized == 0) {
     try {
+      mpi::Pause pause(context_.wait_policy());
+      for (int done = 0; !open_rounds_.empty() && done == 0;) {
+        mpi::check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
+                   "MPI_Testall");
+        if (done == 0 && !take_some_elsewhere()) pause();
+      }
       mpi::wait_all(requests_, context_.wait_policy());
     } catch (...) {
       context_.log().error("a message of the last round could not be completed");
@@ -91,6 +102,7 @@ void PacketCore::post_receive(std::size_t channel, std::size_t n_bytes) {
 void PacketCore::begin() {
   BARRIO_ASSERT(cheap, !active_ && "one round at a time on a Neighborhood", epoch_);
   active_ = true;
+  open_rounds_.push_back(this);
   closed_ = false;
   n_done_ = 0;
   tag_ = tags_.of_epoch(epoch_);
@@ -190,9 +202,9 @@ void PacketCore::take_packet(std::size_t channel) {
   }
 }
 
-void PacketCore::progress(std::size_t n_watched, mpi::Pause& pause) {
+bool PacketCore::take_some(std::size_t n_watched, bool blocks) {
   int n = 0;
-  if (context_.wait_policy().kind == mpi::WaitPolicy::Kind::block) {
+  if (blocks) {
     mpi::check(MPI_Waitsome(static_cast<int>(n_watched), requests_.data(), &n, completed_.data(),
                             MPI_STATUSES_IGNORE),
                "MPI_Waitsome");
@@ -201,14 +213,28 @@ void PacketCore::progress(std::size_t n_watched, mpi::Pause& pause) {
                             MPI_STATUSES_IGNORE),
                "MPI_Testsome");
   }
-  if (n == MPI_UNDEFINED || n == 0) {
-    pause();
-    return;
-  }
-  pause.reset();
+  if (n == MPI_UNDEFINED || n == 0) return false;
   for (int i = 0; i < n; ++i) {
     const auto request = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
     if (request < neighbours_.size()) take_packet(request);
+  }
+  return true;
+}
+
+bool PacketCore::take_some_elsewhere() {
+  bool is_some = false;
+  for (PacketCore* other : open_rounds_)
+    if (other != this && other->take_some(other->neighbours_.size(), false)) is_some = true;
+  return is_some;
+}
+
+void PacketCore::progress(std::size_t n_watched, mpi::Pause& pause) {
+  // With other rounds open this rank must not sleep for this one alone.
+  const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block && open_rounds_.size() == 1;
+  if (take_some(n_watched, blocks) || take_some_elsewhere()) {
+    pause.reset();
+  } else {
+    pause();
   }
 }
 
@@ -224,6 +250,7 @@ std::optional<PacketRound::Packet> PacketCore::next_packet() {
   while (arrived_.empty() && n_done_ < neighbours_.size()) progress(neighbours_.size(), pause);
   if (arrived_.empty()) {
     active_ = false;
+    std::erase(open_rounds_, this);
     epoch_ += 1;
     return {};
   }

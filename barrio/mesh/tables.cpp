@@ -9,6 +9,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/mesh/detail/memberships.hpp"
 #include "barrio/mesh/detail/sides.hpp"
 #include "barrio/mpi/agree.hpp"
 
@@ -159,6 +160,31 @@ void validate_locally(mpi::Context& context, const MeshTables& tables, const std
 }
 
 }  // namespace
+
+void assign_parts(mpi::Context& context, MeshTables& tables, const std::vector<SetRows>& rows, int n_parts,
+                  const std::string& subject) {
+  MeshTables by_part;  // the same rows, with the parts in the place of sets
+  by_part.vertices = tables.vertices;
+  for (const CellBlock& block : tables.blocks) by_part.blocks.push_back({block.type, block.rows, 0, {}, {}});
+  by_part.members = rows;
+  const auto members = detail::memberships_at_home(context, by_part);
+  const std::vector<GlobalId> ids = top_ids(context, tables);
+  tables.parts.assign(ids.size(), -1);
+  tables.n_parts = n_parts;
+  agree_after(context, [&] {
+    for (const detail::Membership& m : members) {
+      if (m.dim != tables.top_dim()) continue;
+      const auto at = std::lower_bound(ids.begin(), ids.end(), GlobalId{m.row}) - ids.begin();
+      std::int32_t& part = tables.parts[static_cast<std::size_t>(at)];
+      if (part >= 0) {
+        throw Error(ErrorCode::bad_input, {.subject = subject,
+                                           .cause = fmt::format("element {} (0-based) is in part {} and in part {}", m.row, part, m.set),
+                                           .remedy = "partition the mesh again: barrio partition IN -n P -o OUT"});
+      }
+      part = m.set;
+    }
+  });
+}
 
 void validate(mpi::Context& context, const MeshTables& tables, const std::string& subject) {
   agree_after(context, [&] { validate_locally(context, tables, subject); });

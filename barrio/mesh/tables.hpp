@@ -82,6 +82,13 @@ std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tab
 /// Global ids of this rank's top cells, in the order of `MeshTables::parts`. Local.
 std::vector<GlobalId> top_ids(mpi::Context& context, const MeshTables& tables);
 
+/// Give cells the parts that runs of rows name. Collective. Fills `tables.parts` and `tables.n_parts`.
+/// @param rows  `set` is the part; rows of other dimensions than the top one are passed over. Cells that no run names
+/// get part -1, which `validate` reports.
+/// @throws AgreedError{bad_input} naming `subject` if a cell is in two parts
+void assign_parts(mpi::Context& context, MeshTables& tables, const std::vector<SetRows>& rows, int n_parts,
+                  const std::string& subject);
+
 /// Check rows, connectivity, sets and parts. Collective.
 /// @throws AgreedError{bad_input} naming `subject` and the first fault: a vertex that does not exist, a coordinate
 /// that is not a number, a cell in no part

@@ -56,6 +56,14 @@ template <Builtin T>
   return context.rank() == 0 ? T{} : before;
 }
 
+/// The same for each of several items, in place.
+template <Builtin T>
+void exclusive_sum(Context& context, std::span<T> items) {
+  std::vector<T> before(items.size(), T{});
+  detail::exclusive_scan(context, items.data(), before.data(), items.size(), datatype<T>(), MPI_SUM);
+  for (std::size_t i = 0; i < items.size(); ++i) items[i] = context.rank() == 0 ? T{} : before[i];
+}
+
 /// Copy items from `root` to all ranks; every rank gives the same size. Collective.
 template <Trivial T>
 void broadcast(Context& context, std::span<T> items, Rank root = 0) {

@@ -15,16 +15,20 @@ namespace barrio::mpi {
 namespace detail {
 template <class T>
 MPI_Datatype builtin_datatype() {
-  if constexpr (std::is_enum_v<T>) {
+  if constexpr (std::is_same_v<T, std::byte> || std::is_same_v<T, char>) {
+    return MPI_BYTE;  // before the enumerations: std::byte is one
+  } else if constexpr (std::is_enum_v<T>) {
     return builtin_datatype<std::underlying_type_t<T>>();
   } else if constexpr (std::is_same_v<T, double>) {
     return MPI_DOUBLE;
   } else if constexpr (std::is_same_v<T, float>) {
     return MPI_FLOAT;
-  } else if constexpr (std::is_same_v<T, std::byte> || std::is_same_v<T, char>) {
-    return MPI_BYTE;
   } else if constexpr (std::is_same_v<T, bool>) {
+#ifdef BARRIO_MPI_SMPI
+    return MPI_UINT8_T;  // the simulator has no operations for MPI_CXX_BOOL
+#else
     return MPI_CXX_BOOL;
+#endif
   } else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
     if constexpr (sizeof(T) == 1) return MPI_INT8_T;
     if constexpr (sizeof(T) == 2) return MPI_INT16_T;

@@ -29,7 +29,7 @@ GraphMethod graph_method(const std::string& name);
 
 /// Cut a graph into parts of equal vertex count with few edges between them, by PT-Scotch. Collective.
 /// The result depends on the rank count and the distribution, as PT-Scotch's does; for one rank count it repeats.
-/// @throws AgreedError{usage} if this build has no PT-Scotch
+/// @throws AgreedError{usage} if this build has no PT-Scotch, if its ids are too narrow for the graph, or for n_parts < 1
 std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& graph, int n_parts);
 
 /// The largest graph given to METIS, which is serial.

@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <limits>
+#include <string>
+#include <utility>
+
 #include "barrio/base/error.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/partition/graph.hpp"
@@ -33,9 +37,44 @@ class DistributedGraph {
   SCOTCH_Dgraph graph_{};
 };
 
+/// One thread and one seed: with threads PT-Scotch's result varies from call to call.
+class RepeatingContext {
+ public:
+  RepeatingContext() { DistributedGraph::check(SCOTCH_contextInit(&context_), "SCOTCH_contextInit"); }
+  RepeatingContext(const RepeatingContext&) = delete;
+  RepeatingContext& operator=(const RepeatingContext&) = delete;
+  ~RepeatingContext() { SCOTCH_contextExit(&context_); }
+  /// The graph as this context sees it; it lives as long as both do.
+  SCOTCH_Dgraph* bind(DistributedGraph& graph) {
+    DistributedGraph::check(SCOTCH_contextOptionSetNum(&context_, SCOTCH_OPTIONNUMDETERMINISTIC, 1),
+                            "SCOTCH_contextOptionSetNum");
+    DistributedGraph::check(SCOTCH_contextOptionSetNum(&context_, SCOTCH_OPTIONNUMRANDOMFIXEDSEED, 1),
+                            "SCOTCH_contextOptionSetNum");
+    DistributedGraph::check(SCOTCH_contextThreadSpawn(&context_, 1, nullptr), "SCOTCH_contextThreadSpawn");
+    SCOTCH_contextRandomSeed(&context_, 1);
+    SCOTCH_contextRandomReset(&context_);
+    DistributedGraph::check(SCOTCH_contextBindDgraph(&context_, graph.get(), &bound_), "SCOTCH_contextBindDgraph");
+    return &bound_;
+  }
+
+ private:
+  SCOTCH_Context context_{};
+  SCOTCH_Dgraph bound_{};
+};
+
+void refuse(std::string subject, std::string cause, std::string remedy) {
+  throw AgreedError(ErrorCode::usage,
+                    {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
+}
+
 }  // namespace
 
 std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& graph, int n_parts) {
+  if (n_parts < 1) refuse(fmt::format("PT-Scotch, {} parts", n_parts), "is not a number of parts", "ask for 1 or more");
+  if (graph.vertices.n_rows > std::numeric_limits<SCOTCH_Num>::max()) {
+    refuse(fmt::format("PT-Scotch, {} vertices", graph.vertices.n_rows),
+           fmt::format("its ids have {} bits in this build", 8 * sizeof(SCOTCH_Num)), "use rcb");
+  }
   std::vector<SCOTCH_Num> offsets(graph.offsets.begin(), graph.offsets.end());
   std::vector<SCOTCH_Num> neighbours;
   neighbours.reserve(graph.neighbours.size() + 1);
@@ -43,19 +82,20 @@ std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& gr
   const auto n = static_cast<SCOTCH_Num>(graph.offsets.size() - 1);
   const auto n_edges = static_cast<SCOTCH_Num>(neighbours.size());
   std::vector<SCOTCH_Num> part(static_cast<std::size_t>(n) + 1, 0);
-  SCOTCH_randomSeed(1);
-  SCOTCH_randomReset();
   // PT-Scotch communicates inside: what one rank finds wrong, all find wrong.
   DistributedGraph scotch(context.comm());
+  RepeatingContext repeating;
+  SCOTCH_Dgraph* bound = nullptr;
   agree_after(context, [&] {
     DistributedGraph::check(
         SCOTCH_dgraphBuild(scotch.get(), 0, n, n, offsets.data(), offsets.data() + 1, nullptr, nullptr, n_edges,
                            n_edges, neighbours.data(), nullptr, nullptr),
         "SCOTCH_dgraphBuild");
+    bound = repeating.bind(scotch);
   });
   SCOTCH_Strat strategy;
   SCOTCH_stratInit(&strategy);
-  const int status = SCOTCH_dgraphPart(scotch.get(), static_cast<SCOTCH_Num>(n_parts), &strategy, part.data());
+  const int status = SCOTCH_dgraphPart(bound, static_cast<SCOTCH_Num>(n_parts), &strategy, part.data());
   SCOTCH_stratExit(&strategy);
   agree_after(context, [&] { DistributedGraph::check(status, "SCOTCH_dgraphPart"); });
   part.resize(static_cast<std::size_t>(n));

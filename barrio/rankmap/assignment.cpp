@@ -21,7 +21,8 @@ Placement::Placement(std::vector<int> core_of_rank, int n_cores) : core_of_rank_
     const int core = core_of(rank);
     const std::string subject = fmt::format("placement of rank {}", rank);
     if (core < 0 || core >= n_cores)
-      throw Error(ErrorCode::bad_input, {.subject = subject, .cause = fmt::format("core {} is not in 0..{}", core, n_cores - 1)});
+      throw Error(ErrorCode::bad_input,
+                  {.subject = subject, .cause = fmt::format("core {} is not in 0..{}", core, n_cores - 1)});
     Rank& there = rank_at_core_[static_cast<std::size_t>(core)];
     if (there != no_rank)
       throw Error(ErrorCode::bad_input,
@@ -66,8 +67,8 @@ double cost(const TrafficMatrix& traffic, const Machine& machine, const Placemen
   return cost(traffic.compute_graph(weight), machine, placement);
 }
 
-double exchange_delta(const CommunicationGraph& graph, const Machine& machine, const Placement& placement,
-                      int core_a, int core_b) noexcept {
+double exchange_delta(const CommunicationGraph& graph, const Machine& machine, const Placement& placement, int core_a,
+                      int core_b) noexcept {
   const auto moved = [&](Rank rank, Rank other, int from, int to) {
     if (rank == no_rank) return 0.0;
     const auto partners = graph.partners_of(rank);

@@ -56,8 +56,8 @@ double cost(const TrafficMatrix& traffic, const Machine& machine, const Placemen
 
 /// Compute how Z would change if two cores exchanged what runs on them; negative is better.
 /// Cost: O(partners of the two ranks).
-double exchange_delta(const CommunicationGraph& graph, const Machine& machine, const Placement& placement,
-                      int core_a, int core_b) noexcept;
+double exchange_delta(const CommunicationGraph& graph, const Machine& machine, const Placement& placement, int core_a,
+                      int core_b) noexcept;
 
 /// What a placement means for the machine.
 struct PlacementFigures {

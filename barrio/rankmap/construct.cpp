@@ -39,9 +39,7 @@ class RankQueue {
   struct Entry {
     double sum;
     Rank rank;
-    bool operator<(const Entry& other) const noexcept {
-      return sum != other.sum ? sum < other.sum : rank > other.rank;
-    }
+    bool operator<(const Entry& other) const noexcept { return sum != other.sum ? sum < other.sum : rank > other.rank; }
   };
   std::vector<double> sums_;
   std::vector<bool> placed_;

@@ -19,7 +19,10 @@ double least_gain(const CommunicationGraph& graph, const Machine& machine, const
 class NearSearch {
  public:
   NearSearch(const CommunicationGraph& graph, const Machine& machine, Placement& placement, Deadline deadline)
-      : graph_(graph), machine_(machine), placement_(placement), deadline_(deadline),
+      : graph_(graph),
+        machine_(machine),
+        placement_(placement),
+        deadline_(deadline),
         least_gain_(least_gain(graph, machine, placement)),
         last_seen_by_(static_cast<std::size_t>(graph.n_ranks()), no_rank),
         is_waiting_(static_cast<std::size_t>(graph.n_ranks()), false) {}

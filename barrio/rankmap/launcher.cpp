@@ -66,12 +66,11 @@ int ranks_per_node(const Machine& machine, const Placement& placement) {
   bool is_last = false;
   for (std::size_t node = 0; node < counts.size(); ++node) {
     if (is_last ? counts[node] > 0 : counts[node] > counts[0]) {
-      throw Error(ErrorCode::usage,
-                  {.subject = "Cray rank order",
-                   .cause = fmt::format("cannot express {} ranks on {} after {} on {}", counts[node],
-                                        machine.node_name(static_cast<int>(node)), counts[node - 1],
-                                        machine.node_name(static_cast<int>(node) - 1)),
-                   .remedy = "describe a machine with as many cores as ranks"});
+      throw Error(ErrorCode::usage, {.subject = "Cray rank order",
+                                     .cause = fmt::format("cannot express {} ranks on {} after {} on {}", counts[node],
+                                                          machine.node_name(static_cast<int>(node)), counts[node - 1],
+                                                          machine.node_name(static_cast<int>(node) - 1)),
+                                     .remedy = "describe a machine with as many cores as ranks"});
     }
     is_last = is_last || counts[node] < counts[0];
   }
@@ -100,17 +99,15 @@ std::string cray_rank_order(const Machine& machine, const Placement& placement, 
 }
 
 std::string permutation_text(const Machine& machine, const Placement& placement) {
-  std::string text = fmt::format("# line i = core of rank i, from 0; {} ranks on {} cores of {}\n",
-                                 placement.n_ranks(), placement.n_cores(), machine.text());
+  std::string text = fmt::format("# line i = core of rank i, from 0; {} ranks on {} cores of {}\n", placement.n_ranks(),
+                                 placement.n_cores(), machine.text());
   for (const int core : placement.core_of_rank()) text += fmt::format("{}\n", core);
   return text;
 }
 
 }  // namespace
 
-std::string_view name_of(LauncherFormat format) noexcept {
-  return formats[static_cast<std::size_t>(format)].first;
-}
+std::string_view name_of(LauncherFormat format) noexcept { return formats[static_cast<std::size_t>(format)].first; }
 
 LauncherFormat parse_launcher_format(std::string_view word) {
   std::vector<std::string> words;
@@ -147,7 +144,8 @@ Placement read_placement(const std::string& path, int n_cores) {
   while (reader.next_line()) {
     const auto words = reader.words();
     if (words.empty() || words[0].starts_with('#')) continue;
-    if (words[0].starts_with('{')) return placement_from_json(read_json_document(path, map_schema, map_schema_version), n_cores, path);
+    if (words[0].starts_with('{'))
+      return placement_from_json(read_json_document(path, map_schema, map_schema_version), n_cores, path);
     if (words.size() != 1) reader.fail("is not one core number");
     const auto core = static_cast<int>(reader.integer(words[0], "the core", 0, n_cores - 1));
     int& line = line_of_core[static_cast<std::size_t>(core)];

@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <set>
@@ -42,9 +40,11 @@ std::vector<int> to_vector(std::span<const int> items) { return {items.begin(), 
 
 }  // namespace
 
-Machine::Machine(Kind kind, std::vector<int> shape, std::vector<double> distances, int group_size,
-                 int cores_per_node)
-    : kind_(kind), shape_(std::move(shape)), distances_(std::move(distances)), cores_per_node_(cores_per_node),
+Machine::Machine(Kind kind, std::vector<int> shape, std::vector<double> distances, int group_size, int cores_per_node)
+    : kind_(kind),
+      shape_(std::move(shape)),
+      distances_(std::move(distances)),
+      cores_per_node_(cores_per_node),
       group_size_(group_size) {
   n_cores_ = checked_product(shape_, kind_ == Kind::torus ? cores_per_node : 1);
   check_distances(distances_);
@@ -106,25 +106,6 @@ Machine Machine::dense(int n_cores, std::vector<double> distances) {
   return {Kind::dense, {n_cores}, std::move(distances), 1, 1};
 }
 
-double Machine::group_distance(int group_a, int group_b) const noexcept {
-  if (group_a == group_b) return inside_;
-  const auto a = static_cast<std::size_t>(group_a), b = static_cast<std::size_t>(group_b);
-  if (kind_ == Kind::dense) return distances_[a * static_cast<std::size_t>(n_cores_) + b];
-  const int* const at = coordinates_.data() + a * n_coordinates_;
-  const int* const bt = coordinates_.data() + b * n_coordinates_;
-  if (kind_ == Kind::tree) {
-    for (std::size_t i = 0; i < n_coordinates_; ++i)
-      if (at[i] == bt[i]) return distances_[i + 1];
-    return distances_.back();
-  }
-  int hops = 0;
-  for (std::size_t i = 0; i < n_coordinates_; ++i) {
-    const int steps = std::abs(at[i] - bt[i]);
-    hops += std::min(steps, shape_[i] - steps);
-  }
-  return distances_[1] * hops;
-}
-
 std::vector<Machine::Ring> Machine::rings() const {
   std::vector<Ring> found;
   if (kind_ == Kind::dense) {
@@ -183,8 +164,7 @@ void Machine::set_node_names(std::vector<std::string> names) {
   for (const std::string& name : names) {
     if (name.empty() || name.find_first_not_of(allowed) != std::string::npos || name.front() == '-')
       refuse(fmt::format("node name '{}'", name), "is no host name", "use letters, digits, '.', '-' and '_'");
-    if (!seen.insert(name).second)
-      refuse(fmt::format("node name '{}'", name), "is given twice", "give each node once");
+    if (!seen.insert(name).second) refuse(fmt::format("node name '{}'", name), "is given twice", "give each node once");
   }
   names_ = std::move(names);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
@@ -78,7 +79,7 @@ class Machine {
   void place_groups();
 
   Kind kind_;
-  std::vector<int> shape_;  // tree: arities; torus: dimensions; dense: {n}
+  std::vector<int> shape_;         // tree: arities; torus: dimensions; dense: {n}
   std::vector<double> distances_;  // tree: per level; torus: {inside, per hop}; dense: n x n
   int n_cores_ = 0;
   int cores_per_node_ = 1;
@@ -90,5 +91,25 @@ class Machine {
   std::vector<int> coordinates_;  // n_coordinates_ per group: enclosing subtrees, or place in the torus
   std::vector<std::string> names_;
 };
+
+// Inline: the searches spend their time here.
+inline double Machine::group_distance(int group_a, int group_b) const noexcept {
+  if (group_a == group_b) return inside_;
+  const auto a = static_cast<std::size_t>(group_a), b = static_cast<std::size_t>(group_b);
+  if (kind_ == Kind::dense) return distances_[a * static_cast<std::size_t>(n_cores_) + b];
+  const int* const at = coordinates_.data() + a * n_coordinates_;
+  const int* const bt = coordinates_.data() + b * n_coordinates_;
+  if (kind_ == Kind::tree) {
+    for (std::size_t i = 0; i < n_coordinates_; ++i)
+      if (at[i] == bt[i]) return distances_[i + 1];
+    return distances_.back();
+  }
+  int hops = 0;
+  for (std::size_t i = 0; i < n_coordinates_; ++i) {
+    const int steps = std::abs(at[i] - bt[i]);
+    hops += steps < shape_[i] - steps ? steps : shape_[i] - steps;
+  }
+  return distances_[1] * hops;
+}
 
 }  // namespace barrio::rankmap

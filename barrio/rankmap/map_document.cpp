@@ -52,8 +52,10 @@ Json to_json(const MapResult& result, const TrafficMatrix& traffic, const Machin
   for (int node = 0; node < machine.n_nodes(); ++node) names.push_back(machine.node_name(node));
   document["node_names"] = std::move(names);
   if (machine.n_nodes() <= max_nodes_in_document) {
-    document["before"]["node_bytes"] = square_json(compute_node_bytes(traffic, machine, result.given), machine.n_nodes());
-    document["after"]["node_bytes"] = square_json(compute_node_bytes(traffic, machine, result.placement), machine.n_nodes());
+    document["before"]["node_bytes"] =
+        square_json(compute_node_bytes(traffic, machine, result.given), machine.n_nodes());
+    document["after"]["node_bytes"] =
+        square_json(compute_node_bytes(traffic, machine, result.placement), machine.n_nodes());
   }
   return document;
 }
@@ -61,14 +63,14 @@ Json to_json(const MapResult& result, const TrafficMatrix& traffic, const Machin
 Placement placement_from_json(const Json& document, int n_cores, const std::string& subject) {
   const auto cores = document.find("cores");
   if (cores == document.end() || !cores->is_number_integer()) refuse(subject, "has no whole number \"cores\"");
-  if (*cores != n_cores)
-    refuse(subject, fmt::format("is for a machine of {} cores, not {}", cores->dump(), n_cores));
+  if (*cores != n_cores) refuse(subject, fmt::format("is for a machine of {} cores, not {}", cores->dump(), n_cores));
   const auto list = document.find("placement");
   if (list == document.end() || !list->is_array()) refuse(subject, "has no list \"placement\"");
   std::vector<int> core_of_rank;
   for (const Json& core : *list) {
     if (!core.is_number_integer() || core < 0 || core >= n_cores)
-      refuse(subject, fmt::format("placement[{}] is {}, not a core in 0..{}", core_of_rank.size(), core.dump(), n_cores - 1));
+      refuse(subject,
+             fmt::format("placement[{}] is {}, not a core in 0..{}", core_of_rank.size(), core.dump(), n_cores - 1));
     core_of_rank.push_back(core.get<int>());
   }
   try {

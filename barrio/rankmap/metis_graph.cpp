@@ -70,9 +70,9 @@ TrafficMatrix read_metis_graph(const std::string& path) {
     }
   }
   if (static_cast<std::int64_t>(entries.size()) != 2 * header.n_edges)
-    reader.fail(fmt::format("the lines hold {} edge ends; the header promised {} edges", entries.size(),
-                            header.n_edges),
-                "list each edge in the lines of both its vertices");
+    reader.fail(
+        fmt::format("the lines hold {} edge ends; the header promised {} edges", entries.size(), header.n_edges),
+        "list each edge in the lines of both its vertices");
   while (next_data_line(reader))
     if (!reader.words().empty()) reader.fail("more lines than vertices");
   return TrafficMatrix(header.n_vertices, std::move(entries));

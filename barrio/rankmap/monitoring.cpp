@@ -35,10 +35,11 @@ std::optional<PartName> parse_part_name(std::string_view name) {
 }
 
 [[noreturn]] void refuse(const std::string& subject, std::string cause) {
-  throw Error(ErrorCode::bad_input,
-              {.subject = subject,
-               .cause = std::move(cause),
-               .remedy = "give the value of pml_monitoring_filename of one run, or a folder with the files of one run"});
+  throw Error(
+      ErrorCode::bad_input,
+      {.subject = subject,
+       .cause = std::move(cause),
+       .remedy = "give the value of pml_monitoring_filename of one run, or a folder with the files of one run"});
 }
 
 // The files of one run, by rank.
@@ -85,7 +86,10 @@ void read_part(const fs::path& path, int rank, int n_ranks, std::vector<TrafficE
       if (reader.integer(words[1], "the sender", 0, n_ranks - 1) != rank)
         reader.fail(fmt::format("the sender is {} in the file of rank {}", words[1], rank));
       const auto to = static_cast<Rank>(reader.integer(words[2], "the receiver", 0, n_ranks - 1));
-      entries.push_back({.from = rank, .to = to, .points = 0.0, .bytes = reader.amount(words[3], "the bytes"),
+      entries.push_back({.from = rank,
+                         .to = to,
+                         .points = 0.0,
+                         .bytes = reader.amount(words[3], "the bytes"),
                          .messages = reader.amount(words[5], "the messages")});
     } else if (std::ranges::find(known, words[0]) == known.end()) {
       reader.fail("is no line of a monitoring file");

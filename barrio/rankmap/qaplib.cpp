@@ -32,8 +32,7 @@ struct Matrix {
   }
   void make_symmetric() {
     for (int i = 0; i < n; ++i)
-      for (int j = 0; j < i; ++j)
-        values[index(i, j)] = values[index(j, i)] = (at(i, j) + at(j, i)) / 2.0;
+      for (int j = 0; j < i; ++j) values[index(i, j)] = values[index(j, i)] = (at(i, j) + at(j, i)) / 2.0;
   }
 };
 
@@ -51,7 +50,8 @@ Matrix read_matrix(LineReader& reader, int n, std::string_view which) {
       if (word.empty())
         reader.fail(fmt::format("the file ends in row {} of the {} matrix of {} rows", i + 1, which, n),
                     "it may be truncated");
-      matrix.values.push_back(reader.amount(word, fmt::format("row {} column {} of the {} matrix", i + 1, j + 1, which)));
+      matrix.values.push_back(
+          reader.amount(word, fmt::format("row {} column {} of the {} matrix", i + 1, j + 1, which)));
     }
   }
   return matrix;

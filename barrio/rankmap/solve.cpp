@@ -40,7 +40,7 @@ void check(const TrafficMatrix& traffic, const Machine& machine, const MapOption
 
 struct Candidate {
   Placement placement;
-  double cost;
+  std::string method;
 };
 
 class Solver {
@@ -51,21 +51,37 @@ class Solver {
     block_ = options.block != automatic_block ? options.block : all ? machine.n_cores() : paper_block;
   }
 
-  Candidate improve(Placement placement) {
-    is_complete_ = exchange_in_blocks(graph_, machine_, placement, block_, deadline_).is_complete && is_complete_;
-    is_complete_ =
-        exchange_near_partners(graph_, machine_, placement, options_.seed, deadline_).is_complete && is_complete_;
-    const double cost_now = cost(graph_, machine_, placement);
-    return {std::move(placement), cost_now};
+  // Pair exchange, then what it left: with all pairs in one block that is nothing.
+  Candidate improve(Placement placement, std::string_view start) {
+    search_blocks(placement);
+    if (block_ >= machine_.n_cores()) return {std::move(placement), describe(start, "", "")};
+    search_near(placement, 0);
+    return {std::move(placement), describe(start, "", near)};
   }
 
-  [[nodiscard]] std::string method(std::string_view start) const {
-    return fmt::format("{} + pair exchange ({}) + exchange near partners", start,
-                       block_ >= machine_.n_cores() ? "all pairs" : fmt::format("blocks of {}", block_));
+  // The other way round, in the random order of the seed.
+  Candidate improve_near_first(Placement placement, std::string_view start) {
+    search_near(placement, options_.seed);
+    search_blocks(placement);
+    return {std::move(placement), describe(start, near, "")};
   }
+
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
 
  private:
+  static constexpr std::string_view near = " + exchange near partners";
+
+  void search_blocks(Placement& placement) {
+    if (!exchange_in_blocks(graph_, machine_, placement, block_, deadline_).is_complete) is_complete_ = false;
+  }
+  void search_near(Placement& placement, std::uint64_t seed) {
+    if (!exchange_near_partners(graph_, machine_, placement, seed, deadline_).is_complete) is_complete_ = false;
+  }
+  [[nodiscard]] std::string describe(std::string_view start, std::string_view before, std::string_view after) const {
+    return fmt::format("{}{} + pair exchange ({}){}", start, before,
+                       block_ >= machine_.n_cores() ? "all pairs" : fmt::format("blocks of {}", block_), after);
+  }
+
   const CommunicationGraph& graph_;
   const Machine& machine_;
   const MapOptions& options_;
@@ -91,17 +107,22 @@ MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOpt
   result.method = "given order";
 
   const double least_gain = 1e-12 * result.cost_before;
-  const auto take_if_better = [&](Candidate candidate, std::string method) {
-    if (!(candidate.cost < result.cost_after - least_gain)) return;
+  const auto take_if_better = [&](Candidate candidate) {
+    const double cost_now = cost(graph, machine, candidate.placement);
+    if (!(cost_now < result.cost_after - least_gain)) return;
     result.placement = std::move(candidate.placement);
-    result.cost_after = candidate.cost;
-    result.method = std::move(method);
+    result.cost_after = cost_now;
+    result.method = std::move(candidate.method);
   };
-  Placement constructed = construct(graph, machine);
+  const Placement constructed = construct(graph, machine);
   result.cost_construction = cost(graph, machine, constructed);
-  take_if_better({constructed, result.cost_construction}, "construction");
-  take_if_better(solver.improve(std::move(constructed)), solver.method("construction"));
-  take_if_better(solver.improve(result.given), solver.method("given order"));
+  take_if_better({constructed, "construction"});
+  take_if_better(solver.improve(constructed, "construction"));
+  take_if_better(solver.improve(result.given, "given order"));
+  if (options.seed != 0) {
+    take_if_better(solver.improve_near_first(constructed, "construction"));
+    take_if_better(solver.improve_near_first(result.given, "given order"));
+  }
 
   result.is_complete = solver.is_complete();
   result.seconds = Trace::steady_seconds() - begin_seconds;

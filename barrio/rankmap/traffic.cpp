@@ -26,8 +26,7 @@ constexpr std::array<std::pair<std::string_view, Weight>, 3> weights{
 }
 
 void check_rank(Rank rank, int n_ranks, std::string_view which, const std::string& subject) {
-  if (rank < 0 || rank >= n_ranks)
-    refuse(subject, fmt::format("{} rank {} is not in 0..{}", which, rank, n_ranks - 1));
+  if (rank < 0 || rank >= n_ranks) refuse(subject, fmt::format("{} rank {} is not in 0..{}", which, rank, n_ranks - 1));
 }
 
 void check_entry(const TrafficEntry& entry, int n_ranks, const std::string& subject) {
@@ -36,8 +35,8 @@ void check_entry(const TrafficEntry& entry, int n_ranks, const std::string& subj
   for (const auto& [word, weight] : weights) {
     const double value = value_of(entry, weight);
     if (!(value >= 0.0 && value <= max_value))
-      refuse(subject, fmt::format("{} from rank {} to {} are {}; a finite number >= 0 was expected", word,
-                                  entry.from, entry.to, value));
+      refuse(subject, fmt::format("{} from rank {} to {} are {}; a finite number >= 0 was expected", word, entry.from,
+                                  entry.to, value));
   }
 }
 
@@ -62,15 +61,16 @@ TrafficEntry entry_from(const Json& row, const std::string& subject) {
     if (wide < 0 || wide >= TrafficMatrix::max_ranks) refuse(subject, fmt::format("{} is no rank", wide));
     return static_cast<Rank>(wide);
   };
-  return {.from = rank(row[0]), .to = rank(row[1]), .points = row[2].get<double>(),
-          .bytes = row[3].get<double>(), .messages = row[4].get<double>()};
+  return {.from = rank(row[0]),
+          .to = rank(row[1]),
+          .points = row[2].get<double>(),
+          .bytes = row[3].get<double>(),
+          .messages = row[4].get<double>()};
 }
 
 }  // namespace
 
-std::string_view name_of(Weight weight) noexcept {
-  return weights[static_cast<std::size_t>(weight)].first;
-}
+std::string_view name_of(Weight weight) noexcept { return weights[static_cast<std::size_t>(weight)].first; }
 
 Weight parse_weight(std::string_view word) {
   std::vector<std::string> words;
@@ -164,9 +164,8 @@ CommunicationGraph TrafficMatrix::compute_graph(Weight weight) const {
 }
 
 bool TrafficMatrix::has(Weight weight) const noexcept {
-  return std::ranges::any_of(entries_, [&](const TrafficEntry& entry) {
-    return entry.from != entry.to && value_of(entry, weight) > 0.0;
-  });
+  return std::ranges::any_of(
+      entries_, [&](const TrafficEntry& entry) { return entry.from != entry.to && value_of(entry, weight) > 0.0; });
 }
 
 Json TrafficMatrix::to_json() const {

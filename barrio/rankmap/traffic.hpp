@@ -23,7 +23,7 @@ Weight parse_weight(std::string_view word);
 struct TrafficEntry {
   Rank from = 0;
   Rank to = 0;
-  double points = 0.0;    ///< halo points of `to` that `from` serves; the paper's a_ij
+  double points = 0.0;  ///< halo points of `to` that `from` serves; the paper's a_ij
   double bytes = 0.0;
   double messages = 0.0;
 
@@ -76,7 +76,7 @@ class TrafficMatrix {
   void validate() const;
 
   /// Merge both directions into the undirected graph of one weight; self traffic and zeros are left out.
-  /// Cost: O(entries), memory 24 bytes per edge end at the peak.
+  /// Cost: O(entries), memory about 40 bytes per edge end at the peak.
   [[nodiscard]] CommunicationGraph compute_graph(Weight weight) const;
 
   /// Tell whether an entry between two different ranks has this weight above zero.

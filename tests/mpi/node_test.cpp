@@ -21,8 +21,9 @@ TEST(Node, PlacesOfAllRanksFitTogether) {
     EXPECT_GE(place.node, 0);
     EXPECT_LT(place.node, place.n_nodes);
     EXPECT_EQ(place.rank_on_node, seen[place.node]) << "ranks of a node are numbered in the order of the job";
-    if (seen[place.node]++ == 0)
+    if (seen[place.node]++ == 0) {
       EXPECT_EQ(place.node, static_cast<int>(seen.size()) - 1) << "nodes are numbered by their lowest rank";
+    }
   }
   int n_ranks = 0;
   for (const NodePlace& place : places) {

@@ -107,8 +107,12 @@ TEST(MpiLibrary, IsOneLineThatNamesTheFlavourWeWereBuiltFor) {
   const std::string line = mpi_library();
   EXPECT_EQ(line.find_first_of("\n\t"), std::string::npos) << line;
   const std::string flavour = BARRIO_MPI_FLAVOUR;
-  if (flavour == "openmpi") EXPECT_NE(line.find("Open MPI"), std::string::npos) << line;
-  if (flavour == "mpich") EXPECT_NE(line.find("MPICH"), std::string::npos) << line;
+  if (flavour == "openmpi") {
+    EXPECT_NE(line.find("Open MPI"), std::string::npos) << line;
+  }
+  if (flavour == "mpich") {
+    EXPECT_NE(line.find("MPICH"), std::string::npos) << line;
+  }
   EXPECT_FALSE(line.empty());
 }
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
+#include <span>
 #include <string>
 
 #include "barrio/mpi/agree.hpp"
@@ -45,10 +45,12 @@ AgreedError refused(Context& context, const fs::path& path) {
 TEST(WriteTrace, IsJsonWithOneTrackPerRank) {
   Context context(test::world().comm(), {.trace = Trace::Mode::events});
   const int n = context.size();
-  const double begin = MPI_Wtime();
+  double begin = MPI_Wtime();
+  broadcast(context, std::span(&begin, 1));
   // Rank r records r + 1 steps; a name that needs escapes on the last rank.
   for (int i = 0; i <= context.rank(); ++i) context.trace().add(step, begin + i, begin + i + 0.5);
-  if (context.rank() == n - 1) context.trace().add(odd_name, begin, begin + 0.001);
+  // An outer region ends after what it holds, and began before it.
+  if (context.rank() == n - 1) context.trace().add(odd_name, begin - 2.0, begin + 100.0);
 
   const fs::path path = fresh_folder("trace") / "trace.json";
   write_trace(context, path);
@@ -69,11 +71,13 @@ TEST(WriteTrace, IsJsonWithOneTrackPerRank) {
       EXPECT_EQ(event["ph"], "X");
       earliest = std::min(earliest, event["ts"].get<double>());
       if (event["name"] == step.text) {
+        EXPECT_NEAR(event["ts"].get<double>(), 1e6 * (2 + steps[track]), 1.0) << "all tracks have one zero";
         ++steps[track];
         EXPECT_NEAR(event["dur"].get<double>(), 0.5e6, 1.0);
       } else {
         EXPECT_EQ(event["name"], odd_name.text);
         EXPECT_EQ(track, n - 1);
+        EXPECT_NEAR(event["dur"].get<double>(), 102e6, 1.0);
         quoted = true;
       }
     }

@@ -25,10 +25,12 @@ TEST(Placement, KnowsBothWays) {
 }
 
 TEST(Placement, RefusesWhatIsNotOneToOne) {
-  expect_error(ErrorCode::bad_input, {"placement of rank 1", "core 0 is already taken by rank 0"}, [] { Placement({0, 0}, 2); });
+  expect_error(ErrorCode::bad_input, {"placement of rank 1", "core 0 is already taken by rank 0"},
+               [] { Placement({0, 0}, 2); });
   expect_error(ErrorCode::bad_input, {"placement of rank 0", "core 2 is not in 0..1"}, [] { Placement({2, 0}, 2); });
   expect_error(ErrorCode::bad_input, {"core -1"}, [] { Placement({-1}, 2); });
-  expect_error(ErrorCode::usage, {"3 ranks and only 2 cores", "at least one core per rank"}, [] { Placement({0, 1, 2}, 2); });
+  expect_error(ErrorCode::usage, {"3 ranks and only 2 cores", "at least one core per rank"},
+               [] { Placement({0, 1, 2}, 2); });
 }
 
 TEST(Cost, ByHand) {
@@ -95,7 +97,8 @@ TEST(LowerBound, IsBelowEveryPlacement) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       SCOPED_TRACE(text + " seed " + std::to_string(seed));
       std::mt19937_64 random(seed);
-      const CommunicationGraph graph = test::random_traffic(random, machine.n_cores(), 0.3).compute_graph(Weight::bytes);
+      const CommunicationGraph graph =
+          test::random_traffic(random, machine.n_cores(), 0.3).compute_graph(Weight::bytes);
       const double bound = compute_lower_bound(graph, machine);
       for (int i = 0; i < 50; ++i)
         EXPECT_LE(bound, cost(graph, machine, test::random_placement(random, machine.n_cores(), machine.n_cores())));

@@ -98,8 +98,9 @@ TEST(Launcher, PermutationIsReadBack) {
   refuse("0\n\n0\n", "bad:3", "core 0 is already given in line 1");
   refuse("0 1\n", "bad:1", "is not one core number");
   refuse("zero\n", "bad:1", "'zero', not a whole number");
-  expect_error(ErrorCode::failed, {"cannot be written"},
-               [&] { write_launcher_file(folder.file("absent/order"), LauncherFormat::slurm, two_hosts(), placement); });
+  expect_error(ErrorCode::failed, {"cannot be written"}, [&] {
+    write_launcher_file(folder.file("absent/order"), LauncherFormat::slurm, two_hosts(), placement);
+  });
 }
 
 TEST(MapDocument, HoldsTheResult) {

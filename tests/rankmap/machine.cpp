@@ -43,10 +43,10 @@ TEST(Machine, TorusHopsWrapAround) {
   const Machine machine = Machine::parse("torus:4x4x2;8;1:10");
   EXPECT_EQ(machine.n_cores(), 256);
   EXPECT_EQ(machine.distance(0, 7), 1);
-  EXPECT_EQ(machine.distance(0, 8 * 1), 10);             // +1 in x
-  EXPECT_EQ(machine.distance(0, 8 * 3), 10);             // x wraps
-  EXPECT_EQ(machine.distance(0, 8 * (2 + 4 * 2)), 40);   // 2 in x, 2 in y
-  EXPECT_EQ(machine.distance(0, 8 * (16 + 1)), 20);      // 1 in z, 1 in x
+  EXPECT_EQ(machine.distance(0, 8 * 1), 10);            // +1 in x
+  EXPECT_EQ(machine.distance(0, 8 * 3), 10);            // x wraps
+  EXPECT_EQ(machine.distance(0, 8 * (2 + 4 * 2)), 40);  // 2 in x, 2 in y
+  EXPECT_EQ(machine.distance(0, 8 * (16 + 1)), 20);     // 1 in z, 1 in x
 }
 
 TEST(Machine, TextIsReadBack) {
@@ -86,7 +86,8 @@ TEST(Machine, RingsAreTheSortedDistancesOfACore) {
     SCOPED_TRACE(text);
     const Machine machine = Machine::parse(text);
     std::vector<double> from_rings;
-    for (const auto& ring : machine.rings()) from_rings.insert(from_rings.end(), static_cast<std::size_t>(ring.n_cores), ring.distance);
+    for (const auto& ring : machine.rings())
+      from_rings.insert(from_rings.end(), static_cast<std::size_t>(ring.n_cores), ring.distance);
     for (int core = 0; core < machine.n_cores(); ++core) {
       std::vector<double> sorted;
       for (int other = 0; other < machine.n_cores(); ++other)
@@ -108,7 +109,8 @@ TEST(Machine, NodeNames) {
   EXPECT_EQ(machine.node_name(1), "n02.cluster");
   expect_error(ErrorCode::usage, {"are 2, and the machine has 3 nodes"}, [&] { machine.set_node_names({"a", "b"}); });
   expect_error(ErrorCode::usage, {"node name 'a'", "is given twice"}, [&] { machine.set_node_names({"a", "b", "a"}); });
-  expect_error(ErrorCode::usage, {"node name 'b slots=4'", "no host name"}, [&] { machine.set_node_names({"a", "b slots=4", "c"}); });
+  expect_error(ErrorCode::usage, {"node name 'b slots=4'", "no host name"},
+               [&] { machine.set_node_names({"a", "b slots=4", "c"}); });
   expect_error(ErrorCode::usage, {"node name ''"}, [&] { machine.set_node_names({"a", "", "c"}); });
   EXPECT_EQ(machine.node_name(0), "n01");
 }
@@ -146,7 +148,8 @@ TEST(Machine, RefusesBadNumbers) {
   using Ints = std::vector<int>;
   using Doubles = std::vector<double>;
   expect_error(ErrorCode::usage, {"0 levels"}, [] { (void)Machine::tree(Ints{}, Doubles{}); });
-  expect_error(ErrorCode::usage, {"2 of 2 levels in a node"}, [] { (void)Machine::tree(Ints{2, 2}, Doubles{1, 2}, 2); });
+  expect_error(ErrorCode::usage, {"2 of 2 levels in a node"},
+               [] { (void)Machine::tree(Ints{2, 2}, Doubles{1, 2}, 2); });
   expect_error(ErrorCode::usage, {"a count of 0"}, [] { (void)Machine::torus(Ints{2}, 0, 1, 10); });
   expect_error(ErrorCode::usage, {"without dimensions"}, [] { (void)Machine::torus(Ints{}, 1, 1, 10); });
   expect_error(ErrorCode::usage, {"3 distances for 2 cores"}, [] { (void)Machine::dense(2, {0, 1, 1}); });

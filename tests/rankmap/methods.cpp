@@ -1,5 +1,4 @@
 #include <numeric>
-#include <thread>
 
 #include "barrio/rankmap/construct.hpp"
 #include "barrio/rankmap/exchange.hpp"
@@ -151,25 +150,34 @@ TEST(PairExchange, LeavesNoBetterPair) {
 }
 
 TEST(NearPartners, NeverWorseAndLeavesNoBetterPairTwoStepsApart) {
-  for (const std::string& text : test::sample_machines()) {
+  std::vector<std::string> machines = test::sample_machines();
+  machines.insert(machines.end(), {"8x8", "4:4:6;1:3:9", "torus:4x4x2;4;1:5"});
+  for (const std::string& text : machines) {
     const Machine machine = Machine::parse(text);
     for (std::uint64_t seed = 0; seed <= 6; ++seed) {
       SCOPED_TRACE(text + " seed " + std::to_string(seed));
       std::mt19937_64 random(seed);
       const int n_ranks = std::max(1, machine.n_cores() - static_cast<int>(seed % 3));
-      const CommunicationGraph graph = test::random_traffic(random, n_ranks, seed % 2 == 0 ? 0.1 : 0.6).compute_graph(Weight::bytes);
+      const double fill = seed % 2 == 0 ? 0.02 : machine.n_cores() > 20 ? 0.06 : 0.4;
+      const CommunicationGraph graph = test::random_traffic(random, n_ranks, fill).compute_graph(Weight::bytes);
       Placement placement = test::random_placement(random, n_ranks, machine.n_cores());
       const double before = cost(graph, machine, placement);
       const SearchCounts counts = exchange_near_partners(graph, machine, placement, seed);
       EXPECT_LE(cost(graph, machine, placement), before);
       EXPECT_EQ(counts.n_exchanged > 0, cost(graph, machine, placement) < before);
       placement.validate();
-      for (Rank rank = 0; rank < n_ranks; ++rank)
-        for (const Rank partner : graph.partners_of(rank))
-          for (const Rank other : graph.partners_of(partner)) {
-            EXPECT_GE(exchange_delta(graph, machine, placement, placement.core_of(rank), placement.core_of(partner)), 0.0);
-            EXPECT_GE(exchange_delta(graph, machine, placement, placement.core_of(rank), placement.core_of(other)), 0.0);
-          }
+      int n_better = 0;
+      const auto look_at = [&](Rank rank, Rank other) {
+        n_better +=
+            exchange_delta(graph, machine, placement, placement.core_of(rank), placement.core_of(other)) < 0.0 ? 1 : 0;
+      };
+      for (Rank rank = 0; rank < n_ranks; ++rank) {
+        for (const Rank partner : graph.partners_of(rank)) {
+          look_at(rank, partner);
+          for (const Rank other : graph.partners_of(partner)) look_at(rank, other);
+        }
+      }
+      EXPECT_EQ(n_better, 0);
     }
   }
 }

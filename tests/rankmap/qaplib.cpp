@@ -45,7 +45,8 @@ class Qaplib : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(qaplib_folder() + "/bks.csv"))
-      GTEST_SKIP() << "no QAPLIB files in '" << qaplib_folder() << "'; set BARRIO_INTEROP to the folder that holds qaplib/";
+      GTEST_SKIP() << "no QAPLIB files in '" << qaplib_folder()
+                   << "'; set BARRIO_INTEROP to the folder that holds qaplib/";
   }
 };
 
@@ -117,7 +118,8 @@ TEST(QaplibText, RefusesBadText) {
   refuse("2\n1 1 1 0\n0 1 1 3\n", "bad.dat:3", "both matrices have a diagonal");
   const auto refuse_solution = [&](const std::string& text, const std::string& cause) {
     SCOPED_TRACE(text);
-    expect_error(ErrorCode::bad_input, {"bad.sln", cause}, [&] { read_qaplib_solution(folder.write("bad.sln", text)); });
+    expect_error(ErrorCode::bad_input, {"bad.sln", cause},
+                 [&] { read_qaplib_solution(folder.write("bad.sln", text)); });
   };
   refuse_solution("", "is empty");
   refuse_solution("3", "the value is ''");

@@ -19,7 +19,8 @@ TEST(Traffic, AddsUpAndSorts) {
 }
 
 TEST(Traffic, GraphMergesDirectionsOfEachWeight) {
-  const TrafficMatrix traffic(4, {{0, 1, 1, 10, 5}, {1, 0, 2, 0, 5}, {0, 3, 0, 7, 1}, {2, 2, 9, 9, 9}, {3, 0, 0, 4, 0}});
+  const TrafficMatrix traffic(4,
+                              {{0, 1, 1, 10, 5}, {1, 0, 2, 0, 5}, {0, 3, 0, 7, 1}, {2, 2, 9, 9, 9}, {3, 0, 0, 4, 0}});
   const CommunicationGraph bytes = traffic.compute_graph(Weight::bytes);
   EXPECT_EQ(bytes.offsets, (std::vector<std::int64_t>{0, 2, 3, 3, 4}));
   EXPECT_EQ(bytes.partners, (std::vector<Rank>{1, 3, 0, 0}));
@@ -37,7 +38,8 @@ TEST(Traffic, GraphEqualsDenseSumOnRandomTraffic) {
     std::mt19937_64 random(seed);
     const int n = 1 + static_cast<int>(seed % 9);
     const TrafficMatrix traffic = test::random_traffic(random, n, 0.4);
-    std::vector<std::vector<double>> w(static_cast<std::size_t>(n), std::vector<double>(static_cast<std::size_t>(n), 0.0));
+    std::vector<std::vector<double>> w(static_cast<std::size_t>(n),
+                                       std::vector<double>(static_cast<std::size_t>(n), 0.0));
     for (const TrafficEntry& entry : traffic.entries()) {
       if (entry.from == entry.to) continue;
       w[static_cast<std::size_t>(entry.from)][static_cast<std::size_t>(entry.to)] += entry.bytes;
@@ -130,7 +132,8 @@ TEST(TrafficDocument, RefusesBadText) {
   refuse(head + R"("ranks": 2, "entries": [[0, 1, -1, 1, 1]]})", {"entries[0]", "points"});
   refuse(head + R"("ranks": 2, "entries": [[0, 1, 1, null, 1]]})", {"entries[0]", "value 3 is not a number"});
   refuse(head + R"("ranks": 2, "entries": [[0, 1, 1, 1, "1"]]})", {"entries[0]", "value 4 is not a number"});
-  expect_error(ErrorCode::failed, {"absent.json", "cannot be read"}, [&] { read_traffic_document(folder.file("absent.json")); });
+  expect_error(ErrorCode::failed, {"absent.json", "cannot be read"},
+               [&] { read_traffic_document(folder.file("absent.json")); });
 }
 
 }  // namespace

@@ -56,7 +56,9 @@ TEST(MetisGraph, RefusesBadText) {
 
 TEST(MatrixMarket, ReadsAllKinds) {
   const Folder folder;
-  const auto read = [&](const std::string& text) { return entries_of(read_matrix_market(folder.write("a.mtx", text))); };
+  const auto read = [&](const std::string& text) {
+    return entries_of(read_matrix_market(folder.write("a.mtx", text)));
+  };
   const std::vector<TrafficEntry> general{{0, 1, 2.5, 2.5, 1}, {2, 0, 3, 3, 1}};
   EXPECT_EQ(read("%%MatrixMarket matrix coordinate real general\n% note\n\n3 3 2\n1 2 2.5\n3 1 3\n"), general);
   const std::vector<TrafficEntry> symmetric{{0, 0, 4, 4, 1}, {0, 1, 2, 2, 1}, {1, 0, 2, 2, 1}};
@@ -89,8 +91,10 @@ TEST(MatrixMarket, RefusesBadText) {
 
 // As Open MPI 4.1 writes it.
 std::string part(int rank, const std::string& lines) {
-  return "# POINT TO POINT\n" + lines + "# OSC\nS\t" + std::to_string(rank) + "\t0\t8 bytes\t1 msgs sent\n# COLLECTIVES\n" +
-         "D\tMPI_COMM_WORLD\tprocs: 0,1\nO2A\t0\t0 bytes\t0 msgs sent\nA2O\t0\t0 bytes\t0 msgs sent\nA2A\t0\t0 bytes\t0 msgs sent\n";
+  return "# POINT TO POINT\n" + lines + "# OSC\nS\t" + std::to_string(rank) +
+         "\t0\t8 bytes\t1 msgs sent\n# COLLECTIVES\n" +
+         "D\tMPI_COMM_WORLD\tprocs: 0,1\nO2A\t0\t0 bytes\t0 msgs sent\nA2O\t0\t0 bytes\t0 msgs sent\nA2A\t0\t0 "
+         "bytes\t0 msgs sent\n";
 }
 
 TEST(Monitoring, ReadsPrefixAndFolder) {
@@ -106,7 +110,8 @@ TEST(Monitoring, ReadsPrefixAndFolder) {
 }
 
 TEST(Monitoring, RefusesBadRuns) {
-  const auto refuse = [](const std::vector<std::pair<std::string, std::string>>& files, std::vector<std::string> words) {
+  const auto refuse = [](const std::vector<std::pair<std::string, std::string>>& files,
+                         std::vector<std::string> words) {
     SCOPED_TRACE(words.front());
     const Folder folder;
     for (const auto& [name, text] : files) folder.write(name, text);
@@ -128,11 +133,41 @@ TEST(Monitoring, RefusesBadRuns) {
   refuse({{"a.0.prof", part(0, "hello\n")}}, {"a.0.prof:2", "no line of a monitoring file"});
 }
 
+TEST(AnyTraffic, EveryTruncationIsNoticed) {
+  const Folder folder;
+  const std::vector<std::string> files{"3 2 1\n2 5 3 7\n1 6\n1 8\n",
+                                       "%%MatrixMarket matrix coordinate real general\n% note\n3 3 2\n1 2 2.5\n3 1 3\n",
+                                       TrafficMatrix(2, {{0, 1, 1, 8, 1}, {1, 0, 2, 16, 1}}).to_json().dump()};
+  for (const std::string& whole : files) {
+    // Up to the last number: whether "1" was "12" before nobody can tell.
+    for (std::size_t length = 0; length + 3 < whole.size(); ++length) {
+      SCOPED_TRACE(whole.substr(0, length));
+      expect_error(ErrorCode::bad_input, {"cut"}, [&] { read_traffic(folder.write("cut", whole.substr(0, length))); });
+    }
+    EXPECT_NO_THROW(read_traffic(folder.write("cut", whole)));
+  }
+}
+
+TEST(AnyTraffic, RubbishIsRefused) {
+  const Folder folder;
+  const std::uint64_t seed = 5;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  std::uniform_int_distribution<int> byte(0, 255);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::string text(static_cast<std::size_t>(trial), ' ');
+    for (char& c : text) c = static_cast<char>(byte(random));
+    expect_error(ErrorCode::bad_input, {"rubbish"}, [&] { read_traffic(folder.write("rubbish", text)); });
+  }
+}
+
 TEST(AnyTraffic, IsToldByContent) {
   const Folder folder;
   const std::vector<TrafficEntry> both{{0, 1, 1, 1, 1}, {1, 0, 1, 1, 1}};
   EXPECT_EQ(entries_of(read_traffic(folder.write("a", "% note\n2 1\n2\n1\n"))), both);
-  EXPECT_EQ(entries_of(read_traffic(folder.write("b", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"))), both);
+  EXPECT_EQ(
+      entries_of(read_traffic(folder.write("b", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"))),
+      both);
   write_traffic(TrafficMatrix(2, both), folder.file("c"));
   EXPECT_EQ(entries_of(read_traffic(folder.file("c"))), both);
 

@@ -59,8 +59,13 @@ class PacketCore {
   void post_receive(std::size_t channel, std::size_t n_bytes);
   void flush(std::size_t channel, bool is_last, std::uint64_t next_bytes);
   void wait_for_buffer(std::size_t channel);
-  /// Take in what has arrived. @param n_watched  requests to look at: receives only, or sends too
+  /// Take in what has arrived, in this round and, if that is nothing, in the other open ones; pause if nothing has.
+  /// @param n_watched  requests to look at: receives only, or sends too
   void progress(std::size_t n_watched, mpi::Pause& pause);
+  /// @return false if nothing has arrived. @param blocks  wait until something has
+  bool take_some(std::size_t n_watched, bool blocks);
+  /// Take in what has arrived in the other open rounds. @return false if nothing has
+  bool take_some_elsewhere();
   void take_packet(std::size_t channel);
   Buffer spare_buffer(std::size_t n_bytes);
 
@@ -69,6 +74,7 @@ class PacketCore {
   std::size_t packet_bytes_;
   std::size_t ring_depth_;
   mpi::TagBlock tags_;
+  std::vector<PacketCore*>& open_rounds_;
   std::uint64_t epoch_ = 0;
   int tag_ = 0;
   bool active_ = false;

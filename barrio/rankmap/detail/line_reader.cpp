@@ -100,9 +100,9 @@ double LineReader::amount(std::string_view word, std::string_view what) const {
 }
 
 void LineReader::fail(std::string cause, std::string remedy) const {
-  throw Error(ErrorCode::bad_input, {.subject = fmt::format("{}:{}", path_, line_number_),
-                                     .cause = std::move(cause),
-                                     .remedy = std::move(remedy)});
+  throw Error(
+      ErrorCode::bad_input,
+      {.subject = fmt::format("{}:{}", path_, line_number_), .cause = std::move(cause), .remedy = std::move(remedy)});
 }
 
 }  // namespace barrio::rankmap::detail

@@ -1,0 +1,216 @@
+#include "barrio/files/h5m.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "barrio/base/error.hpp"
+#include "barrio/files/detail/quiet.hpp"
+
+namespace barrio::files {
+namespace {
+
+constexpr const char* root = "/tstt";
+
+[[noreturn]] void refuse(const std::string& path, std::string cause) {
+  throw Error(ErrorCode::bad_input, {.subject = path,
+                                     .cause = std::move(cause),
+                                     .remedy = "check that the file is a complete .h5m mesh"});
+}
+
+std::int64_t start_id(hid_t file, const std::string& path, const std::string& table) {
+  const auto value = read_attribute(file, table, "start_id");
+  if (value.size() != 1) refuse(path, fmt::format("table {} has no start_id", table));
+  return value[0];
+}
+
+/// The value of an enumeration attribute, by the names stored in the file.
+std::string enum_name(hid_t file, const std::string& where, const std::string& attribute_name) {
+  const detail::Quiet quiet;
+  const Handle attribute(H5Aopen_by_name(file, where.c_str(), attribute_name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
+  if (!attribute) return {};
+  const Handle type(H5Aget_type(attribute.get()), &H5Tclose);
+  std::array<unsigned char, 16> value{};
+  std::array<char, 64> text{};
+  if (H5Tget_class(type.get()) != H5T_ENUM || H5Tget_size(type.get()) > value.size() ||
+      H5Aread(attribute.get(), type.get(), value.data()) < 0 || H5Tenum_nameof(type.get(), value.data(), text.data(), text.size()) < 0)
+    return {};
+  return text.data();
+}
+
+std::string describe(hid_t type) {
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER: return fmt::format("int{}", 8 * H5Tget_size(type));
+    case H5T_FLOAT: return H5Tget_size(type) == 8 ? "double" : "float";
+    case H5T_BITFIELD: return fmt::format("bit[{}]", H5Tget_precision(type));
+    case H5T_OPAQUE: return fmt::format("opaque[{}]", H5Tget_size(type));
+    case H5T_ARRAY: {
+      const Handle base(H5Tget_super(type), &H5Tclose);
+      return fmt::format("{}[{}]", describe(base.get()), H5Tget_size(type) / H5Tget_size(base.get()));
+    }
+    default: return "other";
+  }
+}
+
+H5mTag read_tag(hid_t file, const std::string& name, const H5mCatalog& catalog) {
+  const detail::Quiet quiet;
+  H5mTag tag;
+  const std::string where = fmt::format("{}/tags/{}", root, name);
+  tag.name = name;
+  if (has(file, where + "/type")) {
+    const Handle type(H5Topen2(file, (where + "/type").c_str(), H5P_DEFAULT), &H5Tclose);
+    if (type) tag.type = describe(type.get());
+  }
+  if (H5Aexists_by_name(file, where.c_str(), "is_handle", H5P_DEFAULT) > 0) tag.type = "id";
+  static constexpr std::array<const char*, 4> storages{"bit", "sparse", "dense", "mesh"};
+  const auto storage = read_attribute(file, where, "class");
+  tag.storage = storage.size() == 1 && storage[0] >= 0 && storage[0] < 4 ? storages[static_cast<std::size_t>(storage[0])] : "unknown";
+  tag.is_variable = H5Aexists_by_name(file, where.c_str(), "variable_length", H5P_DEFAULT) > 0;
+  const auto sparse = extents(file, where + "/id_list");
+  if (!sparse.empty()) tag.n_sparse = sparse[0];
+  const auto look = [&](const std::string& table, const std::string& called) {
+    if (has(file, fmt::format("{}/{}/tags/{}", root, table, name))) tag.dense_on.push_back(called);
+  };
+  look("nodes", "nodes");
+  for (const H5mGroup& group : catalog.groups) look("elements/" + group.name, group.name);
+  look("sets", "sets");
+  return tag;
+}
+
+}  // namespace
+
+H5mCatalog read_h5m_catalog(hid_t file, const std::string& path) {
+  if (!has(file, root)) refuse(path, "is an HDF5 file but no .h5m mesh: it has no group /tstt");
+  H5mCatalog catalog;
+  const auto coordinates = extents(file, "/tstt/nodes/coordinates");
+  if (coordinates.size() != 2 || coordinates[1] < 1 || coordinates[1] > 3)
+    refuse(path, "has no vertex coordinates (dataset /tstt/nodes/coordinates)");
+  catalog.n_vertices = coordinates[0];
+  catalog.n_coordinates = coordinates[1];
+  catalog.first_vertex = start_id(file, path, "/tstt/nodes/coordinates");
+  for (const std::string& name : names_in(file, "/tstt/elements")) {
+    H5mGroup group;
+    group.name = name;
+    const std::string where = "/tstt/elements/" + name;
+    group.type = enum_name(file, where, "element_type");
+    if (group.type.empty()) refuse(path, fmt::format("element table {} does not say its type", name));
+    const auto table = extents(file, where + "/connectivity");
+    if (table.empty()) refuse(path, fmt::format("element table {} has no connectivity", name));
+    if (table.size() == 2) {
+      group.n = table[0];
+      group.n_nodes = table[1];
+    } else {
+      const auto ends = extents(file, where + "/poly_indices");
+      if (ends.size() != 1) refuse(path, fmt::format("element table {} has no list of lengths (poly_indices)", name));
+      group.n = ends[0];
+    }
+    group.start_id = start_id(file, path, where + "/connectivity");
+    catalog.groups.push_back(std::move(group));
+  }
+  std::sort(catalog.groups.begin(), catalog.groups.end(),
+            [](const H5mGroup& a, const H5mGroup& b) { return a.start_id < b.start_id; });
+  const auto list = extents(file, "/tstt/sets/list");
+  if (!list.empty()) {
+    if (list.size() != 2 || list[1] != 4) refuse(path, "has a set table that does not have 4 columns");
+    catalog.n_sets = list[0];
+    catalog.first_set = start_id(file, path, "/tstt/sets/list");
+  }
+  const auto contents = extents(file, "/tstt/sets/contents");
+  if (!contents.empty()) catalog.n_contents = contents[0];
+  for (const std::string& name : names_in(file, "/tstt/tags")) catalog.tags.push_back(read_tag(file, name, catalog));
+  catalog.history = read_strings(file, "/tstt/history");
+  return catalog;
+}
+
+Json to_json(const H5mCatalog& catalog) {
+  Json groups = Json::array();
+  for (const H5mGroup& g : catalog.groups)
+    groups.push_back({{"name", g.name}, {"type", g.type}, {"n", g.n}, {"n_nodes", g.n_nodes}, {"start_id", g.start_id}});
+  Json tags = Json::array();
+  for (const H5mTag& t : catalog.tags) {
+    tags.push_back({{"name", t.name}, {"type", t.type}, {"storage", t.storage}, {"is_variable", t.is_variable},
+                    {"n_sparse", t.n_sparse}, {"dense_on", t.dense_on}});
+  }
+  return Json{{"n_vertices", catalog.n_vertices}, {"n_coordinates", catalog.n_coordinates}, {"first_vertex", catalog.first_vertex},
+              {"groups", groups}, {"n_sets", catalog.n_sets}, {"first_set", catalog.first_set},
+              {"n_contents", catalog.n_contents}, {"tags", tags}, {"history", catalog.history}};
+}
+
+H5mCatalog h5m_catalog_from_json(const Json& json) {
+  H5mCatalog catalog;
+  json.at("n_vertices").get_to(catalog.n_vertices);
+  json.at("n_coordinates").get_to(catalog.n_coordinates);
+  json.at("first_vertex").get_to(catalog.first_vertex);
+  for (const Json& g : json.at("groups"))
+    catalog.groups.push_back({g.at("name"), g.at("type"), g.at("n"), g.at("n_nodes"), g.at("start_id")});
+  json.at("n_sets").get_to(catalog.n_sets);
+  json.at("first_set").get_to(catalog.first_set);
+  json.at("n_contents").get_to(catalog.n_contents);
+  for (const Json& t : json.at("tags")) {
+    catalog.tags.push_back({t.at("name"), t.at("type"), t.at("storage"), t.at("is_variable"), t.at("n_sparse"),
+                            t.at("dense_on").get<std::vector<std::string>>()});
+  }
+  json.at("history").get_to(catalog.history);
+  return catalog;
+}
+
+std::vector<H5mSetValue> read_h5m_set_tag(hid_t file, const H5mCatalog& catalog, const std::string& name) {
+  const auto tag = std::find_if(catalog.tags.begin(), catalog.tags.end(), [&](const H5mTag& t) { return t.name == name; });
+  if (tag == catalog.tags.end()) return {};
+  const std::string where = fmt::format("{}/tags/{}", root, name);
+  std::map<std::int64_t, std::int64_t> values;
+  if (std::find(tag->dense_on.begin(), tag->dense_on.end(), "sets") != tag->dense_on.end()) {
+    const auto default_value = read_attribute(file, where, "default");
+    const auto dense = read_integers(file, fmt::format("{}/sets/tags/{}", root, name));
+    for (std::size_t i = 0; i < dense.size(); ++i)
+      if (default_value.size() != 1 || dense[i] != default_value[0]) values[static_cast<std::int64_t>(i)] = dense[i];
+  }
+  if (tag->n_sparse > 0) {
+    const auto ids = read_integers(file, where + "/id_list");
+    const auto sparse = read_integers(file, where + "/values");
+    if (sparse.size() != ids.size())
+      throw Error(ErrorCode::bad_input, {.subject = where, .cause = "does not have one integer per entity"});
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const std::int64_t set = ids[i] - catalog.first_set;
+      if (set >= 0 && set < catalog.n_sets) values[set] = sparse[i];
+    }
+  }
+  std::vector<H5mSetValue> all;
+  for (const auto& [set, value] : values) all.push_back({set, value});
+  return all;
+}
+
+std::vector<std::pair<std::int64_t, std::string>> read_h5m_set_names(hid_t file, const H5mCatalog& catalog) {
+  std::vector<std::pair<std::int64_t, std::string>> names;
+  for (const H5mTag& tag : catalog.tags) {
+    if (tag.name != "NAME" || tag.n_sparse == 0 || tag.is_variable) continue;
+    const auto ids = read_integers(file, "/tstt/tags/NAME/id_list");
+    const auto texts = read_texts(file, "/tstt/tags/NAME/values");
+    for (std::size_t i = 0; i < std::min(ids.size(), texts.size()); ++i) {
+      const std::int64_t set = ids[i] - catalog.first_set;
+      if (set >= 0 && set < catalog.n_sets) names.emplace_back(set, texts[i]);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+H5mSetList read_h5m_set_list(hid_t file, const H5mCatalog& catalog, const std::string& path) {
+  H5mSetList list;
+  if (catalog.n_sets == 0) return list;
+  const auto table = read_integers(file, "/tstt/sets/list");
+  std::int64_t before = 0;
+  for (std::size_t i = 0; i + 3 < table.size(); i += 4) {
+    const std::int64_t end = table[i] + 1;
+    if (end < before || end > catalog.n_contents)
+      refuse(path, fmt::format("set {} points outside the contents of sets", i / 4));
+    list.contents_end.push_back(end);
+    list.flags.push_back(table[i + 3]);
+    before = end;
+  }
+  return list;
+}
+
+}  // namespace barrio::files

@@ -1,0 +1,306 @@
+#include "barrio/files/hdf5.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include "barrio/base/error.hpp"
+#include "barrio/files/detail/quiet.hpp"
+#include "barrio/mpi/agree.hpp"
+
+namespace barrio::files {
+
+using detail::Quiet;
+
+Handle::~Handle() {
+  if (id_ >= 0 && std::uncaught_exceptions() == 0) close();
+}
+
+bool Handle::close() {
+  if (id_ < 0) return true;
+  const Quiet quiet;
+  return close_(std::exchange(id_, -1)) >= 0;
+}
+
+std::string detail::hdf5_says() {
+  std::string text;
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned n, const H5E_error2_t* error, void* data) -> herr_t {
+        auto& out = *static_cast<std::string*>(data);
+        if (n == 0 && error->desc != nullptr) out = error->desc;
+        return 0;
+      },
+      &text);
+  return text.empty() ? "HDF5 gives no reason" : text;
+}
+
+Handle checked(hid_t id, herr_t (*close)(hid_t), const std::string& subject, std::string_view doing) {
+  if (id < 0) check(-1, subject, doing);
+  return {id, close};
+}
+
+void check(herr_t status, const std::string& subject, std::string_view doing) {
+  if (status >= 0) return;
+  throw Error(ErrorCode::bad_input, {.subject = subject, .cause = fmt::format("{}: {}", doing, detail::hdf5_says())});
+}
+
+namespace {
+
+void look_at(const std::string& path) {
+  struct ::stat facts {};
+  if (::stat(path.c_str(), &facts) != 0 || ::access(path.c_str(), R_OK) != 0) {
+    throw Error(ErrorCode::failed, {.subject = path,
+                                    .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
+                                    .remedy = "check the name and its rights"});
+  }
+  const Quiet quiet;
+  const htri_t is_hdf5 = H5Fis_hdf5(path.c_str());
+  if (is_hdf5 > 0) return;
+  throw Error(ErrorCode::bad_input,
+              {.subject = path,
+               .cause = facts.st_size == 0 ? "is empty" : "is not an HDF5 file: it lacks the signature",
+               .remedy = "check that the file is what its name says and was copied whole"});
+}
+
+Handle open_serial(const std::string& path) {
+  const Quiet quiet;
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (id < 0) {
+    throw Error(ErrorCode::bad_input,
+                {.subject = path,
+                 .cause = fmt::format("is damaged: {}", detail::hdf5_says()),
+                 .remedy = "copy or write the file again"});
+  }
+  return {id, &H5Fclose};
+}
+
+}  // namespace
+
+Handle open_to_read(const std::string& path) {
+  look_at(path);
+  return open_serial(path);
+}
+
+Handle open_to_read(mpi::Context& context, const std::string& path) {
+  agree_after(context, [&] {
+    if (context.is_root()) static_cast<void>(open_to_read(path));
+  });
+  const Quiet quiet;
+  Handle access = checked(H5Pcreate(H5P_FILE_ACCESS), &H5Pclose, path, "opening");
+  Handle file;
+  const Status status = capture([&] {
+    check(H5Pset_fapl_mpio(access.get(), context.comm(), MPI_INFO_NULL), path, "opening on all ranks");
+    file = checked(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), &H5Fclose, path, "opening on all ranks");
+  });
+  agree(context, status);
+  return file;
+}
+
+bool has(hid_t where, const std::string& path) {
+  // HDF5 wants every step of the path to exist before it answers for the last one.
+  for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
+    const std::string step = path.substr(0, at);
+    if (step != "/" && !step.empty() && H5Lexists(where, step.c_str(), H5P_DEFAULT) <= 0) return false;
+    if (at == std::string::npos) return true;
+  }
+}
+
+std::vector<std::string> names_in(hid_t where, const std::string& path) {
+  std::vector<std::string> names;
+  if (!has(where, path)) return names;
+  const Handle group = checked(H5Gopen2(where, path.c_str(), H5P_DEFAULT), &H5Gclose, path, "opening the group");
+  H5Literate(
+      group.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr,
+      [](hid_t, const char* name, const H5L_info_t*, void* data) -> herr_t {
+        static_cast<std::vector<std::string>*>(data)->emplace_back(name);
+        return 0;
+      },
+      &names);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::int64_t> extents(hid_t where, const std::string& path) {
+  if (!has(where, path)) return {};
+  const Quiet quiet;
+  const Handle dataset(H5Dopen2(where, path.c_str(), H5P_DEFAULT), &H5Dclose);
+  if (!dataset) return {};
+  const Handle space(H5Dget_space(dataset.get()), &H5Sclose);
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  const int rank = H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
+  std::vector<std::int64_t> all;
+  for (int d = 0; d < rank; ++d) all.push_back(static_cast<std::int64_t>(sizes[static_cast<std::size_t>(d)]));
+  return all;
+}
+
+namespace {
+
+struct RawValues {
+  std::vector<std::byte> bytes;
+  std::size_t value_bytes = 0;  // of one stored element
+  std::size_t n_per_value = 1;  // array types hold several numbers in one
+  H5T_class_t kind = H5T_NO_CLASS;
+  bool is_signed = true;
+  bool swaps = false;
+};
+
+RawValues read_raw(hid_t where, const std::string& path, Rows rows) {
+  const Quiet quiet;
+  if (!has(where, path)) {
+    throw Error(ErrorCode::bad_input, {.subject = path, .cause = "is missing in the file"});
+  }
+  const Handle dataset = checked(H5Dopen2(where, path.c_str(), H5P_DEFAULT), &H5Dclose, path, "opening");
+  const Handle type = checked(H5Dget_type(dataset.get()), &H5Tclose, path, "asking for the type");
+  const Handle space = checked(H5Dget_space(dataset.get()), &H5Sclose, path, "asking for the extents");
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  const int rank = H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
+  check(rank, path, "asking for the extents");
+  const auto n_rows = rank > 0 ? static_cast<std::int64_t>(sizes[0]) : 1;
+  if (rows.count < 0) rows = {0, n_rows};
+  if (rows.first < 0 || rows.first + rows.count > n_rows) {
+    throw Error(ErrorCode::bad_input, {.subject = path,
+                                       .cause = fmt::format("has {} rows, rows {} to {} were wanted", n_rows, rows.first,
+                                                            rows.first + rows.count)});
+  }
+  RawValues raw;
+  raw.value_bytes = H5Tget_size(type.get());
+  hsize_t n_values = static_cast<hsize_t>(rows.count);
+  for (int d = 1; d < rank; ++d) n_values *= sizes[static_cast<std::size_t>(d)];
+  if (rank > 0) {
+    std::array<hsize_t, H5S_MAX_RANK> first{static_cast<hsize_t>(rows.first)};
+    std::array<hsize_t, H5S_MAX_RANK> count = sizes;
+    count[0] = static_cast<hsize_t>(rows.count);
+    if (n_values == 0) {
+      check(H5Sselect_none(space.get()), path, "selecting rows");
+    } else {
+      check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr), path, "selecting rows");
+    }
+  }
+  const Handle memory = checked(H5Screate_simple(1, &n_values, nullptr), &H5Sclose, path, "reading");
+  raw.bytes.resize(std::max<std::size_t>(n_values * raw.value_bytes, 1));
+  const Handle transfer = checked(H5Pcreate(H5P_DATASET_XFER), &H5Pclose, path, "reading");
+  detail::use_all_ranks(dataset.get(), transfer.get());
+  check(H5Dread(dataset.get(), type.get(), memory.get(), space.get(), transfer.get(), raw.bytes.data()),
+        path, "reading");
+  raw.bytes.resize(n_values * raw.value_bytes);
+
+  Handle number(H5Tcopy(type.get()), &H5Tclose);
+  while (H5Tget_class(number.get()) == H5T_ARRAY || H5Tget_class(number.get()) == H5T_ENUM)
+    number = Handle(H5Tget_super(number.get()), &H5Tclose);
+  raw.kind = H5Tget_class(number.get());
+  if (raw.kind == H5T_INTEGER || raw.kind == H5T_FLOAT) {
+    raw.n_per_value = raw.value_bytes / H5Tget_size(number.get());
+    raw.value_bytes = H5Tget_size(number.get());
+    raw.is_signed = raw.kind == H5T_FLOAT || H5Tget_sign(number.get()) == H5T_SGN_2;
+    const bool is_big = H5Tget_order(number.get()) == H5T_ORDER_BE;
+    raw.swaps = is_big != (std::endian::native == std::endian::big);
+  }
+  return raw;
+}
+
+/// Call `take(bytes of one number in native order)` for each number.
+template <class Number>
+Number native(const std::byte* at, bool swaps) {
+  std::array<std::byte, sizeof(Number)> bytes{};
+  std::memcpy(bytes.data(), at, sizeof(Number));
+  if (swaps) std::reverse(bytes.begin(), bytes.end());
+  return std::bit_cast<Number>(bytes);
+}
+
+[[noreturn]] void wrong_kind(const std::string& path, const char* wanted) {
+  throw Error(ErrorCode::bad_input, {.subject = path, .cause = fmt::format("does not hold {}", wanted)});
+}
+
+}  // namespace
+
+std::vector<std::int64_t> read_integers(hid_t where, const std::string& path, Rows rows) {
+  const RawValues raw = read_raw(where, path, rows);
+  if (raw.kind != H5T_INTEGER) wrong_kind(path, "integers");
+  std::vector<std::int64_t> numbers(raw.bytes.size() / raw.value_bytes);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::byte* at = &raw.bytes[i * raw.value_bytes];
+    switch (raw.value_bytes) {
+      case 1: numbers[i] = raw.is_signed ? native<std::int8_t>(at, false) : native<std::uint8_t>(at, false); break;
+      case 2: numbers[i] = raw.is_signed ? native<std::int16_t>(at, raw.swaps) : native<std::uint16_t>(at, raw.swaps); break;
+      case 4: numbers[i] = raw.is_signed ? native<std::int32_t>(at, raw.swaps) : native<std::uint32_t>(at, raw.swaps); break;
+      case 8: numbers[i] = native<std::int64_t>(at, raw.swaps); break;
+      default: wrong_kind(path, "integers of 1, 2, 4 or 8 bytes");
+    }
+  }
+  return numbers;
+}
+
+std::vector<double> read_reals(hid_t where, const std::string& path, Rows rows) {
+  const RawValues raw = read_raw(where, path, rows);
+  if (raw.kind != H5T_FLOAT) wrong_kind(path, "floating-point numbers");
+  std::vector<double> numbers(raw.bytes.size() / raw.value_bytes);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::byte* at = &raw.bytes[i * raw.value_bytes];
+    if (raw.value_bytes == 8) {
+      numbers[i] = native<double>(at, raw.swaps);
+    } else if (raw.value_bytes == 4) {
+      numbers[i] = static_cast<double>(native<float>(at, raw.swaps));
+    } else {
+      wrong_kind(path, "numbers of 4 or 8 bytes");
+    }
+  }
+  return numbers;
+}
+
+std::vector<std::string> read_texts(hid_t where, const std::string& path, Rows rows) {
+  const RawValues raw = read_raw(where, path, rows);
+  std::vector<std::string> texts;
+  const std::size_t length = raw.value_bytes * raw.n_per_value;
+  for (std::size_t at = 0; at < raw.bytes.size(); at += length) {
+    const auto* first = reinterpret_cast<const char*>(&raw.bytes[at]);
+    texts.emplace_back(first, ::strnlen(first, length));
+  }
+  return texts;
+}
+
+std::vector<std::string> read_strings(hid_t where, const std::string& path) {
+  const Quiet quiet;
+  const std::vector<std::int64_t> sizes = extents(where, path);
+  if (sizes.size() != 1 || sizes[0] == 0) return {};
+  const Handle dataset(H5Dopen2(where, path.c_str(), H5P_DEFAULT), &H5Dclose);
+  const Handle type(H5Dget_type(dataset.get()), &H5Tclose);
+  if (H5Tis_variable_str(type.get()) <= 0) return read_texts(where, path);
+  std::vector<char*> raw(static_cast<std::size_t>(sizes[0]), nullptr);
+  if (H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) < 0) return {};
+  std::vector<std::string> texts;
+  for (const char* text : raw) texts.emplace_back(text == nullptr ? "" : text);
+  const Handle space(H5Dget_space(dataset.get()), &H5Sclose);
+  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, raw.data());
+  return texts;
+}
+
+std::vector<std::int64_t> read_attribute(hid_t where, const std::string& path, const std::string& name) {
+  const Quiet quiet;
+  if (!has(where, path) || H5Aexists_by_name(where, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
+  const Handle attribute(H5Aopen_by_name(where, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
+  if (!attribute) return {};
+  const Handle type(H5Aget_type(attribute.get()), &H5Tclose);
+  const Handle space(H5Aget_space(attribute.get()), &H5Sclose);
+  if (H5Tget_class(type.get()) != H5T_INTEGER && H5Tget_class(type.get()) != H5T_ENUM) return {};
+  const hssize_t n = H5Sget_simple_extent_npoints(space.get());
+  if (n < 1 || n > 1024) return {};
+  if (H5Tget_class(type.get()) == H5T_ENUM) {
+    std::vector<std::uint8_t> raw(H5Tget_size(type.get()) * static_cast<std::size_t>(n));
+    if (H5Aread(attribute.get(), type.get(), raw.data()) < 0) return {};
+    return {raw.begin(), raw.end()};
+  }
+  std::vector<std::int64_t> values(static_cast<std::size_t>(n));
+  if (H5Aread(attribute.get(), H5T_NATIVE_INT64, values.data()) < 0) return {};
+  return values;
+}
+
+}  // namespace barrio::files

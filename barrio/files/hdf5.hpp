@@ -1,0 +1,81 @@
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::files {
+
+/// Own an HDF5 identifier of any kind. Move-only. Closing a parallel file is collective, so its handle is closed on purpose;
+/// while an exception is on its way nothing is closed.
+class Handle {
+ public:
+  Handle() = default;
+  Handle(hid_t id, herr_t (*closer)(hid_t)) : id_(id), close_(closer) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Handle();
+  /// Close now. @return false if HDF5 reports a failure, as it does when buffered data cannot be written
+  bool close();
+  [[nodiscard]] hid_t get() const noexcept { return id_; }
+  explicit operator bool() const noexcept { return id_ >= 0; }
+
+ private:
+  hid_t id_ = -1;
+  herr_t (*close_)(hid_t) = nullptr;
+};
+
+/// Take an identifier from an HDF5 call or throw what HDF5 has to say. @throws Error{bad_input} naming `subject`
+Handle checked(hid_t id, herr_t (*close)(hid_t), const std::string& subject, std::string_view doing);
+/// The same for calls that return a status.
+void check(herr_t status, const std::string& subject, std::string_view doing);
+
+/// Open a file to read it on this process alone. Works before MPI_Init. Local.
+/// @throws Error{failed} if it does not exist or may not be read; {bad_input} if it is no HDF5 file or is truncated
+Handle open_to_read(const std::string& path);
+
+/// Open a file to read it on all ranks together. Collective; rank 0 looks first, so a faulty file fails without parallel I/O.
+/// @throws AgreedError as open_to_read
+Handle open_to_read(mpi::Context& context, const std::string& path);
+
+/// Whether a link exists along a path below `where`. Local.
+bool has(hid_t where, const std::string& path);
+/// Names of the links in a group, ascending. Local.
+std::vector<std::string> names_in(hid_t where, const std::string& path);
+/// Extents of a dataset; empty if there is no such dataset. Local.
+std::vector<std::int64_t> extents(hid_t where, const std::string& path);
+
+/// Rows of a dataset that this rank reads; the other dimensions are read whole.
+struct Rows {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+/// All rows.
+inline constexpr Rows all_rows{0, -1};
+
+/// Read integers of any width, sign and byte order. Collective if the file is open on all ranks, local otherwise.
+/// The bytes are read as they are in the file and converted here, since a conversion inside parallel HDF5 would make every
+/// rank read alone.
+/// @throws Error{bad_input} if the dataset is absent or holds no integers
+std::vector<std::int64_t> read_integers(hid_t where, const std::string& path, Rows rows = all_rows);
+/// Read floating-point numbers of any width and byte order. As read_integers.
+std::vector<double> read_reals(hid_t where, const std::string& path, Rows rows = all_rows);
+/// Read fixed-length opaque or text values as bytes. @return one string per value, trailing NULs cut
+std::vector<std::string> read_texts(hid_t where, const std::string& path, Rows rows = all_rows);
+/// Read variable-length strings. Local: serial files only.
+std::vector<std::string> read_strings(hid_t where, const std::string& path);
+/// Read a scalar or short integer attribute; empty if it is absent or of another kind.
+std::vector<std::int64_t> read_attribute(hid_t where, const std::string& path, const std::string& name);
+
+}  // namespace barrio::files

@@ -1,0 +1,443 @@
+#include "barrio/io/detail/gmsh_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/json.hpp"
+#include "barrio/base/slabs.hpp"
+#include "barrio/exchange/router.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::io::detail {
+namespace {
+
+/// Read a file forward, by lines, numbers or bytes, with stdio's buffer.
+class Scanner {
+ public:
+  explicit Scanner(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb"), &std::fclose) {
+    if (!file_) {
+      throw Error(ErrorCode::failed, {.subject = path, .cause = fmt::format("cannot be read: {}", std::strerror(errno))});
+    }
+  }
+  [[nodiscard]] std::int64_t offset() const { return ::ftello(file_.get()); }
+  void go_to(std::int64_t offset) {
+    if (::fseeko(file_.get(), offset, SEEK_SET) != 0) refuse("ends early");
+  }
+
+  /// The next line without its end. @return false at the end of the file
+  bool next_line() {
+    line_.clear();
+    for (int c = std::getc(file_.get()); c != EOF; c = std::getc(file_.get())) {
+      if (c == '\n') {
+        if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+        start_ = 0;
+        return true;
+      }
+      line_.push_back(static_cast<char>(c));
+      if (line_.size() > longest_line) refuse("has a line that is too long for a text mesh");
+    }
+    start_ = 0;
+    return !line_.empty();
+  }
+  const std::string& line() const noexcept { return line_; }
+  void need_line() {
+    if (!next_line()) refuse("ends early");
+  }
+  /// The next number on the line.
+  template <class Number>
+  Number number() {
+    while (start_ < line_.size() && (line_[start_] == ' ' || line_[start_] == '\t')) ++start_;
+    Number parsed{};
+    const auto [end, error] = std::from_chars(line_.data() + start_, line_.data() + line_.size(), parsed);
+    if (error != std::errc()) refuse(fmt::format("a number was expected in '{}'", line_.substr(0, 60)));
+    start_ = static_cast<std::size_t>(end - line_.data());
+    return parsed;
+  }
+  std::string rest() const { return line_.substr(start_); }
+
+  template <class T>
+  T binary() {
+    T item;
+    if (std::fread(&item, sizeof(T), 1, file_.get()) != 1) refuse("ends early");
+    return item;
+  }
+  template <class T>
+  void binary(std::span<T> items) {
+    if (std::fread(items.data(), sizeof(T), items.size(), file_.get()) != items.size()) refuse("ends early");
+  }
+  void skip(std::int64_t n_bytes) {
+    // Seeking goes past the end without a word, so the last byte is read.
+    if (n_bytes <= 0) return;
+    go_to(offset() + n_bytes - 1);
+    binary<char>();
+  }
+
+  [[noreturn]] void refuse(const std::string& cause) const {
+    throw Error(ErrorCode::bad_input, {.subject = path_,
+                                       .cause = fmt::format("{}, near byte {}", cause, offset()),
+                                       .remedy = "check that the file is a complete Gmsh 4.1 mesh"});
+  }
+
+ private:
+  static constexpr std::size_t longest_line = 1U << 20U;
+  std::string path_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  std::string line_;
+  std::size_t start_ = 0;
+};
+
+std::int64_t checked_count(const Scanner& in, std::int64_t n) {
+  if (n < 0 || n > (std::int64_t{1} << 48)) in.refuse(fmt::format("a count of {} makes no sense", n));
+  return n;
+}
+
+/// Cut rows into one share per rank while blocks pass by.
+class Cutter {
+ public:
+  Cutter(std::int64_t n_rows, int n_ranks, std::vector<std::pair<Rank, GmshSegment>>& out) : slabs_{n_rows, n_ranks}, out_(out) {}
+
+  /// Pieces of a block: for each, `visit(piece)`; offsets are filled by the caller.
+  template <class Visit>
+  void cut(std::int64_t block, std::int64_t n, Visit&& visit) {
+    std::int64_t row = 0;
+    while (row < n) {
+      const Rank rank = slabs_.rank_of(passed_ + row);
+      const std::int64_t count = std::min(n, slabs_.first(rank + 1) - passed_) - row;
+      out_.push_back({rank, GmshSegment{block, row, count, 0, 0}});
+      visit(out_.back().second);
+      row += count;
+    }
+    passed_ += n;
+  }
+
+ private:
+  Slabs slabs_;
+  std::vector<std::pair<Rank, GmshSegment>>& out_;
+  std::int64_t passed_ = 0;
+};
+
+class Indexer {
+ public:
+  Indexer(const std::string& path, int n_ranks) : in_(path), n_ranks_(n_ranks) {}
+
+  GmshIndex run() {
+    bool has_nodes = false;
+    bool has_elements = false;
+    while (in_.next_line()) {
+      const std::string section = in_.line();
+      if (section.empty() || section[0] != '$') continue;
+      if (section == "$MeshFormat") {
+        format();
+      } else if (section == "$PhysicalNames") {
+        names();
+      } else if (section == "$Entities") {
+        entities();
+      } else if (section == "$Nodes") {
+        nodes();
+        has_nodes = true;
+      } else if (section == "$Elements") {
+        elements();
+        has_elements = true;
+      } else {
+        pass_over(section);
+        continue;
+      }
+      expect_end(section);
+    }
+    if (!has_nodes || !has_elements) in_.refuse(has_nodes ? "ends without elements" : "ends without nodes");
+    return std::move(index_);
+  }
+
+ private:
+  static std::string end_of(const std::string& section) { return "$End" + section.substr(1); }
+  void expect_end(const std::string& section) {
+    do in_.need_line();
+    while (in_.line().empty());
+    if (in_.line() != end_of(section)) in_.refuse(fmt::format("{} was expected", end_of(section)));
+  }
+  void pass_over(const std::string& section) {
+    do in_.need_line();
+    while (in_.line() != end_of(section));
+  }
+  void format() {
+    in_.need_line();
+    const auto version = in_.number<double>();
+    index_.is_binary = in_.number<int>() == 1;
+    const auto size = in_.number<int>();
+    if (version < 4.1 || version >= 5.0) {
+      throw Error(ErrorCode::bad_input, {.subject = "Gmsh file",
+                                         .cause = fmt::format("is of format {}, barrio reads 4.1", version),
+                                         .remedy = "save it again: gmsh IN -save -format msh41 -o OUT"});
+    }
+    if (size != 8) in_.refuse(fmt::format("has integers of {} bytes, 8 were expected", size));
+    if (index_.is_binary) {
+      if (in_.binary<int>() != 1) in_.refuse("was written with another byte order");
+      in_.need_line();
+    }
+  }
+  void names() {
+    in_.need_line();
+    for (auto n = in_.number<std::int64_t>(); n > 0; --n) {
+      in_.need_line();
+      const int dim = in_.number<int>();
+      const int group = in_.number<int>();
+      const std::string text = in_.rest();
+      const std::size_t first = text.find('"');
+      const std::size_t last = text.rfind('"');
+      if (first != std::string::npos && last > first) index_.group_names[{dim, group}] = text.substr(first + 1, last - first - 1);
+    }
+  }
+  void entities() {
+    std::array<std::int64_t, 4> n{};
+    if (index_.is_binary) {
+      for (auto& count : n) count = checked_count(in_, in_.binary<std::int64_t>());
+    } else {
+      in_.need_line();
+      for (auto& count : n) count = checked_count(in_, in_.number<std::int64_t>());
+    }
+    for (int dim = 0; dim < 4; ++dim) {
+      for (std::int64_t i = 0; i < n[static_cast<std::size_t>(dim)]; ++i) {
+        const int n_doubles = dim == 0 ? 3 : 6;
+        std::vector<int> found;
+        int tag = 0;
+        if (index_.is_binary) {
+          tag = in_.binary<int>();
+          for (int d = 0; d < n_doubles; ++d) in_.binary<double>();
+          for (auto k = checked_count(in_, in_.binary<std::int64_t>()); k > 0; --k) found.push_back(in_.binary<int>());
+          if (dim > 0)
+            for (auto k = checked_count(in_, in_.binary<std::int64_t>()); k > 0; --k) in_.binary<int>();
+        } else {
+          in_.need_line();
+          tag = in_.number<int>();
+          for (int d = 0; d < n_doubles; ++d) in_.number<double>();
+          for (auto k = in_.number<std::int64_t>(); k > 0; --k) found.push_back(in_.number<int>());
+        }
+        // A negative group means the entity's orientation is turned round; the members are the same.
+        for (int& group : found) group = std::abs(group);
+        if (!found.empty()) index_.groups[{dim, tag}] = found;
+      }
+    }
+    if (index_.is_binary) in_.need_line();
+  }
+  void nodes() {
+    std::array<std::int64_t, 4> head{};
+    if (index_.is_binary) {
+      for (auto& word : head) word = in_.binary<std::int64_t>();
+    } else {
+      in_.need_line();
+      for (auto& word : head) word = in_.number<std::int64_t>();
+    }
+    index_.max_node_tag = checked_count(in_, head[3]);
+    Cutter cutter(checked_count(in_, head[1]), n_ranks_, index_.node_segments);
+    std::int64_t n_seen = 0;
+    for (std::int64_t b = 0; b < head[0]; ++b) {
+      GmshIndex::Block block;
+      const auto word = [&] { return index_.is_binary ? in_.binary<int>() : in_.number<int>(); };
+      if (!index_.is_binary) in_.need_line();
+      block.entity_dim = word();
+      block.entity_tag = word();
+      block.type = word();
+      block.n = checked_count(in_, index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>());
+      n_seen += block.n;
+      if (n_seen > head[1]) in_.refuse("has more nodes than it announces");
+      if (index_.is_binary) {
+        const std::int64_t n_doubles = 3 + (block.type == 0 ? 0 : block.entity_dim);
+        const std::int64_t first = in_.offset();
+        cutter.cut(b, block.n, [&](GmshSegment& s) {
+          s.offset = first + 8 * s.first;
+          s.second_offset = first + 8 * block.n + 8 * n_doubles * s.first;
+        });
+        in_.skip(8 * block.n * (1 + n_doubles));
+      } else {
+        const std::size_t first_piece = index_.node_segments.size();
+        cutter.cut(b, block.n, [&](GmshSegment& s) {
+          s.offset = in_.offset();
+          for (std::int64_t i = 0; i < s.count; ++i) in_.need_line();
+        });
+        for (std::size_t p = first_piece; p < index_.node_segments.size(); ++p) {
+          GmshSegment& s = index_.node_segments[p].second;
+          s.second_offset = in_.offset();
+          for (std::int64_t i = 0; i < s.count; ++i) in_.need_line();
+        }
+      }
+      index_.nodes.push_back(block);
+    }
+    if (n_seen != head[1]) in_.refuse(fmt::format("announces {} nodes and has {}", head[1], n_seen));
+    if (index_.is_binary) in_.need_line();
+  }
+  void elements() {
+    std::array<std::int64_t, 4> head{};
+    if (index_.is_binary) {
+      for (auto& word : head) word = in_.binary<std::int64_t>();
+    } else {
+      in_.need_line();
+      for (auto& word : head) word = in_.number<std::int64_t>();
+    }
+    Cutter cutter(checked_count(in_, head[1]), n_ranks_, index_.element_segments);
+    std::int64_t n_seen = 0;
+    for (std::int64_t b = 0; b < head[0]; ++b) {
+      GmshIndex::Block block;
+      const auto word = [&] { return index_.is_binary ? in_.binary<int>() : in_.number<int>(); };
+      if (!index_.is_binary) in_.need_line();
+      block.entity_dim = word();
+      block.entity_tag = word();
+      block.type = word();
+      block.n = checked_count(in_, index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>());
+      n_seen += block.n;
+      if (n_seen > head[1]) in_.refuse("has more elements than it announces");
+      const std::int64_t width = 8 * (1 + std::int64_t{gmsh_nodes_per_element(block.type)});
+      if (width == 8)
+        in_.refuse(fmt::format("has elements of Gmsh type {}, which is not supported: save a first-order mesh", block.type));
+      if (index_.is_binary) {
+        const std::int64_t first = in_.offset();
+        cutter.cut(b, block.n, [&](GmshSegment& s) { s.offset = first + width * s.first; });
+        in_.skip(width * block.n);
+      } else {
+        cutter.cut(b, block.n, [&](GmshSegment& s) {
+          s.offset = in_.offset();
+          for (std::int64_t i = 0; i < s.count; ++i) in_.need_line();
+        });
+      }
+      index_.elements.push_back(block);
+    }
+    if (n_seen != head[1]) in_.refuse(fmt::format("announces {} elements and has {}", head[1], n_seen));
+    if (index_.is_binary) in_.need_line();
+  }
+
+  Scanner in_;
+  int n_ranks_;
+  GmshIndex index_;
+};
+
+}  // namespace
+
+int gmsh_nodes_per_element(int type) noexcept {
+  switch (type) {
+    case 15: return 1;  // point
+    case 1: return 2;   // line
+    case 2: return 3;   // triangle
+    case 3: return 4;   // quad
+    case 4: return 4;   // tet
+    case 5: return 8;   // hex
+    case 6: return 6;   // prism
+    case 7: return 5;   // pyramid
+    default: return 0;
+  }
+}
+
+std::vector<int> GmshIndex::groups_of(int dim, int entity) const {
+  const auto at = groups.find({dim, entity});
+  return at == groups.end() ? std::vector<int>{} : at->second;
+}
+
+std::string GmshIndex::group_name(int dim, int group) const {
+  const auto at = group_names.find({dim, group});
+  return at == group_names.end() ? "" : at->second;
+}
+
+void GmshIndex::share(mpi::Context& context) {
+  struct Header {
+    std::int64_t is_binary;
+    std::int64_t max_node_tag;
+  };
+  Header header{is_binary ? 1 : 0, max_node_tag};
+  mpi::broadcast(context, std::span(&header, 1));
+  is_binary = header.is_binary != 0;
+  max_node_tag = header.max_node_tag;
+  mpi::broadcast(context, nodes);
+  mpi::broadcast(context, elements);
+  std::string text;
+  if (context.is_root()) {
+    Json named = Json::array();
+    for (const auto& [key, name] : group_names) named.push_back({key.first, key.second, name});
+    Json grouped = Json::array();
+    for (const auto& [key, list] : groups) grouped.push_back({key.first, key.second, list});
+    text = Json{named, grouped}.dump(-1, ' ', true, Json::error_handler_t::replace);
+  }
+  mpi::broadcast(context, text);
+  const Json both = Json::parse(text);
+  for (const Json& entry : both[0]) group_names[{entry[0].get<int>(), entry[1].get<int>()}] = entry[2].get<std::string>();
+  for (const Json& entry : both[1]) groups[{entry[0].get<int>(), entry[1].get<int>()}] = entry[2].get<std::vector<int>>();
+}
+
+GmshShares GmshIndex::shares_of(mpi::Context& context) const {
+  const auto deal = [&](const std::vector<std::pair<Rank, GmshSegment>>& segments) {
+    std::vector<Rank> to;
+    std::vector<GmshSegment> items;
+    for (const auto& [rank, segment] : segments) {
+      to.push_back(rank);
+      items.push_back(segment);
+    }
+    return exchange::route(context, exchange::pack_by_rank<GmshSegment>(to, items)).items;
+  };
+  GmshShares shares;
+  shares.nodes = deal(node_segments);
+  shares.elements = deal(element_segments);
+  return shares;
+}
+
+GmshIndex index_gmsh(const std::string& path, int n_ranks) { return Indexer(path, n_ranks).run(); }
+
+void read_gmsh_nodes(const std::string& path, const GmshIndex& index, const GmshShares& shares,
+                     const std::function<void(std::int64_t, const std::array<double, 3>&)>& visit) {
+  if (shares.nodes.empty()) return;
+  Scanner in(path);
+  std::vector<std::int64_t> tags;
+  for (const GmshSegment& segment : shares.nodes) {
+    const GmshIndex::Block& block = index.nodes[static_cast<std::size_t>(segment.block)];
+    tags.resize(static_cast<std::size_t>(segment.count));
+    in.go_to(segment.offset);
+    if (index.is_binary) {
+      in.binary(std::span<std::int64_t>(tags));
+    } else {
+      for (std::int64_t& tag : tags) {
+        in.need_line();
+        tag = in.number<std::int64_t>();
+      }
+    }
+    in.go_to(segment.second_offset);
+    const int n_parameters = block.type == 0 ? 0 : block.entity_dim;
+    for (const std::int64_t tag : tags) {
+      std::array<double, 3> x{};
+      if (tag < 0) in.refuse(fmt::format("has a node with number {}", tag));
+      if (index.is_binary) {
+        in.binary(std::span<double>(x));
+        for (int p = 0; p < n_parameters; ++p) in.binary<double>();
+      } else {
+        in.need_line();
+        for (double& value : x) value = in.number<double>();
+      }
+      visit(tag, x);
+    }
+  }
+}
+
+void read_gmsh_elements(const std::string& path, const GmshIndex& index, const GmshShares& shares,
+                        const std::function<void(std::size_t, std::int64_t, std::span<const std::int64_t>)>& visit) {
+  if (shares.elements.empty()) return;
+  Scanner in(path);
+  for (const GmshSegment& segment : shares.elements) {
+    const auto block = static_cast<std::size_t>(segment.block);
+    std::array<std::int64_t, 9> words{};
+    const auto n = static_cast<std::size_t>(gmsh_nodes_per_element(index.elements[block].type));
+    in.go_to(segment.offset);
+    for (std::int64_t i = 0; i < segment.count; ++i) {
+      if (index.is_binary) {
+        in.binary(std::span<std::int64_t>(words).first(n + 1));
+      } else {
+        in.need_line();
+        for (std::size_t w = 0; w <= n; ++w) words[w] = in.number<std::int64_t>();
+      }
+      if (n > 1) visit(block, segment.first + i, std::span<const std::int64_t>(words).subspan(1, n));
+    }
+  }
+}
+
+}  // namespace barrio::io::detail

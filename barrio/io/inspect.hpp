@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "barrio/base/json.hpp"
+
+namespace barrio::io {
+
+struct InspectOptions {
+  bool with_quality = true;  ///< box and cell quality; reads all coordinates into memory, up to `limit_bytes`
+  std::uint64_t limit_bytes = std::uint64_t{2} << 30U;
+};
+
+/// Describe a mesh file: format, counts by type, sets by kind, tags, parts, box, quality; and what of it barrio does not support yet.
+/// Local; works before MPI_Init, on one process. Keys: format, file_bytes, vertices, entities{type: n}, sets{kind: n},
+/// named_sets[], tags[], box{low, high}, quality{...}, unsupported[].
+/// @throws Error as detect_format, and {bad_input} for a damaged file
+Json inspect(const std::string& path, InspectOptions options = {});
+
+}  // namespace barrio::io

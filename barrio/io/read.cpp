@@ -1,0 +1,81 @@
+#include "barrio/io/read.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <filesystem>
+
+#include "barrio/base/error.hpp"
+#include "barrio/files/hdf5.hpp"
+#include "barrio/io/detail/readers.hpp"
+#include "barrio/mesh/partition_cells.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::io {
+namespace {
+
+constexpr RegionName read_region{"io.read"};
+constexpr RegionName partition_region{"io.partition"};
+
+}  // namespace
+
+Format detect_format(const std::string& path) {
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code)) {
+    throw Error(ErrorCode::failed, {.subject = path, .cause = "is a folder, not a mesh file"});
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw Error(ErrorCode::failed, {.subject = path,
+                                    .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
+                                    .remedy = "check the name and its rights"});
+  }
+  std::string head(16, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  if (head.starts_with("$MeshFormat") || head.starts_with("$Comments")) return Format::gmsh;
+  const bool is_hdf5 = head.starts_with("\x89HDF\r\n\x1a\n");
+  if (is_hdf5 || path.ends_with(".h5m")) {
+    const files::Handle open = files::open_to_read(path);  // says what is wrong if it is no HDF5 file, or a torn one
+    return files::has(open.get(), "/VTKHDF") ? Format::vtkhdf : Format::h5m;
+  }
+  throw Error(ErrorCode::bad_input,
+              {.subject = path,
+               .cause = head.empty() ? "is empty" : "is of no format that barrio reads",
+               .remedy = "barrio reads .h5m and Gmsh .msh 4.1"});
+}
+
+mesh::MeshTables read_tables(mpi::Context& context, const std::string& path) {
+  const Region region(context.trace(), read_region);
+  auto format = Format::h5m;
+  agree_after(context, [&] {
+    if (context.is_root()) format = detect_format(path);
+  });
+  mpi::broadcast(context, std::span(&format, 1));
+  if (format == Format::vtkhdf) {
+    throw AgreedError(ErrorCode::bad_input, {.subject = path,
+                                             .cause = "is a VTKHDF file, which barrio writes but does not read",
+                                             .remedy = "give the mesh it was made from"});
+  }
+  mesh::MeshTables tables = format == Format::gmsh ? detail::read_gmsh(context, path) : detail::read_h5m(context, path);
+  mesh::validate(context, tables, path);
+  return tables;
+}
+
+mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions options) {
+  mesh::MeshTables tables = read_tables(context, path);
+  if (tables.n_parts == 0) {
+    const Region region(context.trace(), partition_region);
+    context.log().info(fmt::format("{} has no partition: cutting it into {} parts by {}", path, context.size(), options.partitioner));
+    mesh::partition_cells(context, tables, context.size(), options.partitioner);
+  } else if (tables.n_parts < context.size()) {
+    context.log().notice(fmt::format("{} has {} parts for {} ranks: {} ranks stay empty", path, tables.n_parts, context.size(),
+                                     context.size() - tables.n_parts));
+  }
+  return {context, tables, {.ghost_layers = options.ghost_layers}};
+}
+
+}  // namespace barrio::io

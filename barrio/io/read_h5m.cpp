@@ -1,0 +1,287 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "barrio/base/error.hpp"
+#include "barrio/exchange/router.hpp"
+#include "barrio/io/detail/readers.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::io::detail {
+namespace {
+
+using files::H5mCatalog;
+using mesh::CellBlock;
+using mesh::CellType;
+using mesh::Dim;
+using mesh::MeshTables;
+using mesh::SetKind;
+using mesh::SetRows;
+
+/// What rank 0 finds out before all ranks read: the tables, and which sets mean what. Small, but for O(sets).
+struct Plan {
+  H5mCatalog catalog;
+  files::H5mSetList list;
+  std::vector<files::H5mSetValue> partition;                     // set -> part value
+  std::array<std::vector<files::H5mSetValue>, set_tags.size()> kinds;  // set -> id
+  std::vector<files::H5mSetValue> global_ids;                    // of sets, for geometry sets
+  std::vector<std::pair<std::int64_t, std::string>> names;
+};
+
+Plan look(const std::string& path) {
+  const files::Handle file = files::open_to_read(path);
+  Plan plan;
+  plan.catalog = files::read_h5m_catalog(file.get(), path);
+  plan.list = files::read_h5m_set_list(file.get(), plan.catalog, path);
+  plan.partition = files::read_h5m_set_tag(file.get(), plan.catalog, partition_tag);
+  for (std::size_t k = 0; k < set_tags.size(); ++k)
+    plan.kinds[k] = files::read_h5m_set_tag(file.get(), plan.catalog, set_tags[k].name);
+  plan.global_ids = files::read_h5m_set_tag(file.get(), plan.catalog, "GLOBAL_ID");
+  plan.names = files::read_h5m_set_names(file.get(), plan.catalog);
+  for (const files::H5mGroup& group : plan.catalog.groups) {
+    if (!cell_type_of(group.type)) {
+      throw Error(ErrorCode::bad_input,
+                  {.subject = path, .cause = fmt::format("has elements of type '{}', which is not known", group.type)});
+    }
+    if (*cell_type_of(group.type) == CellType::polyhedron && group.n > 0) {
+      throw Error(ErrorCode::bad_input,
+                  {.subject = path,
+                   .cause = fmt::format("has {} polyhedra, which are not supported yet; barrio info shows the file", group.n),
+                   .remedy = "split them into tets, pyramids, prisms and hexes"});
+    }
+  }
+  return plan;
+}
+
+/// Give all ranks what rank 0 found.
+void share(mpi::Context& context, Plan& plan) {
+  std::string text = context.is_root() ? to_json(plan.catalog).dump() : "";
+  mpi::broadcast(context, text);
+  plan.catalog = files::h5m_catalog_from_json(Json::parse(text));
+  mpi::broadcast(context, plan.list.contents_end);
+  mpi::broadcast(context, plan.list.flags);
+  mpi::broadcast(context, plan.partition);
+  for (auto& kind : plan.kinds) mpi::broadcast(context, kind);
+  mpi::broadcast(context, plan.global_ids);
+  text = context.is_root() ? Json(plan.names).dump(-1, ' ', true, Json::error_handler_t::replace) : "";
+  mpi::broadcast(context, text);
+  plan.names = Json::parse(text).get<decltype(plan.names)>();
+}
+
+/// @param fault  gets a fault of this rank's rows; reading goes on, since other ranks read along
+CellBlock read_block(mpi::Context& context, hid_t file, const files::H5mGroup& group, std::int64_t first_vertex, Status& fault) {
+  const std::string where = "/tstt/elements/" + group.name;
+  CellBlock block;
+  block.type = *cell_type_of(group.type);
+  block.rows = {group.n, context.size()};
+  block.nodes_per_cell = static_cast<int>(group.n_nodes);
+  const std::int64_t first = block.rows.first(context.rank());
+  const auto count = static_cast<std::int64_t>(block.rows.size(context.rank()));
+  files::Rows rows{first, count};
+  if (group.n_nodes == 0) {
+    // poly_indices holds the last entry of each polygon; the one before this slab says where the slab begins.
+    const std::int64_t from = first > 0 && count > 0 ? first - 1 : first;
+    auto last = files::read_integers(file, where + "/poly_indices", {from, first + count - from});
+    const std::int64_t begin = from < first ? last.front() + 1 : 0;
+    if (from < first) last.erase(last.begin());
+    block.offsets.assign(1, 0);
+    for (const std::int64_t end : last) {
+      if (end + 1 < begin + block.offsets.back())
+        fault = Error(ErrorCode::bad_input, {.subject = where + "/poly_indices", .cause = "does not ascend"});
+      block.offsets.push_back(end + 1 - begin);
+    }
+    rows = {begin, fault ? 0 : block.offsets.back()};
+  }
+  for (const std::int64_t id : files::read_integers(file, where + "/connectivity", rows))
+    block.nodes.push_back(GlobalId{id - first_vertex});
+  return block;
+}
+
+/// Say what an id of the file is.
+struct IdSpace {
+  struct Table {
+    std::int64_t first;
+    std::int64_t n;
+    Dim dim;
+    std::int64_t first_row;
+    bool is_set = false;
+  };
+  std::vector<Table> tables;
+
+  IdSpace(const H5mCatalog& catalog, const MeshTables& mesh) {
+    tables.push_back({catalog.first_vertex, catalog.n_vertices, Dim::vertex, 0});
+    for (std::size_t g = 0; g < catalog.groups.size(); ++g)
+      tables.push_back({catalog.groups[g].start_id, catalog.groups[g].n, topology(mesh.blocks[g].type).dim, mesh.first_row(g)});
+    tables.push_back({catalog.first_set, catalog.n_sets, Dim::vertex, 0, true});
+  }
+
+  /// Call `visit(table, first row in the table, count)` for each piece of a run of ids; ids of nothing are passed over.
+  template <class Visit>
+  void for_each_piece(std::int64_t first, std::int64_t count, Visit&& visit) const {
+    for (const Table& table : tables) {
+      const std::int64_t low = std::max(first, table.first);
+      const std::int64_t high = std::min(first + count, table.first + table.n);
+      if (low < high) visit(table, low - table.first, high - low);
+    }
+  }
+};
+
+struct Link {
+  std::int64_t outer;
+  std::int64_t inner;
+};
+
+/// The contents of sets, read in slabs: each rank turns its piece into runs of rows.
+struct Contents {
+  std::vector<std::pair<std::int64_t, SetRows>> runs;  // set -> rows; SetRows::set is not used yet
+  std::vector<Link> links;                             // sets in sets
+
+  void read(mpi::Context& context, hid_t file, const Plan& plan, const IdSpace& ids) {
+    const Slabs slabs{plan.catalog.n_contents, context.size()};
+    const std::int64_t first = slabs.first(context.rank());
+    const auto count = static_cast<std::int64_t>(slabs.size(context.rank()));
+    // A pair may begin in this slab and end in the next.
+    const std::int64_t more = count > 0 && first + count < plan.catalog.n_contents ? 1 : 0;
+    const std::vector<std::int64_t> entries =
+        plan.catalog.n_contents > 0 ? files::read_integers(file, "/tstt/sets/contents", {first, count + more}) : std::vector<std::int64_t>{};
+    std::int64_t at = first;
+    while (at < first + count) {
+      const auto set = static_cast<std::size_t>(
+          std::upper_bound(plan.list.contents_end.begin(), plan.list.contents_end.end(), at) - plan.list.contents_end.begin());
+      if (set == plan.list.contents_end.size()) break;
+      const std::int64_t begin = set == 0 ? 0 : plan.list.contents_end[set - 1];
+      const std::int64_t end = std::min(plan.list.contents_end[set], first + count);
+      const bool is_ranged = (plan.list.flags[set] & files::H5mSetList::ranged) != 0;
+      if (is_ranged && (at - begin) % 2 == 1) ++at;  // the pair began in the slab before
+      for (; at < end; at += is_ranged ? 2 : 1) {
+        const auto place = static_cast<std::size_t>(at - first);
+        const std::int64_t n = is_ranged && place + 1 < entries.size() ? entries[place + 1] : 1;
+        take(static_cast<std::int64_t>(set), entries[place], n, ids);
+      }
+      at = std::max(at, end);
+    }
+  }
+
+  /// Give all ranks the links: few, such as material sets that hold geometry sets. Collective.
+  void share_links(mpi::Context& context) {
+    const std::vector<Rank> to_root(links.size(), 0);
+    links = exchange::route(context, exchange::pack_by_rank<Link>(to_root, links)).items;
+    mpi::broadcast(context, links);
+  }
+
+  void take(std::int64_t set, std::int64_t first, std::int64_t count, const IdSpace& ids) {
+    ids.for_each_piece(first, count, [&](const IdSpace::Table& table, std::int64_t row, std::int64_t n) {
+      if (table.is_set) {
+        for (std::int64_t i = 0; i < n; ++i) links.push_back({set, row + i});
+      } else {
+        runs.push_back({set, SetRows{-1, table.dim, table.first_row + row, n}});
+      }
+    });
+  }
+};
+
+/// Sets that hold a set, directly or through others, itself included.
+class Holders {
+ public:
+  explicit Holders(const std::vector<Link>& links) {
+    for (const Link& link : links) outer_[link.inner].push_back(link.outer);
+  }
+  std::vector<std::int64_t> of(std::int64_t set) const {
+    std::vector<std::int64_t> all{set};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto found = outer_.find(all[i]);
+      if (found == outer_.end()) continue;
+      for (const std::int64_t outer : found->second)
+        if (std::find(all.begin(), all.end(), outer) == all.end()) all.push_back(outer);
+    }
+    return all;
+  }
+
+ private:
+  std::map<std::int64_t, std::vector<std::int64_t>> outer_;
+};
+
+std::string name_of(const Plan& plan, std::int64_t set) {
+  const auto at = std::lower_bound(plan.names.begin(), plan.names.end(), std::pair(set, std::string()));
+  return at != plan.names.end() && at->first == set ? at->second : "";
+}
+
+void take_sets(mpi::Context& context, const std::string& path, const Plan& plan, const Contents& contents, MeshTables& tables) {
+  // Which of the mesh's sets a set of the file is; it may be several, or none.
+  std::multimap<std::int64_t, std::int32_t> set_of;
+  for (std::size_t k = 0; k < set_tags.size(); ++k) {
+    for (const files::H5mSetValue& entry : plan.kinds[k]) {
+      mesh::SetInfo info{.kind = set_tags[k].kind, .id = static_cast<std::int32_t>(entry.value), .name = name_of(plan, entry.set)};
+      if (info.kind == SetKind::geometry) {
+        if (entry.value < 0 || entry.value > 3) continue;  // 4 marks groups of geometry
+        info.geometry_dim = Dim{static_cast<int>(entry.value)};
+        const auto id = std::lower_bound(plan.global_ids.begin(), plan.global_ids.end(), entry.set,
+                                         [](const files::H5mSetValue& v, std::int64_t set) { return v.set < set; });
+        info.id = id != plan.global_ids.end() && id->set == entry.set ? static_cast<std::int32_t>(id->value) : 0;
+      }
+      set_of.emplace(entry.set, static_cast<std::int32_t>(tables.sets.size()));
+      tables.sets.push_back(std::move(info));
+    }
+  }
+  std::map<std::int64_t, std::int32_t> part_of_set;
+  std::vector<std::int64_t> part_values;
+  for (const files::H5mSetValue& entry : plan.partition) part_values.push_back(entry.value);
+  std::sort(part_values.begin(), part_values.end());
+  part_values.erase(std::unique(part_values.begin(), part_values.end()), part_values.end());
+  for (const files::H5mSetValue& entry : plan.partition) {
+    part_of_set[entry.set] = static_cast<std::int32_t>(
+        std::lower_bound(part_values.begin(), part_values.end(), entry.value) - part_values.begin());
+  }
+
+  const Holders holders(contents.links);
+  std::vector<SetRows> part_rows;
+  for (const auto& [set, rows] : contents.runs) {
+    for (const std::int64_t holder : holders.of(set)) {
+      for (auto [at, end] = set_of.equal_range(holder); at != end; ++at)
+        tables.members.push_back({at->second, rows.dim, rows.first, rows.count});
+      if (const auto part = part_of_set.find(holder); part != part_of_set.end())
+        part_rows.push_back({part->second, rows.dim, rows.first, rows.count});
+    }
+  }
+  if (!part_values.empty())
+    mesh::assign_parts(context, tables, part_rows, static_cast<int>(part_values.size()), path);
+}
+
+}  // namespace
+
+MeshTables read_h5m(mpi::Context& context, const std::string& path) {
+  Plan plan;
+  agree_after(context, [&] {
+    if (context.is_root()) plan = look(path);
+  });
+  share(context, plan);
+
+  const files::Handle file = files::open_to_read(context, path);
+  MeshTables tables;
+  tables.vertices = {plan.catalog.n_vertices, context.size()};
+  const files::Rows rows{tables.vertices.first(context.rank()), static_cast<std::int64_t>(tables.vertices.size(context.rank()))};
+  // All ranks read the same datasets in the same order, so a missing one is missed by all of them at the same place.
+  Status fault;
+  Contents contents;
+  agree_after(context, [&] {
+    const std::vector<double> x = files::read_reals(file.get(), "/tstt/nodes/coordinates", rows);
+    const auto width = static_cast<std::size_t>(plan.catalog.n_coordinates);
+    tables.coordinates.assign(3 * static_cast<std::size_t>(rows.count), 0.0);
+    for (std::size_t i = 0; i < x.size(); ++i) tables.coordinates[3 * (i / width) + i % width] = x[i];
+    for (const files::H5mGroup& group : plan.catalog.groups)
+      tables.blocks.push_back(read_block(context, file.get(), group, plan.catalog.first_vertex, fault));
+    contents.read(context, file.get(), plan, IdSpace(plan.catalog, tables));
+  });
+  agree(context, fault);
+  if (tables.top_dim() == Dim::vertex) {
+    throw AgreedError(ErrorCode::bad_input, {.subject = path, .cause = "has no elements"});
+  }
+  contents.share_links(context);
+  take_sets(context, path, plan, contents, tables);
+  return tables;
+}
+
+}  // namespace barrio::io::detail

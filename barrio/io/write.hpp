@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "barrio/mesh/mesh.hpp"
+
+namespace barrio::io {
+
+/// Write tables as a .h5m file that the format's other readers open: vertices, elements, sets, and one set per part.
+/// Collective; each rank writes its slabs. The file appears under its name when it is complete.
+/// @throws AgreedError{failed} if it cannot be written; an old file of that name is untouched then
+void write_h5m(mpi::Context& context, const mesh::MeshTables& tables, const std::string& path);
+
+/// What the pieces of a VTKHDF file are.
+enum class Pieces {
+  parts,              ///< one piece per part of the mesh: the file is the same for any number of ranks
+  ranks_with_ghosts,  ///< one piece per rank, ghost cells included and marked by `vtkGhostType`; shows the distribution
+};
+
+struct VtkhdfOptions {
+  Pieces pieces = Pieces::parts;
+  std::vector<std::string> fields = {};  ///< vertex and cell fields to write, by name; their copies must be up to date
+  bool has_steps = false;                ///< a time series: vertex fields change, all else is written once
+};
+
+/// Write a mesh and its fields as VTKHDF (unstructured grid, version 2), which ParaView 5.12 and VTK 9.3 and newer
+/// read, with time steps if wanted. All verbs are collective.
+/// Cell data besides fields: `part`, `material` (id of the material set, 0 without), and for ranks_with_ghosts `owner`.
+class VtkhdfWriter {
+ public:
+  /// Write the geometry. @throws AgreedError{usage} for a field that does not exist, {failed} if the file cannot be written
+  VtkhdfWriter(const mesh::Mesh& mesh, const std::string& path, VtkhdfOptions options = {});
+  /// Without `close()` nothing appears under the file's name, and the log says so.
+  ~VtkhdfWriter();
+  /// Append the present values of the vertex fields as a time step. @pre options.has_steps
+  void write_step(double time);
+  /// Complete the file and give it its name.
+  void close();
+
+ private:
+  class Core;
+  std::unique_ptr<Core> core_;
+};
+
+/// Write a mesh with all its vertex and cell fields as VTKHDF. Collective. @throws as VtkhdfWriter
+void write(const mesh::Mesh& mesh, const std::string& path);
+
+}  // namespace barrio::io

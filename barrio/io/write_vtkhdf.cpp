@@ -1,0 +1,327 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/files/writer.hpp"
+#include "barrio/io/write.hpp"
+#include "barrio/mesh/detail/sides.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+// Layout: the group /VTKHDF with one row per piece in NumberOfPoints, NumberOfCells, NumberOfConnectivityIds, and the
+// pieces' points, cells and data one after the other. With time steps, the group Steps says for each step where its
+// values begin; offsets that stay the same make steps share the geometry. See the VTK file format documentation.
+
+namespace barrio::io {
+namespace {
+
+using files::FileWriter;
+using mesh::CellType;
+using mesh::Dim;
+using mesh::EntityTable;
+using mesh::FieldData;
+using mesh::Mesh;
+
+constexpr RegionName write_region{"io.write"};
+
+/// VTK's number of a cell type; only first-order corners are written.
+std::uint8_t vtk_type(CellType type) {
+  switch (type) {
+    case CellType::vertex: return 1;
+    case CellType::edge: return 3;
+    case CellType::triangle: return 5;
+    case CellType::quad: return 9;
+    case CellType::polygon: return 7;
+    case CellType::tet: return 10;
+    case CellType::hex: return 12;
+    case CellType::prism: return 13;
+    case CellType::pyramid: return 14;
+    case CellType::knife:
+    case CellType::polyhedron: break;
+  }
+  return 0;
+}
+
+/// One piece of the file: points and cells of this rank that stand together.
+struct Piece {
+  std::vector<LocalId> points;
+  std::vector<LocalId> cells;
+};
+
+/// Cells of one part, or of the rank with its ghosts, by global id; and the points they use, by global id.
+std::vector<Piece> make_pieces(const Mesh& mesh, Pieces kind) {
+  const EntityTable& cells = mesh.cells();
+  std::vector<Piece> pieces;
+  if (kind == Pieces::parts) {
+    pieces.resize(mesh.parts().size());
+    for (std::size_t c = 0; c < cells.n_owned; ++c)
+      pieces[static_cast<std::size_t>(mesh.cell_parts()[c] - barrio::value(mesh.parts().first))].cells.push_back(local_id(c));
+  } else {
+    pieces.resize(1);
+    for (std::size_t c = 0; c < cells.size(); ++c) pieces[0].cells.push_back(local_id(c));
+  }
+  for (Piece& piece : pieces) {
+    std::sort(piece.cells.begin(), piece.cells.end(),
+              [&](LocalId a, LocalId b) { return cells.global_ids[index(a)] < cells.global_ids[index(b)]; });
+    for (const LocalId c : piece.cells) {
+      const auto nodes = cells.nodes_of(index(c));
+      const std::size_t n = mesh::detail::n_corners(cells.type(index(c)), nodes.size());
+      piece.points.insert(piece.points.end(), nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(n));
+    }
+    const auto& ids = mesh.vertices().global_ids;
+    const auto by_id = [&](LocalId a, LocalId b) { return ids[index(a)] < ids[index(b)]; };
+    std::sort(piece.points.begin(), piece.points.end(), by_id);
+    piece.points.erase(std::unique(piece.points.begin(), piece.points.end()), piece.points.end());
+  }
+  return pieces;
+}
+
+}  // namespace
+
+class VtkhdfWriter::Core {
+ public:
+  Core(const Mesh& mesh, const std::string& path, VtkhdfOptions options)
+      : mesh_(mesh),
+        context_(mesh.context()),
+        path_(path),
+        options_(std::move(options)),
+        pieces_(make_pieces(mesh, options_.pieces)) {
+    find_fields();
+    count();
+    // Points and cells once; vertex fields for some steps, more make the file grow.
+    const auto bytes = static_cast<std::uint64_t>(n_points_) * (24 + 8 * point_fields_.size()) + static_cast<std::uint64_t>(n_cells_) * 80 + 65536;
+    file_ = std::make_unique<FileWriter>(context_, path, bytes);
+    write_geometry();
+    write_cell_data();
+    if (!options_.has_steps) {
+      for (const FieldData* field : point_fields_) write_points_of(*field, 0);
+    }
+  }
+  ~Core() {
+    if (file_ && context_.is_root()) context_.log().warning(path_ + " was not closed and is discarded");
+  }
+
+  void write_step(double time) {
+    const Region region(context_.trace(), write_region);
+    BARRIO_ASSERT(cheap, options_.has_steps && "write_step() needs has_steps");
+    times_.push_back(time);
+    for (const FieldData* field : point_fields_) write_points_of(*field, times_.size() - 1);
+  }
+
+  void close() {
+    if (options_.has_steps) write_steps();
+    file_->close();
+    file_.reset();
+  }
+
+ private:
+  void find_fields() {
+    for (const std::string& wanted : options_.fields) {
+      std::vector<std::string> known;
+      bool found = false;
+      for (const auto& field : mesh_.fields()) {
+        if (field->dim != Dim::vertex && field->dim != mesh_.cell_dim()) continue;
+        known.push_back(field->name);
+        if (field->name != wanted) continue;
+        (field->dim == Dim::vertex ? point_fields_ : cell_fields_).push_back(field.get());
+        found = true;
+      }
+      if (!found) {
+        throw AgreedError(ErrorCode::usage, {.subject = fmt::format("field '{}'", wanted),
+                                             .cause = "is not a vertex or cell field of the mesh." + did_you_mean(wanted, known)});
+      }
+    }
+  }
+
+  /// Where this rank's pieces begin among all.
+  void count() {
+    std::array<std::int64_t, 4> n{static_cast<std::int64_t>(pieces_.size()), 0, 0, 0};
+    const EntityTable& cells = mesh_.cells();
+    for (const Piece& piece : pieces_) {
+      n[1] += static_cast<std::int64_t>(piece.points.size());
+      n[2] += static_cast<std::int64_t>(piece.cells.size());
+      for (const LocalId c : piece.cells)
+        n[3] += static_cast<std::int64_t>(mesh::detail::n_corners(cells.type(index(c)), cells.nodes_of(index(c)).size()));
+    }
+    std::array<std::int64_t, 4> before = n;
+    mpi::exclusive_sum(context_, std::span<std::int64_t>(before));
+    mpi::all_reduce(context_, std::span<std::int64_t>(n), MPI_SUM);
+    n_pieces_ = n[0];
+    n_points_ = n[1];
+    n_cells_ = n[2];
+    n_nodes_ = n[3];
+    first_piece_ = before[0];
+    first_point_ = before[1];
+    first_cell_ = before[2];
+    first_node_ = before[3];
+  }
+
+  void write_geometry() {
+    const Region region(context_.trace(), write_region);
+    file_->make_group("/VTKHDF");
+    constexpr std::array<std::int64_t, 2> version{2, 0};
+    file_->write_attribute("/VTKHDF", "Version", version);
+    file_->write_attribute("/VTKHDF", "Type", "UnstructuredGrid");
+    std::vector<std::int64_t> points;
+    std::vector<std::int64_t> cells;
+    std::vector<std::int64_t> nodes;
+    std::vector<double> x;
+    std::vector<std::int64_t> connectivity;
+    std::vector<std::int64_t> offsets;
+    std::vector<std::uint8_t> types;
+    const EntityTable& table = mesh_.cells();
+    const auto& ids = mesh_.vertices().global_ids;
+    for (const Piece& piece : pieces_) {
+      points.push_back(static_cast<std::int64_t>(piece.points.size()));
+      cells.push_back(static_cast<std::int64_t>(piece.cells.size()));
+      for (const LocalId p : piece.points)
+        x.insert(x.end(), &mesh_.vertices().coordinates[3 * index(p)], &mesh_.vertices().coordinates[3 * index(p)] + 3);
+      std::int64_t at = 0;
+      offsets.push_back(0);
+      for (const LocalId c : piece.cells) {
+        const auto of_cell = table.nodes_of(index(c));
+        const CellType type = table.type(index(c));
+        for (const LocalId node : of_cell.first(mesh::detail::n_corners(type, of_cell.size()))) {
+          const auto place = std::lower_bound(piece.points.begin(), piece.points.end(), node,
+                                              [&](LocalId a, LocalId b) { return ids[index(a)] < ids[index(b)]; });
+          connectivity.push_back(place - piece.points.begin());
+          ++at;
+        }
+        offsets.push_back(at);
+        types.push_back(vtk_type(type));
+      }
+      nodes.push_back(at);
+    }
+    file_->write_rows<std::int64_t>("/VTKHDF/NumberOfPoints", n_pieces_, 0, first_piece_, points);
+    file_->write_rows<std::int64_t>("/VTKHDF/NumberOfCells", n_pieces_, 0, first_piece_, cells);
+    file_->write_rows<std::int64_t>("/VTKHDF/NumberOfConnectivityIds", n_pieces_, 0, first_piece_, nodes);
+    file_->write_rows<double>("/VTKHDF/Points", n_points_, 3, first_point_, x);
+    file_->write_rows<std::int64_t>("/VTKHDF/Connectivity", n_nodes_, 0, first_node_, connectivity);
+    file_->write_rows<std::int64_t>("/VTKHDF/Offsets", n_cells_ + n_pieces_, 0, first_cell_ + first_piece_, offsets);
+    file_->write_rows<std::uint8_t>("/VTKHDF/Types", n_cells_, 0, first_cell_, types);
+  }
+
+  template <class T>
+  void write_of_cells(const std::string& name, std::span<const T> of_local) {
+    std::vector<T> values;
+    for (const Piece& piece : pieces_)
+      for (const LocalId c : piece.cells) values.push_back(of_local[index(c)]);
+    file_->write_rows<T>("/VTKHDF/CellData/" + name, n_cells_, 0, first_cell_, values);
+    cell_arrays_.push_back(name);
+  }
+
+  void write_cell_data() {
+    const std::size_t n = mesh_.cells().size();
+    write_of_cells<std::int32_t>("part", mesh_.cell_parts());
+    std::vector<std::int32_t> material(n, 0);
+    for (const mesh::MeshSet& set : mesh_.sets()) {
+      if (set.info.kind != mesh::SetKind::material) continue;
+      for (const LocalId c : set.entities[static_cast<std::size_t>(value(mesh_.cell_dim()))]) material[index(c)] = set.info.id;
+    }
+    write_of_cells<std::int32_t>("material", material);
+    if (options_.pieces == Pieces::ranks_with_ghosts) {
+      write_of_cells<std::int32_t>("owner", mesh_.cells().owners);
+      constexpr std::uint8_t duplicate_cell = 1;
+      std::vector<std::uint8_t> ghost(n, 0);
+      std::vector<std::int32_t> holder(n, context_.rank());
+      for (std::size_t c = mesh_.cells().n_owned; c < n; ++c) ghost[c] = duplicate_cell;
+      write_of_cells<std::uint8_t>("vtkGhostType", ghost);
+      write_of_cells<std::int32_t>("rank", holder);
+    }
+    for (const FieldData* field : cell_fields_) {
+      std::visit(
+          [&](const auto& values) {
+            using Value = std::decay_t<decltype(values[0])>;
+            const auto width = static_cast<std::size_t>(field->n_components);
+            std::vector<Value> of_pieces;
+            for (const Piece& piece : pieces_)
+              for (const LocalId c : piece.cells)
+                for (std::size_t k = 0; k < width; ++k) of_pieces.push_back(values[index(c) * width + k]);
+            file_->write_rows<Value>("/VTKHDF/CellData/" + field->name, n_cells_, width > 1 ? field->n_components : 0, first_cell_, of_pieces);
+          },
+          field->values);
+      cell_arrays_.push_back(field->name);
+    }
+  }
+
+  void write_points_of(const FieldData& field, std::size_t step) {
+    const std::string where = "/VTKHDF/PointData/" + field.name;
+    const std::int64_t row_size = field.n_components > 1 ? field.n_components : 0;
+    std::visit(
+        [&](const auto& values) {
+          using Value = std::decay_t<decltype(values[0])>;
+          const auto width = static_cast<std::size_t>(field.n_components);
+          std::vector<Value> of_pieces;
+          of_pieces.reserve(width * values.size());
+          for (const Piece& piece : pieces_)
+            for (const LocalId p : piece.points)
+              for (std::size_t k = 0; k < width; ++k) of_pieces.push_back(values[index(p) * width + k]);
+          if (!options_.has_steps) {
+            file_->write_rows<Value>(where, n_points_, row_size, first_point_, of_pieces);
+            return;
+          }
+          constexpr std::int64_t largest_chunk = 1 << 16;
+          if (step == 0) file_->make_growing(where, FileWriter::native_type<Value>(), row_size, std::min(n_points_, largest_chunk));
+          const auto s = static_cast<std::int64_t>(step);
+          file_->write_growing(where, FileWriter::native_type<Value>(), (s + 1) * n_points_, row_size, s * n_points_ + first_point_,
+                               static_cast<std::int64_t>(of_pieces.size() / width), of_pieces.data());
+        },
+        field.values);
+  }
+
+  void write_steps() {
+    const auto n = static_cast<std::int64_t>(times_.size());
+    file_->make_group("/VTKHDF/Steps");
+    file_->write_attribute("/VTKHDF/Steps", "NSteps", n);
+    file_->write_small<double>("/VTKHDF/Steps/Values", times_);
+    const std::vector<std::int64_t> zeros(times_.size(), 0);
+    const std::vector<std::int64_t> pieces(times_.size(), n_pieces_);
+    file_->write_small<std::int64_t>("/VTKHDF/Steps/PartOffsets", zeros);
+    file_->write_small<std::int64_t>("/VTKHDF/Steps/NumberOfParts", pieces);
+    file_->write_small<std::int64_t>("/VTKHDF/Steps/PointOffsets", zeros);
+    file_->write_small<std::int64_t>("/VTKHDF/Steps/CellOffsets", zeros, 1);
+    file_->write_small<std::int64_t>("/VTKHDF/Steps/ConnectivityIdOffsets", zeros, 1);
+    std::vector<std::int64_t> offsets;
+    for (std::int64_t s = 0; s < n; ++s) offsets.push_back(s * n_points_);
+    for (const FieldData* field : point_fields_) file_->write_small<std::int64_t>("/VTKHDF/Steps/PointDataOffsets/" + field->name, offsets);
+    for (const std::string& name : cell_arrays_) file_->write_small<std::int64_t>("/VTKHDF/Steps/CellDataOffsets/" + name, zeros);
+  }
+
+  const Mesh& mesh_;
+  mpi::Context& context_;
+  std::string path_;
+  VtkhdfOptions options_;
+  std::vector<Piece> pieces_;
+  std::vector<const FieldData*> point_fields_;
+  std::vector<const FieldData*> cell_fields_;
+  std::vector<std::string> cell_arrays_;
+  std::vector<double> times_;
+  std::int64_t n_pieces_ = 0;
+  std::int64_t n_points_ = 0;
+  std::int64_t n_cells_ = 0;
+  std::int64_t n_nodes_ = 0;
+  std::int64_t first_piece_ = 0;
+  std::int64_t first_point_ = 0;
+  std::int64_t first_cell_ = 0;
+  std::int64_t first_node_ = 0;
+  std::unique_ptr<FileWriter> file_;
+};
+
+VtkhdfWriter::VtkhdfWriter(const Mesh& mesh, const std::string& path, VtkhdfOptions options)
+    : core_(std::make_unique<Core>(mesh, path, std::move(options))) {}
+VtkhdfWriter::~VtkhdfWriter() = default;
+void VtkhdfWriter::write_step(double time) { core_->write_step(time); }
+void VtkhdfWriter::close() { core_->close(); }
+
+void write(const Mesh& mesh, const std::string& path) {
+  VtkhdfOptions options;
+  for (const auto& field : mesh.fields())
+    if (field->dim == Dim::vertex || field->dim == mesh.cell_dim()) options.fields.push_back(field->name);
+  VtkhdfWriter writer(mesh, path, std::move(options));
+  writer.close();
+}
+
+}  // namespace barrio::io

@@ -1,0 +1,66 @@
+#include "barrio/mesh/part_traffic.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/hash.hpp"
+
+namespace barrio::mesh {
+
+std::vector<exchange::TrafficRow> part_traffic(const Mesh& mesh, std::int64_t n_exchanges, std::int64_t bytes_per_point) {
+  if (mesh.ghost_layers() < 1) {
+    throw AgreedError(ErrorCode::usage, {.subject = "traffic between parts",
+                                         .cause = "needs a mesh with a ghost layer",
+                                         .remedy = "load it with one"});
+  }
+  const EntityTable& cells = mesh.cells();
+  const std::size_t n_vertices = mesh.n_local(Dim::vertex);
+
+  // Cells around each vertex; complete around owned vertices, thanks to the ghosts.
+  std::vector<std::pair<LocalId, std::int32_t>> vertex_part;
+  for (std::size_t c = 0; c < cells.size(); ++c)
+    for (const LocalId v : cells.nodes_of(c)) vertex_part.emplace_back(v, mesh.cell_parts()[c]);
+  std::sort(vertex_part.begin(), vertex_part.end());
+  vertex_part.erase(std::unique(vertex_part.begin(), vertex_part.end()), vertex_part.end());
+
+  // The part that would own a vertex, by the rule of the mesh with parts as ranks; its rank tells the copies.
+  std::vector<std::int32_t> owner(n_vertices, -1);
+  std::vector<std::size_t> first(n_vertices + 1, 0);
+  for (const auto& [v, part] : vertex_part) first[index(v) + 1] += 1;
+  for (std::size_t v = 0; v < n_vertices; ++v) first[v + 1] += first[v];
+  for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) {
+    const std::uint64_t draw = Hash64().add(barrio::value(mesh.vertices().global_ids[v])).value() % (first[v + 1] - first[v]);
+    owner[v] = vertex_part[first[v] + draw].second;
+  }
+  exchange::HaloExchange<std::int32_t> halo(mesh.context(), mesh.halo_plan(Dim::vertex), owner, 1);
+  halo.exchange();
+
+  // A part needs the vertices of its cells and of all cells that touch them.
+  std::vector<std::pair<std::int32_t, LocalId>> needs;
+  const auto first_part = barrio::value(mesh.parts().first);
+  const auto last_part = barrio::value(mesh.parts().last);
+  std::vector<std::int32_t> touches;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    touches.clear();
+    for (const LocalId v : cells.nodes_of(c))
+      for (std::size_t k = first[index(v)]; k < first[index(v) + 1]; ++k) touches.push_back(vertex_part[k].second);
+    std::sort(touches.begin(), touches.end());
+    touches.erase(std::unique(touches.begin(), touches.end()), touches.end());
+    for (const std::int32_t part : touches) {
+      if (part < first_part || part >= last_part) continue;
+      for (const LocalId v : cells.nodes_of(c))
+        if (owner[index(v)] != part) needs.emplace_back(part, v);
+    }
+  }
+  std::sort(needs.begin(), needs.end());
+  needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> points;  // (to, from), a few per part
+  for (const auto& [part, v] : needs) points[{part, owner[index(v)]}] += 1;
+  std::vector<exchange::TrafficRow> rows;
+  for (const auto& [ends, n] : points)
+    rows.push_back({ends.second, ends.first, n, n * bytes_per_point * n_exchanges, n_exchanges});
+  return rows;
+}
+
+}  // namespace barrio::mesh

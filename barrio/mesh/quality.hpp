@@ -1,0 +1,22 @@
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "barrio/mesh/cell_type.hpp"
+
+namespace barrio::mesh {
+
+/// Shape of one cell, from its corners.
+struct CellShape {
+  double edge_ratio = 1.0;     ///< shortest edge / longest edge; 1 is best, 0 is degenerate
+  double shortest_edge = 0.0;  ///< model units
+  double longest_edge = 0.0;
+  /// Smallest oriented volume at a corner (six times a tet's volume), for volumes; 1 for other cells. Negative: inverted.
+  double corner_volume = 1.0;
+};
+
+/// Judge one cell. Local. @param[in] corners  in canonical order, as many as the type has (a polygon: any number)
+CellShape cell_shape(CellType type, std::span<const std::array<double, 3>> corners);
+
+}  // namespace barrio::mesh

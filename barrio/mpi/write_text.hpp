@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::mpi {
+
+/// Write one text file of which each rank has a piece, in the order of ranks. Collective; nothing is gathered.
+/// @throws AgreedError{failed} if the file cannot be written; an old file stays as it was then
+void write_text(Context& context, const std::string& path, std::string_view piece);
+
+}  // namespace barrio::mpi

@@ -1,0 +1,163 @@
+"""Check that every include of barrio keeps to the allowed edges between rooms, and that no files include in a circle.
+
+    check_architecture.py --source TREE --edges base: "mpi: base" "exchange: base mpi" "apps: base mpi exchange"
+
+Each edge list is "room: rooms it may include". `apps` and `python` are folders beside `barrio/`; all other rooms are
+folders in it. A header directly in `barrio/` is an umbrella: it may include every room, and no room may include it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import re
+import sys
+
+ENDINGS = {".hpp", ".cpp", ".h", ".c", ".hxx", ".cxx", ".cc", ".hh", ".ipp", ".inl", ".in"}
+OUTSIDE = ("apps", "python")  # rooms beside barrio/
+UMBRELLA = "(umbrella)"
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+File = pathlib.PurePosixPath  # a path inside the tree
+
+
+def read_edges(texts: list[str]) -> dict[str, set[str]]:
+    edges: dict[str, set[str]] = {}
+    for text in texts:
+        room, colon, known = text.partition(":")
+        if not colon or not room.strip():
+            sys.exit(f"check_architecture.py: '{text}' is not 'room: rooms it may include'")
+        edges[room.strip()] = set(known.split())
+    return edges
+
+
+def source_files(tree: pathlib.Path) -> list[File]:
+    found = []
+    for top in ("barrio", *OUTSIDE):
+        for path in sorted((tree / top).rglob("*")):
+            inside = path.relative_to(tree)
+            if path.is_file() and path.suffix in ENDINGS and not any(p.startswith(".") for p in inside.parts):
+                found.append(File(inside.as_posix()))
+    return found
+
+
+def room_of(path: File) -> str:
+    if path.parts[0] in OUTSIDE:
+        return path.parts[0]
+    return path.parts[1] if len(path.parts) > 2 else UMBRELLA
+
+
+def squeeze(path: File) -> File:
+    """Take '..' and '.' out of a path."""
+    parts: list[str] = []
+    for part in path.parts:
+        if part == ".." and parts:
+            parts.pop()
+        elif part not in ("..", "."):
+            parts.append(part)
+    return File(*parts)
+
+
+def includes_of(tree: pathlib.Path, path: File) -> list[tuple[int, File]]:
+    """The files of this tree that a file includes, with the line of each. Names of other projects are left out."""
+    text = (tree / path).read_text(encoding="utf-8", errors="replace")
+    # Keep the lines of comments, so that line numbers stay right.
+    text = BLOCK_COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), text)
+    found = []
+    for match in INCLUDE.finditer(text):
+        line = text.count("\n", 0, match.start(1)) + 1
+        beside = squeeze(path.parent / match.group(1))
+        from_top = squeeze(File(match.group(1)))
+        if len(from_top.parts) > 1 and from_top.parts[0] in ("barrio", *OUTSIDE):
+            found.append((line, from_top))
+        elif (tree / beside).is_file() and beside.parts[0] in ("barrio", *OUTSIDE):
+            found.append((line, beside))
+    return found
+
+
+def faults_of_edges(edges: dict[str, set[str]]) -> list[str]:
+    """The list itself: names only rooms it has, and has no circle."""
+    faults = [f"the list lets '{room}' include '{name}', which is no room"
+              for room, known in edges.items() for name in sorted(known - edges.keys())]
+    circle = find_circle({room: sorted(known & edges.keys()) for room, known in edges.items()})
+    if circle:
+        faults.append("the list has a circle: " + " -> ".join(circle))
+    return faults
+
+
+def find_circle(graph: dict[str, list[str]]) -> list[str]:
+    """One circle of a directed graph, its first node repeated at the end; empty if there is none."""
+    done: set[str] = set()
+    for start in graph:
+        path: list[str] = []
+        on_path: set[str] = set()
+        work = [(start, False)]
+        while work:
+            node, leave = work.pop()
+            if leave:
+                path.pop()
+                on_path.discard(node)
+                done.add(node)
+                continue
+            if node in on_path:
+                return [*path[path.index(node):], node]
+            if node in done:
+                continue
+            path.append(node)
+            on_path.add(node)
+            work.append((node, True))
+            work.extend((next_node, False) for next_node in reversed(graph.get(node, [])))
+    return []
+
+
+def check(tree: pathlib.Path, edges: dict[str, set[str]]) -> tuple[list[str], int]:
+    """All faults of a tree, and the number of includes that were looked at."""
+    faults = faults_of_edges(edges)
+    if (tree / "barrio").is_dir():
+        for folder in sorted((tree / "barrio").iterdir()):
+            if folder.is_dir() and folder.name not in edges and not folder.name.startswith("."):
+                faults.append(f"barrio/{folder.name}/ is not in the list of rooms")
+    graph: dict[str, list[str]] = {}
+    n_includes = 0
+    for path in source_files(tree):
+        room = room_of(path)
+        graph[str(path)] = []
+        for line, included in includes_of(tree, path):
+            n_includes += 1
+            other = room_of(included)
+            place = f"{path}:{line}"
+            if not (tree / included).is_file():
+                faults.append(f"{place}: includes {included}, which does not exist")
+                continue
+            graph[str(path)].append(str(included))
+            if room in (UMBRELLA, other):
+                continue
+            if other == UMBRELLA and room not in OUTSIDE:
+                faults.append(f"{place}: '{room}' includes the umbrella header {included}")
+            elif other != UMBRELLA and other not in edges.get(room, set()):
+                faults.append(f"{place}: '{room}' may not include '{other}' ({included})")
+    circle = find_circle(graph)
+    if circle:
+        faults.append("files include in a circle: " + " -> ".join(circle))
+    return faults, n_includes
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--source", type=pathlib.Path, required=True, help="the tree that holds barrio/")
+    parser.add_argument("--edges", nargs="+", required=True, metavar="ROOM:KNOWN", help="'room: rooms it may include'")
+    options = parser.parse_args()
+    edges = read_edges(options.edges)
+    faults, n_includes = check(options.source, edges)
+    for fault in faults:
+        print(fault)
+    if n_includes == 0:
+        faults.append("")
+        print(f"no include was found below {options.source}: is it the right tree?")
+    print(f"{n_includes} includes between files of barrio, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
