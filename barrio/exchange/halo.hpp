@@ -112,6 +112,34 @@ class HaloExchange {
     n_exchanges_ += 1;
   }
 
+  /// Bring what copies hold back to their owners: owned = combine(owned, copy), reader by reader in ascending order,
+  /// so the result does not depend on the order of arrival. The copies stay as they are. All ranks take part.
+  template <class Combine>
+  void reduce(Combine&& combine) {
+    BARRIO_ASSERT(cheap, !is_travelling_ && "reduce() between begin() and end()");
+    std::size_t at = 0;
+    for (std::size_t reader = 0; reader < plan_->readers.size(); ++reader) {
+      const std::size_t n_bytes = plan_->sent_to(reader).size() * n_components_ * sizeof(T);
+      mpi::check(MPI_Irecv(&out_[plan_->out_offsets[reader] * n_components_], mpi::detail::checked_bytes(n_bytes), MPI_BYTE,
+                           plan_->readers[reader], plan_->tags.first, context_->comm(), &requests_[at++]),
+                 "MPI_Irecv");
+    }
+    for (const HaloPlan::Incoming& in : plan_->incoming) {
+      const std::size_t n_bytes = static_cast<std::size_t>(in.count) * n_components_ * sizeof(T);
+      mpi::check(MPI_Isend(&values_[index(in.first) * n_components_], mpi::detail::checked_bytes(n_bytes), MPI_BYTE, in.owner,
+                           plan_->tags.first, context_->comm(), &requests_[at++]),
+                 "MPI_Isend");
+      context_->counters().messages_sent += 1;
+      context_->counters().bytes_sent += n_bytes;
+    }
+    mpi::wait_all(requests_, context_->wait_policy());
+    const T* copy = out_.data();
+    for (const LocalId id : plan_->out) {
+      T* const owned = &values_[index(id) * n_components_];
+      for (std::size_t c = 0; c < n_components_; ++c) owned[c] = combine(owned[c], *copy++);
+    }
+  }
+
   /// begin() and end() in one.
   void exchange() {
     begin();

@@ -2,18 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <exception>
 
+#include "barrio/base/assert.hpp"
 #include "barrio/exchange/detail/packet_core.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/agree.hpp"
 
 namespace barrio::exchange {
-
-class Neighborhood::Core : public detail::PacketCore {
- public:
-  using PacketCore::PacketCore;
-};
 
 namespace {
 
@@ -31,13 +29,11 @@ std::vector<Rank> checked(mpi::Context& context, std::span<const Rank> neighbour
   return sorted;
 }
 
-detail::PacketCore& as_core(void* core) { return *static_cast<detail::PacketCore*>(core); }
-
 }  // namespace
 
 Neighborhood::Neighborhood(mpi::Context& context, std::span<const Rank> neighbours,
                            NeighborhoodOptions options)
-    : core_(std::make_unique<Core>(
+    : core_(std::make_unique<detail::PacketCore>(
           context, checked(context, neighbours),
           options.packet_bytes != 0 ? options.packet_bytes : context.profile().packet_bytes,
           options.ring_depth != 0 ? options.ring_depth : context.profile().ring_depth)) {}
@@ -51,7 +47,7 @@ mpi::Context& Neighborhood::context() const noexcept { return core_->context(); 
 std::uint64_t Neighborhood::epoch() const noexcept { return core_->epoch(); }
 std::uint64_t Neighborhood::memory_bytes() const noexcept { return core_->memory_bytes(); }
 
-ByteRound Neighborhood::begin_byte_round() { return {*this, core_.get()}; }
+ByteRound Neighborhood::begin_byte_round() { return ByteRound(packet_core()); }
 
 void Neighborhood::validate() const {
   // Each rank tells its neighbours that it counts on them; what comes back must be the same set.
@@ -73,19 +69,19 @@ void Neighborhood::validate() const {
   });
 }
 
-PacketRound::PacketRound(Neighborhood&, void* core) : core_(core) { as_core(core_).begin(); }
+PacketRound::PacketRound(detail::PacketCore& core) : core_(&core) { core.begin(); }
 PacketRound::PacketRound(PacketRound&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
 PacketRound::~PacketRound() {
   if (core_ == nullptr || std::uncaught_exceptions() > 0) return;
-  BARRIO_ASSERT(cheap, as_core(core_).is_over() && "a round was dropped before it was read to its end");
+  BARRIO_ASSERT(cheap, core_->is_over() && "a round was dropped before it was read to its end");
 }
 std::byte* PacketRound::allocate(std::size_t channel, std::size_t n_bytes) {
-  return as_core(core_).allocate(channel, n_bytes);
+  return core_->allocate(channel, n_bytes);
 }
-void PacketRound::close() { as_core(core_).close(); }
-std::size_t PacketRound::channel_of(Rank neighbour) const { return as_core(core_).channel_of(neighbour); }
-std::size_t PacketRound::n_channels() const noexcept { return as_core(core_).neighbours().size(); }
-std::optional<PacketRound::Packet> PacketRound::next_packet() { return as_core(core_).next_packet(); }
+void PacketRound::close() { core_->close(); }
+std::size_t PacketRound::channel_of(Rank neighbour) const { return core_->channel_of(neighbour); }
+std::size_t PacketRound::n_channels() const noexcept { return core_->neighbours().size(); }
+std::optional<PacketRound::Packet> PacketRound::next_packet() { return core_->next_packet(); }
 
 std::span<std::byte> ByteRound::allocate(Rank neighbour, std::size_t n_bytes) {
   using Reader = detail::ByteReader;

@@ -1,34 +1,18 @@
 #pragma once
 
-#include <mpi.h>
-
-#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
+#include "barrio/exchange/round.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange {
 
-template <class T>
-class Round;
-class ByteRound;
-
 struct NeighborhoodOptions {
   std::uint32_t packet_bytes = 0;  ///< size of a packet with its header; 0 takes the context's profile
   std::uint32_t ring_depth = 0;    ///< send buffers per neighbour; 0 takes the context's profile
-};
-
-/// What one message buffer of a round looks like on the wire: this header, then messages back to back.
-struct PacketHeader {
-  std::uint32_t payload_bytes;
-  std::uint32_t is_last;  ///< 1 in the last packet of the round to this neighbour
-  /// In a last packet the number of packets of the round; else the size of the next packet if it is a large one, or 0.
-  std::uint64_t count_or_next_bytes;
 };
 
 /// Exchange messages with a fixed set of neighbours in rounds, without any collective call.
@@ -74,39 +58,13 @@ class Neighborhood {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
-  template <class T>
-  friend class Round;
-  friend class ByteRound;
-  class Core;
-  std::unique_ptr<Core> core_;
+  [[nodiscard]] detail::PacketCore& packet_core() const noexcept { return *core_; }
+  std::unique_ptr<detail::PacketCore> core_;
 };
 
-/// The packets of one round, without types. `Round` and `ByteRound` are thin faces of it.
-class PacketRound {
- public:
-  explicit PacketRound(Neighborhood& hood, void* core);
-  PacketRound(PacketRound&& other) noexcept;
-  PacketRound& operator=(PacketRound&&) = delete;
-  /// A round that was begun must be closed and read to its end, unless an exception is on its way.
-  ~PacketRound();
-
-  /// Reserve room for a message in the send buffer of a neighbour; 8-byte aligned, valid until the next call.
-  std::byte* allocate(std::size_t channel, std::size_t n_bytes);
-  void close();
-  [[nodiscard]] std::size_t channel_of(Rank neighbour) const;
-  [[nodiscard]] std::size_t n_channels() const noexcept;
-
-  struct Packet {
-    Rank from = -1;
-    std::span<const std::byte> payload;
-  };
-  /// The next packet in order of arrival; empty at the end of the round. Its bytes live until the next call.
-  std::optional<Packet> next_packet();
-
- private:
-  void* core_;
-};
+template <class T>
+Round<T> Neighborhood::begin_round() {
+  return Round<T>(packet_core());
+}
 
 }  // namespace barrio::exchange
-
-#include "barrio/exchange/round.hpp"

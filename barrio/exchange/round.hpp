@@ -6,12 +6,13 @@
 #include <new>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
-#include "barrio/base/assert.hpp"
-#include "barrio/exchange/neighborhood.hpp"
-#include "barrio/mpi/datatype.hpp"
+#include "barrio/exchange/packet_round.hpp"
 
 namespace barrio::exchange {
+
+class Neighborhood;
 
 /// A message and the neighbour it came from.
 template <class T>
@@ -143,7 +144,7 @@ class Round {
  private:
   friend class Neighborhood;
   friend class Channel;
-  Round(Neighborhood& hood, void* core) : packets_(hood, core) {}
+  explicit Round(detail::PacketCore& core) : packets_(core) {}
   T& allocate_at(std::size_t channel) { return *new (packets_.allocate(channel, sizeof(T))) T; }
   PacketRound packets_;
 };
@@ -161,13 +162,8 @@ class ByteRound {
 
  private:
   friend class Neighborhood;
-  ByteRound(Neighborhood& hood, void* core) : packets_(hood, core) {}
+  explicit ByteRound(detail::PacketCore& core) : packets_(core) {}
   PacketRound packets_;
 };
-
-template <class T>
-Round<T> Neighborhood::begin_round() {
-  return Round<T>(*this, core_.get());
-}
 
 }  // namespace barrio::exchange

@@ -228,10 +228,12 @@ std::vector<std::int64_t> read_integers(hid_t where, const std::string& path, Ro
   std::vector<std::int64_t> numbers(raw.bytes.size() / raw.value_bytes);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::byte* at = &raw.bytes[i * raw.value_bytes];
+    // Each value is widened by itself: the two arms of a conditional would first meet in an unsigned type.
+    const auto widen = [](auto number) { return static_cast<std::int64_t>(number); };
     switch (raw.value_bytes) {
-      case 1: numbers[i] = raw.is_signed ? native<std::int8_t>(at, false) : native<std::uint8_t>(at, false); break;
-      case 2: numbers[i] = raw.is_signed ? native<std::int16_t>(at, raw.swaps) : native<std::uint16_t>(at, raw.swaps); break;
-      case 4: numbers[i] = raw.is_signed ? native<std::int32_t>(at, raw.swaps) : native<std::uint32_t>(at, raw.swaps); break;
+      case 1: numbers[i] = raw.is_signed ? widen(native<std::int8_t>(at, false)) : widen(native<std::uint8_t>(at, false)); break;
+      case 2: numbers[i] = raw.is_signed ? widen(native<std::int16_t>(at, raw.swaps)) : widen(native<std::uint16_t>(at, raw.swaps)); break;
+      case 4: numbers[i] = raw.is_signed ? widen(native<std::int32_t>(at, raw.swaps)) : widen(native<std::uint32_t>(at, raw.swaps)); break;
       case 8: numbers[i] = native<std::int64_t>(at, raw.swaps); break;
       default: wrong_kind(path, "integers of 1, 2, 4 or 8 bytes");
     }

@@ -17,7 +17,7 @@ std::string mpi_library() {
   int length = 0;
   if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return "unknown";
   std::string line(text.data(), static_cast<std::size_t>(length));
-  line = line.substr(0, line.find('\n'));
+  line = line.substr(0, line.find_first_of(std::string("\n\0", 2)));
   std::replace(line.begin(), line.end(), '\t', ' ');
   return line;
 }
@@ -41,7 +41,9 @@ Json document(Context& context, std::string_view schema, int schema_version, std
 std::vector<RegionSummary> summarise(Context& context) {
   Json mine = Json::array();
   for (const RegionTotal& total : context.trace().totals()) {
-    mine.push_back({total.name, total.count, 1, total.seconds, total.seconds, total.seconds});
+    Json of_rank = Json::object();
+    if (context.size() <= max_ranks_shown) of_rank[std::to_string(context.rank())] = total.seconds;
+    mine.push_back({total.name, total.count, 1, total.seconds, total.seconds, total.seconds, of_rank});
   }
   const auto merge = [](std::string low, std::string high) {
     Json all = Json::parse(low);
@@ -58,6 +60,7 @@ std::vector<RegionSummary> summarise(Context& context) {
       entry[3] = std::min(entry[3].get<double>(), other[3].get<double>());
       entry[4] = entry[4].get<double>() + other[4].get<double>();
       entry[5] = std::max(entry[5].get<double>(), other[5].get<double>());
+      entry[6].update(other[6]);
     }
     return all.dump();
   };
@@ -72,6 +75,10 @@ std::vector<RegionSummary> summarise(Context& context) {
                        .min_seconds = n_ranks < context.size() ? 0.0 : entry[3].get<double>(),
                        .mean_seconds = entry[4].get<double>() / context.size(),
                        .max_seconds = entry[5].get<double>()});
+    if (context.size() > max_ranks_shown) continue;
+    summary.back().of_rank.assign(static_cast<std::size_t>(context.size()), 0.0);
+    for (const auto& [rank, seconds] : entry[6].items())
+      summary.back().of_rank[static_cast<std::size_t>(std::stoi(rank))] = seconds.get<double>();
   }
   return summary;
 }
@@ -97,7 +104,8 @@ Json to_json(const std::vector<RegionSummary>& summary) {
                    {"ranks", region.n_ranks},
                    {"min_seconds", region.min_seconds},
                    {"mean_seconds", region.mean_seconds},
-                   {"max_seconds", region.max_seconds}});
+                   {"max_seconds", region.max_seconds},
+                   {"seconds_of_rank", region.of_rank}});
   }
   return all;
 }

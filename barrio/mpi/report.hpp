@@ -23,7 +23,11 @@ struct RegionSummary {
   double min_seconds = 0.0;
   double mean_seconds = 0.0;
   double max_seconds = 0.0;
+  std::vector<double> of_rank = {};  ///< seconds of each rank, up to max_ranks_shown ranks; empty above
 };
+
+/// Up to this many ranks a summary also has the time of each.
+inline constexpr int max_ranks_shown = 64;
 
 /// Summarise the context's trace over ranks. Collective. @return on rank 0, in the order regions were first entered
 /// there; empty elsewhere. Cost: a binomial tree of texts as long as the list of regions.

@@ -15,7 +15,7 @@ std::string render(Context& context, double start_seconds) {
   if (context.is_root()) text += "[\n";
   text += fmt::format(R"({{"name":"thread_name","ph":"M","pid":0,"tid":{0},"args":{{"name":"rank {0}"}}}})", context.rank());
   for (const Trace::Event& event : trace.events()) {
-    text += fmt::format(",\n" R"({{"name":"{}","ph":"X","pid":0,"tid":{},"ts":{:.3f},"dur":{:.3f}}})", trace.region_name(event.region),
+    text += fmt::format(",\n" R"({{"name":{},"ph":"X","pid":0,"tid":{},"ts":{:.3f},"dur":{:.3f}}})", Json(trace.region_name(event.region)).dump(),
                         context.rank(), (event.begin_seconds - start_seconds) * 1e6, (event.end_seconds - event.begin_seconds) * 1e6);
   }
   text += context.rank() + 1 < context.size() ? ",\n" : "\n]\n";

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/mpi/report.hpp"
+#include "barrio/mpi/write_text.hpp"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::mpi {
@@ -31,7 +33,7 @@ std::size_t n_files(const fs::path& folder) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
 }
 
-/// The AgreedError of a trace that cannot be written, which every rank must see; on rank 0 the folder's file count.
+/// The AgreedError of a trace that cannot be written, which every rank must see.
 AgreedError refused(Context& context, const fs::path& path) {
   try {
     write_trace(context, path);
@@ -95,7 +97,8 @@ TEST(WriteTrace, IsJsonWithOneTrackPerRank) {
 
 TEST(WriteTrace, RanksWithoutEventsHaveAnEmptyTrack) {
   Context context(test::world().comm(), {.trace = Trace::Mode::events});
-  if (context.rank() == context.size() - 1) context.trace().add(step, 5.0, 6.0);
+  const double begin = MPI_Wtime() - 1.0;
+  if (context.rank() == context.size() - 1) context.trace().add(step, begin, begin + 0.5);
   const fs::path path = fresh_folder("sparse") / "trace.json";
   write_trace(context, path);
   if (context.is_root()) {
@@ -128,8 +131,8 @@ TEST(WriteTrace, AMissingFolderIsOneErrorOnAllRanks) {
   const AgreedError error = refused(context, path);
   EXPECT_EQ(error.code(), ErrorCode::failed);
   EXPECT_EQ(error.subject(), path);
-  EXPECT_EQ(error.cause().find("the trace cannot be written: "), 0U) << error.cause();
-  EXPECT_EQ(error.remedy(), "choose another place");
+  EXPECT_EQ(error.cause().find("cannot be written: "), 0U) << error.cause();
+  EXPECT_EQ(error.remedy(), "choose another place, or make room and rights for it");
   EXPECT_EQ(error.first_rank(), 0);
   barrier(context);
   EXPECT_FALSE(fs::exists(path.parent_path()));
@@ -148,11 +151,28 @@ TEST(WriteTrace, AFolderAsTargetStaysAndTheTemporaryGoes) {
   barrier(context);
   const AgreedError error = refused(context, path);
   EXPECT_EQ(error.code(), ErrorCode::failed);
-  EXPECT_EQ(error.cause(), "the trace cannot be written: Is a directory");
+  EXPECT_EQ(error.cause(), "cannot be written: Is a directory");
   barrier(context);
   EXPECT_TRUE(fs::is_directory(path));
   EXPECT_TRUE(fs::exists(path / "inside"));
   EXPECT_EQ(n_files(folder), 1U);
+  barrier(context);
+}
+
+TEST(WriteText, JoinsThePiecesInRankOrder) {
+  Context& context = test::world();
+  const fs::path path = fresh_folder("text") / "pieces.txt";
+  const auto piece_of = [](int rank) {  // every third rank has nothing to say
+    return rank % 3 == 1 ? std::string() : std::string(static_cast<std::size_t>(rank) * 1000 + 1, static_cast<char>('a' + rank));
+  };
+  write_text(context, path, piece_of(context.rank()));
+  if (context.is_root()) {
+    std::string wanted;
+    for (int r = 0; r < context.size(); ++r) wanted += piece_of(r);
+    std::ifstream file(path);
+    EXPECT_TRUE(wanted == std::string(std::istreambuf_iterator<char>(file), {}));
+    EXPECT_EQ(n_files(path.parent_path()), 1U);
+  }
   barrier(context);
 }
 

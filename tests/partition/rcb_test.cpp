@@ -153,6 +153,8 @@ TEST(Rcb, EqualsTheSerialOracleOnOneSpot) {
   std::vector<Point> points = random_points(90, 70);
   for (Point& point : points) point.x = {1e300, -1e-300, 0.0};
   for (const int n_parts : {2, 5}) expect_equals_oracle(points, n_parts, false);
+  for (std::size_t i = 0; i < points.size(); ++i) points[i].x = {i % 3 == 0 ? -0.0 : 0.0, 0.0, -0.0};  // one spot too
+  for (const int n_parts : {2, 5}) expect_equals_oracle(points, n_parts, false);
 }
 
 TEST(Rcb, PartsOfUnitWeightDifferByOnePointAtMost) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <mpi.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -7,7 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "barrio/exchange/neighborhood.hpp"
+#include "barrio/exchange/packet_round.hpp"
+#include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange::detail {
 

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "barrio/base/json.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::apps {
+
+/// One subcommand of `barrio`: its options, its work, and its result as text for people.
+/// The work returns a JSON document; `--json` prints it, otherwise `render` does.
+class Command {
+ public:
+  virtual ~Command() = default;
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// One sentence.
+  [[nodiscard]] virtual std::string summary() const = 0;
+  /// One line that works, shown by --help.
+  [[nodiscard]] virtual std::string example() const = 0;
+  /// Whether it needs MPI; the others never initialise it, so they work on a login node.
+  [[nodiscard]] virtual bool is_parallel() const { return false; }
+  virtual void add_options(CLI::App& app) = 0;
+  /// @param context  null for a command that is not parallel
+  virtual Json run(mpi::Context* context) = 0;
+  /// Text for people; empty if the command has printed what there is to say.
+  [[nodiscard]] virtual std::string render(const Json& result) const = 0;
+  /// Exit code of a result that is no error.
+  [[nodiscard]] virtual int exit_code(const Json&) const { return 0; }
+};
+
+std::unique_ptr<Command> make_info();
+std::unique_ptr<Command> make_generate();
+std::unique_ptr<Command> make_convert();
+std::unique_ptr<Command> make_partition();
+std::unique_ptr<Command> make_load();
+std::unique_ptr<Command> make_map();
+std::unique_ptr<Command> make_report();
+std::unique_ptr<Command> make_doctor();
+
+/// All of them, in the order of --help.
+std::vector<std::unique_ptr<Command>> all_commands();
+
+/// Start this program again under the MPI launcher it was built for, with the same arguments but for --ranks. Does not return
+/// if it succeeds. @throws Error{usage} if a launcher started this process already, {failed} if there is none
+[[noreturn]] void restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments);
+/// The command line that does it, with the variables it sets in front.
+std::vector<std::string> launch_line(int n_ranks, const std::string& program, const std::vector<std::string>& arguments);
+/// Ranks of the launcher that started this process; 0 if none did.
+int ranks_of_launcher();
+
+/// Run a program in this process's place with standard input and output. Does not return if it succeeds. @throws Error{failed}
+[[noreturn]] void become(const std::vector<std::string>& command);
+
+/// The reference page of all commands in Markdown, written from the parser.
+std::string reference_page(const CLI::App& app, const std::vector<std::unique_ptr<Command>>& commands);
+
+}  // namespace barrio::apps

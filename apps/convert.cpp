@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "apps/command.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/io/read.hpp"
+#include "barrio/io/write.hpp"
+#include "barrio/mesh/partition_cells.hpp"
+
+namespace barrio::apps {
+namespace {
+
+class Convert : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "convert"; }
+  [[nodiscard]] std::string summary() const override { return "Write a mesh in another format, in parallel"; }
+  [[nodiscard]] std::string example() const override { return "barrio --ranks 2 convert wing.msh wing.vtkhdf"; }
+  [[nodiscard]] bool is_parallel() const override { return true; }
+  void add_options(CLI::App& app) override {
+    app.add_option("IN", input_, "Mesh file (.h5m or Gmsh 4.1)")->required();
+    app.add_option("OUT", output_, "File to write: .h5m or .vtkhdf")->required();
+  }
+  Json run(mpi::Context* context) override {
+    const std::string suffix = std::filesystem::path(output_).extension().string();
+    if (suffix != ".h5m" && suffix != ".vtkhdf") {
+      throw AgreedError(ErrorCode::usage,
+                        {.subject = output_,
+                         .cause = fmt::format("has the suffix '{}', which barrio does not write.{}", suffix,
+                                              did_you_mean(suffix, std::vector<std::string>{".h5m", ".vtkhdf"})),
+                         .remedy = "use .h5m (for barrio and MOAB) or .vtkhdf (for ParaView)"});
+    }
+    mesh::MeshTables tables = io::read_tables(*context, input_);
+    if (suffix == ".h5m") {
+      io::write_h5m(*context, tables, output_);
+    } else {
+      if (tables.n_parts == 0) mesh::partition_cells(*context, tables, context->size());
+      const mesh::Mesh mesh(*context, tables);
+      io::write(mesh, output_);
+    }
+    Json result = json_document("barrio.convert", 1);
+    result["input"] = input_;
+    result["output"] = output_;
+    result["vertices"] = tables.vertices.n_rows;
+    result["cells"] = tables.n_global(tables.top_dim());
+    return result;
+  }
+  [[nodiscard]] std::string render(const Json& r) const override {
+    return fmt::format("{}: {} cells, {} vertices\n", output_, format_count(r["cells"].get<std::int64_t>()),
+                       format_count(r["vertices"].get<std::int64_t>()));
+  }
+
+ private:
+  std::string input_;
+  std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_convert() { return std::make_unique<Convert>(); }
+
+}  // namespace barrio::apps

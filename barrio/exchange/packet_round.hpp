@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "barrio/base/ids.hpp"
+
+namespace barrio::exchange {
+
+namespace detail {
+class PacketCore;
+}
+
+/// What one message buffer of a round looks like on the wire: this header, then messages back to back.
+struct PacketHeader {
+  std::uint32_t payload_bytes;
+  std::uint32_t is_last;  ///< 1 in the last packet of the round to this neighbour
+  /// In a last packet the number of packets of the round; else the size of the next packet if it is a large one, or 0.
+  std::uint64_t count_or_next_bytes;
+};
+
+/// The packets of one round, without types. `Round` and `ByteRound` are thin faces of it.
+class PacketRound {
+ public:
+  /// Begins the round. The core is the neighbourhood's and outlives the round.
+  explicit PacketRound(detail::PacketCore& core);
+  PacketRound(PacketRound&& other) noexcept;
+  PacketRound& operator=(PacketRound&&) = delete;
+  /// A round that was begun must be closed and read to its end, unless an exception is on its way.
+  ~PacketRound();
+
+  /// Reserve room for a message in the send buffer of a neighbour; 8-byte aligned, valid until the next call.
+  std::byte* allocate(std::size_t channel, std::size_t n_bytes);
+  void close();
+  [[nodiscard]] std::size_t channel_of(Rank neighbour) const;
+  [[nodiscard]] std::size_t n_channels() const noexcept;
+
+  struct Packet {
+    Rank from = -1;
+    std::span<const std::byte> payload;
+  };
+  /// The next packet in order of arrival; empty at the end of the round. Its bytes live until the next call.
+  std::optional<Packet> next_packet();
+
+ private:
+  detail::PacketCore* core_;
+};
+
+}  // namespace barrio::exchange
