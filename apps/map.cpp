@@ -20,7 +20,8 @@ class Map : public Command {
     app.add_option("--machine", machine_, "Machine: NODESxCORES ('2x4'), a tree ('8:16:4;1:10:20') or a torus ('torus:4x4x2;8;1:10')")->required();
     app.add_option("--weight", weight_, "What counts: bytes, messages or points")->capture_default_str();
     app.add_option("--hosts", hosts_, "Names of the nodes, in the order the launcher fills them")->delimiter(',');
-    app.add_option("--given", given_, "Start from this placement instead of rank i on core i (permutation or barrio.map)");
+    app.add_option("--given", given_, "The order to beat: 'block' (rank i on core i), 'cyclic' (ranks dealt round the nodes, as some launchers do), or a file (permutation, barrio.map)")
+        ->capture_default_str();
     app.add_option("--time-limit", options_.time_limit_seconds, "Give up improving after so many seconds");
     app.add_option("--seed", options_.seed, "Seed of an additional random search; 0: none")->capture_default_str();
     app.add_option("-f,--format", format_, "Launcher file: openmpi-rankfile, openmpi-seq, slurm, cray, permutation")->capture_default_str();
@@ -33,7 +34,7 @@ class Map : public Command {
     if (!hosts_.empty()) machine.set_node_names(hosts_);
     options_.weight = rankmap::parse_weight(weight_);
     const rankmap::LauncherFormat format = rankmap::parse_launcher_format(format_);
-    if (!given_.empty()) options_.given = rankmap::read_placement(given_, machine.n_cores());
+    options_.given = given_placement(traffic.n_ranks(), machine);
     const rankmap::MapResult found = rankmap::map(traffic, machine, options_);
     if (!output_.empty()) rankmap::write_launcher_file(output_, format, machine, found.placement);
     Json result = rankmap::to_json(found, traffic, machine);
@@ -59,13 +60,21 @@ class Map : public Command {
   }
 
  private:
+  [[nodiscard]] rankmap::Placement given_placement(int n_ranks, const rankmap::Machine& machine) const {
+    if (given_ == "block") return rankmap::Placement::in_order(n_ranks, machine.n_cores());
+    if (given_ != "cyclic") return rankmap::read_placement(given_, machine.n_cores());
+    std::vector<int> core_of_rank;
+    for (int rank = 0; rank < n_ranks; ++rank)
+      core_of_rank.push_back(rank % machine.n_nodes() * machine.cores_per_node() + rank / machine.n_nodes());
+    return {std::move(core_of_rank), machine.n_cores()};
+  }
   std::string traffic_;
   std::string machine_;
   std::string weight_ = "bytes";
   std::string format_ = "openmpi-rankfile";
   std::string output_;
   std::string result_;
-  std::string given_;
+  std::string given_ = "block";
   std::vector<std::string> hosts_;
   rankmap::MapOptions options_;
   rankmap::MapResult found_;

@@ -1,6 +1,7 @@
 #include "barrio/mpi/run.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
@@ -12,7 +13,11 @@ extern "C" int barrio_mpi_call_behind_fence(int (*call)(void*), void* argument);
 namespace barrio::mpi {
 namespace {
 
-void end_job(int code) noexcept { MPI_Abort(MPI_COMM_WORLD, code); }
+void end_job(int code) noexcept {
+  // What was just written must pass through the launcher before it learns of the abort: MPICH's drops it otherwise.
+  ::usleep(200'000);
+  MPI_Abort(MPI_COMM_WORLD, code);
+}
 
 [[noreturn]] void on_terminate() noexcept {
   if (std::current_exception()) {

@@ -121,5 +121,33 @@ TEST(Neighborhood, MovesBetweenRounds) {
   EXPECT_EQ(hood.epoch(), 2U);
 }
 
+TEST(Neighborhood, DoesNotWaitForOthersWhenItDiesOfAnException) {
+  // Even ranks read a round to its end and fail while most of what they sent waits to be taken in by odd ranks, which
+  // fail without reading it.
+  constexpr std::uint32_t packet_bytes = 1U << 17U;
+  constexpr int n_packets = 6;
+  mpi::Context context(MPI_COMM_WORLD);
+  const bool is_even = context.rank() % 2 == 0;
+  const auto neighbours = neighbours_of(Graph::all, context.rank(), context.size());
+  const auto fail = [&] {
+    Neighborhood hood(context, neighbours, {.packet_bytes = packet_bytes, .ring_depth = n_packets});
+    auto round = hood.begin_round<Blob<1000>>();
+    for (const Rank to : neighbours)
+      for (int k = 0; k < (is_even && to % 2 == 1 ? 700 : 1); ++k) round.allocate(to) = {};
+    round.close();
+    if (is_even) {
+      EXPECT_EQ(round.collect().size(), neighbours.size());
+    }
+    throw Error(ErrorCode::failed, {.subject = "this test", .cause = "means it"});
+  };
+  EXPECT_THROW(fail(), Error);
+  // Take in what is left, so that MPI can end; the first packet went to the receive of the round.
+  std::vector<std::byte> packet(packet_bytes);
+  for (const Rank from : neighbours)
+    for (int k = 1; k < n_packets && !is_even && from % 2 == 0; ++k)
+      MPI_Recv(packet.data(), static_cast<int>(packet_bytes), MPI_BYTE, from, MPI_ANY_TAG, context.comm(), MPI_STATUS_IGNORE);
+  mpi::barrier(context);
+}
+
 }  // namespace
 }  // namespace barrio::exchange

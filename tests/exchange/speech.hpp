@@ -1,9 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -31,9 +31,10 @@ struct Blob {
 
 /// Fill bytes by a number; equal numbers give equal bytes.
 inline void fill(std::span<std::byte> bytes, std::uint64_t from) {
-  for (std::size_t i = 0; i < bytes.size(); i += 8) {
-    const std::uint64_t word = mix64(from + i);
-    std::memcpy(bytes.data() + i, &word, std::min<std::size_t>(8, bytes.size() - i));
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i, word >>= 8U) {
+    if (i % 8 == 0) word = mix64(from + i);
+    bytes[i] = static_cast<std::byte>(word & 0xffU);
   }
 }
 template <class T>

@@ -62,6 +62,13 @@ TEST(Summarise, GivesMinMeanAndMaxOverAllRanks) {
   EXPECT_DOUBLE_EQ(odd.mean_seconds, 4.0 * (n / 2) / n);
   EXPECT_DOUBLE_EQ(odd.max_seconds, n == 1 ? 0.0 : 4.0);
 
+  // The time of each rank, 0 for those that did not enter.
+  ASSERT_EQ(all.of_rank.size(), static_cast<std::size_t>(n));
+  std::vector<double> wanted_of_last(static_cast<std::size_t>(n), 0.0);
+  wanted_of_last.back() = 8.0;
+  EXPECT_EQ(last.of_rank, wanted_of_last);
+  for (int r = 0; r < n; ++r) EXPECT_DOUBLE_EQ(all.of_rank[static_cast<std::size_t>(r)], r + 1.0);
+
   // Regions of rank 0 come first, in its order.
   EXPECT_EQ(summary.front().name, n == 1 ? on_last.text : on_all.text);
 }
@@ -74,12 +81,13 @@ TEST(Summarise, IsEmptyWhereNothingWasTraced) {
 
 TEST(Summary, IsWrittenAsTableAndJson) {
   const std::vector<RegionSummary> summary{
-      {.name = "mesh.resolve", .count = 8, .n_ranks = 4, .min_seconds = 0.5, .mean_seconds = 1, .max_seconds = 2}};
+      {.name = "mesh.resolve", .count = 8, .n_ranks = 4, .min_seconds = 0.5, .mean_seconds = 1, .max_seconds = 2,
+       .of_rank = {0.5, 2}}};
   EXPECT_EQ(format_summary(summary),
             "region             min s     mean s      max s   entries\n"
             "mesh.resolve      0.5000     1.0000     2.0000         8\n");
   EXPECT_EQ(to_json(summary).dump(),
-            R"([{"name":"mesh.resolve","entries":8,"ranks":4,"min_seconds":0.5,"mean_seconds":1.0,"max_seconds":2.0}])");
+            R"([{"name":"mesh.resolve","entries":8,"ranks":4,"min_seconds":0.5,"mean_seconds":1.0,"max_seconds":2.0,"seconds_of_rank":[0.5,2.0]}])");
   EXPECT_EQ(to_json({}).dump(), "[]");
 }
 
