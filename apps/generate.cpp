@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "apps/command.hpp"
+#include "apps/parts.hpp"
 #include "apps/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/write.hpp"
@@ -38,6 +39,7 @@ class Generate : public Command {
     }
     mesh::MeshTables tables = mesh::make_box(*context, options_);
     if (n_parts_ > 0) {
+      check_n_parts(n_parts_, tables);
       mesh::partition_cells(*context, tables, n_parts_);
       tables = mesh::reorder_by_part(*context, std::move(tables));
     }

@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -67,12 +67,22 @@ void become(const std::vector<std::string>& command) {
                                   .remedy = "barrio doctor says what is missing"});
 }
 
-void restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments) {
+void launch(int n_ranks, const std::string& program, const std::vector<std::string>& arguments) {
   if (ranks_of_launcher() > 0) {
     throw Error(ErrorCode::usage, {.subject = fmt::format("--ranks {}", n_ranks),
                                    .cause = fmt::format("a launcher has started {} ranks already", ranks_of_launcher()),
                                    .remedy = "leave --ranks out under mpiexec or srun"});
   }
+  const auto line = launch_line(n_ranks, program, arguments);
+  Log log;
+  const std::vector<std::string> shown(line.begin(), std::find(line.begin(), line.end(), program));
+  std::string why;
+  if (n_ranks > mpi::usable_cores()) why = fmt::format("; {} ranks share {} cores", n_ranks, mpi::usable_cores());
+  log.info(fmt::format("starting {} ranks with: {} {}{}", n_ranks, fmt::join(shown, " "), std::filesystem::path(program).filename().string(), why));
+  become(line);
+}
+
+void restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments) {
   std::vector<std::string> rest;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--ranks") {
@@ -81,14 +91,7 @@ void restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments) 
       rest.push_back(arguments[i]);
     }
   }
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  const auto line = launch_line(n_ranks, program, rest);
-  Log log;
-  std::vector<std::string> shown(line.begin(), std::find(line.begin(), line.end(), program));
-  std::string why;
-  if (n_ranks > mpi::usable_cores()) why += fmt::format("; {} ranks share {} cores", n_ranks, mpi::usable_cores());
-  log.info(fmt::format("starting {} ranks with: {} barrio{}", n_ranks, fmt::join(shown, " "), why));
-  become(line);
+  launch(n_ranks, std::filesystem::read_symlink("/proc/self/exe").string(), rest);
 }
 
 }  // namespace barrio::apps

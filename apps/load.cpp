@@ -11,6 +11,7 @@
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/part_traffic.hpp"
+#include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/mpi/report.hpp"
 
@@ -44,6 +45,12 @@ class Load : public Command {
     app.add_option("--part-traffic", part_traffic_, "The same as if each part had a rank of its own");
   }
   Json run(mpi::Context* context) override {
+    const auto known = mesh::partitioner_names();  // said now, since a file with a partition would never ask for it
+    if (std::find(known.begin(), known.end(), options_.partitioner) == known.end()) {
+      throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partitioner '{}'", options_.partitioner),
+                                           .cause = "is not known." + did_you_mean(options_.partitioner, known),
+                                           .remedy = fmt::format("use {}", fmt::join(known, ", "))});
+    }
     const double begin = MPI_Wtime();
     std::optional<mesh::Mesh> loaded;
     {

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
 
 #include "apps/command.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/base/version.hpp"
+#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/report.hpp"
 #include "barrio/mpi/run.hpp"
 
@@ -55,16 +58,17 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 void print_result(const Command& command, const Json& result, bool is_json) {
-  const std::string text = is_json ? result.dump(2) + "\n" : command.render(result);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  // Names in a file may be no UTF-8.
+  const std::string text = is_json ? result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : command.render(result);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  throw Error(ErrorCode::failed, {.subject = "standard output", .cause = fmt::format("cannot be written: {}", std::strerror(errno))});
 }
 
 void print_failure(const Error& error, bool is_json) {
   if (!is_json) return;
   Json document = json_document("barrio.error", 1);
   document["error"] = to_json(error);
-  std::puts(document.dump(2).c_str());
+  std::puts(document.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   std::fflush(stdout);
 }
 
@@ -96,7 +100,9 @@ int run_parallel(Command& command, const GlobalOptions& options, int argc, char*
             if (options.shows_times && context.is_root()) std::fputs(mpi::format_summary(summary).c_str(), stderr);
           }
           if (!options.trace_file.empty()) mpi::write_trace(context, options.trace_file);
-          if (context.is_root()) print_result(command, result, options.is_json);
+          agree_after(context, [&] {
+            if (context.is_root()) print_result(command, result, options.is_json);
+          });
           command_code = command.exit_code(result);
         } catch (const AgreedError& error) {
           if (context.is_root()) print_failure(error, options.is_json);
@@ -119,7 +125,7 @@ int main_of(int argc, char** argv) {
   app.add_option("--trace", options.trace_file, "Write a Chrome/Perfetto trace, one track per rank");
   app.require_subcommand(1);
   app.fallthrough();
-  const auto commands = all_commands();
+  const auto commands = all_commands(options.n_ranks);
   for (const auto& command : commands) {
     CLI::App* sub = app.add_subcommand(command->name(), command->summary());
     sub->set_help_flag("-h,--help", "Show this help and end");
@@ -160,7 +166,7 @@ int main_of(int argc, char** argv) {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Command>> all_commands() {
+std::vector<std::unique_ptr<Command>> all_commands(const int& n_ranks) {
   std::vector<std::unique_ptr<Command>> all;
   all.push_back(make_info());
   all.push_back(make_generate());
@@ -169,6 +175,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   all.push_back(make_load());
   all.push_back(make_map());
   all.push_back(make_report());
+  all.push_back(make_exec(n_ranks));
   all.push_back(make_doctor());
   return all;
 }

@@ -71,6 +71,34 @@ class Report : public Command {
   int code_ = 0;
 };
 
+class Exec : public Command {
+ public:
+  explicit Exec(const int& n_ranks) : n_ranks_(n_ranks) {}
+  [[nodiscard]] std::string name() const override { return "exec"; }
+  [[nodiscard]] std::string summary() const override { return "Run a program of yours on --ranks ranks, with the launcher and the flags that barrio uses itself"; }
+  [[nodiscard]] std::string example() const override { return "barrio --ranks 4 exec ./heat wing8.h5m"; }
+  void add_options(CLI::App& app) override {
+    // What follows belongs to the program, options too.
+    app.prefix_command();
+    app.fallthrough(false);
+    app_ = &app;
+  }
+  Json run(mpi::Context*) override {
+    std::vector<std::string> arguments = app_->remaining();
+    if (arguments.empty()) throw Error(ErrorCode::usage, {.subject = "barrio exec", .cause = "a program to run is needed", .remedy = example()});
+    const std::string program = arguments.front();
+    arguments.erase(arguments.begin());
+    if (program.find('/') != std::string::npos && !std::filesystem::exists(program))
+      throw Error(ErrorCode::failed, {.subject = program, .cause = "does not exist"});
+    launch(n_ranks_ > 0 ? n_ranks_ : 1, program, arguments);
+  }
+  [[nodiscard]] std::string render(const Json&) const override { return ""; }
+
+ private:
+  const int& n_ranks_;
+  CLI::App* app_ = nullptr;
+};
+
 class Doctor : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "doctor"; }
@@ -98,6 +126,7 @@ class Doctor : public Command {
 }  // namespace
 
 std::unique_ptr<Command> make_report() { return std::make_unique<Report>(); }
+std::unique_ptr<Command> make_exec(const int& n_ranks) { return std::make_unique<Exec>(n_ranks); }
 std::unique_ptr<Command> make_doctor() { return std::make_unique<Doctor>(); }
 
 }  // namespace barrio::apps

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/command.hpp"
+#include "apps/parts.hpp"
 #include "apps/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/exchange/router.hpp"
@@ -34,6 +35,7 @@ class Partition : public Command {
   }
   Json run(mpi::Context* context) override {
     mesh::MeshTables tables = io::read_tables(*context, input_);
+    check_n_parts(n_parts_, tables);
     {
       const Region region(context->trace(), cut_region);
       mesh::partition_cells(*context, tables, n_parts_, method_);

@@ -1,0 +1,28 @@
+include(CMakePackageConfigHelpers)
+
+get_property(rooms GLOBAL PROPERTY BARRIO_BUILT_ROOMS)
+set(barrio_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/barrio)
+
+install(TARGETS ${rooms} barrio_barrio barrio_compiler barrio_mpi_library EXPORT barrioTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT barrioTargets NAMESPACE barrio:: DESTINATION ${barrio_config_dir})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/barrio DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+
+if(TARGET barrio_command)
+  install(TARGETS barrio_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/doctor DESTINATION ${CMAKE_INSTALL_DATADIR}/barrio)
+endif()
+if(TARGET barrio_mpich_yield)
+  install(TARGETS barrio_mpich_yield LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/barrio)
+endif()
+
+# Whoever uses an installed barrio needs the same MPI and the libraries it was built with.
+set(BARRIO_HAS_METIS ${METIS_FOUND})
+set(BARRIO_HAS_PTSCOTCH ${PTScotch_FOUND})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/barrioConfig.cmake.in ${PROJECT_BINARY_DIR}/barrioConfig.cmake
+                              INSTALL_DESTINATION ${barrio_config_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/barrioConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/barrioConfig.cmake ${PROJECT_BINARY_DIR}/barrioConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindParallelHDF5.cmake ${PROJECT_SOURCE_DIR}/cmake/FindMETIS.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindPTScotch.cmake
+        DESTINATION ${barrio_config_dir})

@@ -32,6 +32,8 @@ std::string enum_name(hid_t file, const std::string& where, const std::string& a
   const Handle attribute(H5Aopen_by_name(file, where.c_str(), attribute_name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
   if (!attribute) return {};
   const Handle type(H5Aget_type(attribute.get()), &H5Tclose);
+  const Handle space(H5Aget_space(attribute.get()), &H5Sclose);
+  if (H5Sget_simple_extent_npoints(space.get()) != 1) return {};
   std::array<unsigned char, 16> value{};
   std::array<char, 64> text{};
   if (H5Tget_class(type.get()) != H5T_ENUM || H5Tget_size(type.get()) > value.size() ||
@@ -87,6 +89,7 @@ H5mCatalog read_h5m_catalog(hid_t file, const std::string& path) {
   const auto coordinates = extents(file, "/tstt/nodes/coordinates");
   if (coordinates.size() != 2 || coordinates[1] < 1 || coordinates[1] > 3)
     refuse(path, "has no vertex coordinates (dataset /tstt/nodes/coordinates)");
+  check_size(file, "/tstt/nodes/coordinates");
   catalog.n_vertices = coordinates[0];
   catalog.n_coordinates = coordinates[1];
   catalog.first_vertex = start_id(file, path, "/tstt/nodes/coordinates");
@@ -97,13 +100,15 @@ H5mCatalog read_h5m_catalog(hid_t file, const std::string& path) {
     group.type = enum_name(file, where, "element_type");
     if (group.type.empty()) refuse(path, fmt::format("element table {} does not say its type", name));
     const auto table = extents(file, where + "/connectivity");
-    if (table.empty()) refuse(path, fmt::format("element table {} has no connectivity", name));
+    if (table.empty() || table.size() > 2) refuse(path, fmt::format("element table {} has no connectivity", name));
+    check_size(file, where + "/connectivity");
     if (table.size() == 2) {
       group.n = table[0];
       group.n_nodes = table[1];
     } else {
       const auto ends = extents(file, where + "/poly_indices");
       if (ends.size() != 1) refuse(path, fmt::format("element table {} has no list of lengths (poly_indices)", name));
+      check_size(file, where + "/poly_indices");
       group.n = ends[0];
     }
     group.start_id = start_id(file, path, where + "/connectivity");
@@ -114,11 +119,15 @@ H5mCatalog read_h5m_catalog(hid_t file, const std::string& path) {
   const auto list = extents(file, "/tstt/sets/list");
   if (!list.empty()) {
     if (list.size() != 2 || list[1] != 4) refuse(path, "has a set table that does not have 4 columns");
+    check_size(file, "/tstt/sets/list");
     catalog.n_sets = list[0];
     catalog.first_set = start_id(file, path, "/tstt/sets/list");
   }
   const auto contents = extents(file, "/tstt/sets/contents");
-  if (!contents.empty()) catalog.n_contents = contents[0];
+  if (!contents.empty()) {
+    check_size(file, "/tstt/sets/contents");
+    catalog.n_contents = contents[0];
+  }
   for (const std::string& name : names_in(file, "/tstt/tags")) catalog.tags.push_back(read_tag(file, name, catalog));
   catalog.history = read_strings(file, "/tstt/history");
   return catalog;

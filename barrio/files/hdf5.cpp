@@ -106,6 +106,7 @@ Handle open_to_read(mpi::Context& context, const std::string& path) {
 }
 
 bool has(hid_t where, const std::string& path) {
+  const Quiet quiet;
   // HDF5 wants every step of the path to exist before it answers for the last one.
   for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
     const std::string step = path.substr(0, at);
@@ -117,6 +118,7 @@ bool has(hid_t where, const std::string& path) {
 std::vector<std::string> names_in(hid_t where, const std::string& path) {
   std::vector<std::string> names;
   if (!has(where, path)) return names;
+  const Quiet quiet;
   const Handle group = checked(H5Gopen2(where, path.c_str(), H5P_DEFAULT), &H5Gclose, path, "opening the group");
   H5Literate(
       group.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr,
@@ -144,6 +146,43 @@ std::vector<std::int64_t> extents(hid_t where, const std::string& path) {
 
 namespace {
 
+/// A compressed dataset may be larger than its storage by this factor; 64 KiB are never too much.
+constexpr std::uint64_t highest_compression = 4096;
+constexpr std::uint64_t always_believed_bytes = 1U << 16U;
+
+/// All ranks see the same sizes, so they refuse together.
+void check_size_of(hid_t dataset, hid_t type, hid_t space, const std::string& path) {
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  const int rank = H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
+  std::uint64_t bytes = H5Tget_size(type);
+  bool is_absurd = false;
+  for (int d = 0; d < rank; ++d) {
+    is_absurd = is_absurd || __builtin_mul_overflow(bytes, std::uint64_t{sizes[static_cast<std::size_t>(d)]}, &bytes);
+    if (sizes[static_cast<std::size_t>(d)] == 0) return;
+  }
+  const Handle layout(H5Dget_create_plist(dataset), &H5Pclose);
+  const std::uint64_t stored = H5Dget_storage_size(dataset);
+  const bool is_chunked = H5Pget_layout(layout.get()) == H5D_CHUNKED;
+  is_absurd = is_absurd || (is_chunked ? bytes / highest_compression > std::max(stored, always_believed_bytes) : bytes > stored);
+  if (!is_absurd) return;
+  throw Error(ErrorCode::bad_input, {.subject = path,
+                                     .cause = fmt::format("announces {} rows, but the file holds only {} bytes of it",
+                                                          sizes[0], stored),
+                                     .remedy = "copy or write the file again"});
+}
+
+}  // namespace
+
+void check_size(hid_t where, const std::string& path) {
+  const Quiet quiet;
+  const Handle dataset = checked(H5Dopen2(where, path.c_str(), H5P_DEFAULT), &H5Dclose, path, "opening");
+  const Handle type = checked(H5Dget_type(dataset.get()), &H5Tclose, path, "asking for the type");
+  const Handle space = checked(H5Dget_space(dataset.get()), &H5Sclose, path, "asking for the extents");
+  check_size_of(dataset.get(), type.get(), space.get(), path);
+}
+
+namespace {
+
 struct RawValues {
   std::vector<std::byte> bytes;
   std::size_t value_bytes = 0;  // of one stored element
@@ -164,9 +203,12 @@ RawValues read_raw(hid_t where, const std::string& path, Rows rows) {
   std::array<hsize_t, H5S_MAX_RANK> sizes{};
   const int rank = H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
   check(rank, path, "asking for the extents");
+  check_size_of(dataset.get(), type.get(), space.get(), path);
+  if (H5Tdetect_class(type.get(), H5T_VLEN) > 0 || H5Tis_variable_str(type.get()) > 0)
+    throw Error(ErrorCode::bad_input, {.subject = path, .cause = "has values of varying length, which are not expected here"});
   const auto n_rows = rank > 0 ? static_cast<std::int64_t>(sizes[0]) : 1;
   if (rows.count < 0) rows = {0, n_rows};
-  if (rows.first < 0 || rows.first + rows.count > n_rows) {
+  if (rows.first < 0 || rows.count > n_rows - rows.first) {
     throw Error(ErrorCode::bad_input, {.subject = path,
                                        .cause = fmt::format("has {} rows, rows {} to {} were wanted", n_rows, rows.first,
                                                             rows.first + rows.count)});
@@ -273,6 +315,7 @@ std::vector<std::string> read_strings(hid_t where, const std::string& path) {
   const Quiet quiet;
   const std::vector<std::int64_t> sizes = extents(where, path);
   if (sizes.size() != 1 || sizes[0] == 0) return {};
+  check_size(where, path);
   const Handle dataset(H5Dopen2(where, path.c_str(), H5P_DEFAULT), &H5Dclose);
   const Handle type(H5Dget_type(dataset.get()), &H5Tclose);
   if (H5Tis_variable_str(type.get()) <= 0) return read_texts(where, path);

@@ -56,6 +56,10 @@ std::vector<std::string> names_in(hid_t where, const std::string& path);
 /// Extents of a dataset; empty if there is no such dataset. Local.
 std::vector<std::int64_t> extents(hid_t where, const std::string& path);
 
+/// Check that a dataset announces no more values than its storage can hold, so that a damaged size is not believed. Local.
+/// @throws Error{bad_input} naming the dataset
+void check_size(hid_t where, const std::string& path);
+
 /// Rows of a dataset that this rank reads; the other dimensions are read whole.
 struct Rows {
   std::int64_t first = 0;

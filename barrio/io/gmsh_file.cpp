@@ -98,6 +98,17 @@ std::int64_t checked_count(const Scanner& in, std::int64_t n) {
   return n;
 }
 
+/// Dimension of the elements of a supported type.
+int gmsh_dimension(int type) {
+  switch (type) {
+    case 15: return 0;
+    case 1: return 1;
+    case 2:
+    case 3: return 2;
+    default: return 3;
+  }
+}
+
 /// Cut rows into one share per rank while blocks pass by.
 class Cutter {
  public:
@@ -125,7 +136,7 @@ class Cutter {
 
 class Indexer {
  public:
-  Indexer(const std::string& path, int n_ranks) : in_(path), n_ranks_(n_ranks) {}
+  Indexer(const std::string& path, int n_ranks) : path_(path), in_(path), n_ranks_(n_ranks) {}
 
   GmshIndex run() {
     bool has_nodes = false;
@@ -172,7 +183,7 @@ class Indexer {
     index_.is_binary = in_.number<int>() == 1;
     const auto size = in_.number<int>();
     if (version < 4.1 || version >= 5.0) {
-      throw Error(ErrorCode::bad_input, {.subject = "Gmsh file",
+      throw Error(ErrorCode::bad_input, {.subject = path_,
                                          .cause = fmt::format("is of format {}, barrio reads 4.1", version),
                                          .remedy = "save it again: gmsh IN -save -format msh41 -o OUT"});
     }
@@ -245,6 +256,7 @@ class Indexer {
       block.entity_tag = word();
       block.type = word();
       block.n = checked_count(in_, index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>());
+      if (block.entity_dim < 0 || block.entity_dim > 3) in_.refuse(fmt::format("has nodes on an entity of dimension {}", block.entity_dim));
       n_seen += block.n;
       if (n_seen > head[1]) in_.refuse("has more nodes than it announces");
       if (index_.is_binary) {
@@ -295,6 +307,8 @@ class Indexer {
       const std::int64_t width = 8 * (1 + std::int64_t{gmsh_nodes_per_element(block.type)});
       if (width == 8)
         in_.refuse(fmt::format("has elements of Gmsh type {}, which is not supported: save a first-order mesh", block.type));
+      if (block.entity_dim != gmsh_dimension(block.type))
+        in_.refuse(fmt::format("has elements of Gmsh type {} on an entity of dimension {}", block.type, block.entity_dim));
       if (index_.is_binary) {
         const std::int64_t first = in_.offset();
         cutter.cut(b, block.n, [&](GmshSegment& s) { s.offset = first + width * s.first; });
@@ -311,6 +325,7 @@ class Indexer {
     if (index_.is_binary) in_.need_line();
   }
 
+  std::string path_;
   Scanner in_;
   int n_ranks_;
   GmshIndex index_;

@@ -65,20 +65,24 @@ void add_cells(hid_t file, const files::H5mGroup& group, std::int64_t first_vert
   const std::string where = "/tstt/elements/" + group.name;
   const auto nodes = files::read_integers(file, where + "/connectivity");
   std::vector<std::int64_t> ends;
-  if (group.n_nodes == 0) ends = files::read_integers(file, where + "/poly_indices");
+  if (group.n_nodes == 0) ends = files::read_integers(file, where + "/poly_indices");  // as many as group.n
   std::vector<Point> corners;
   std::size_t begin = 0;
   for (std::int64_t i = 0; i < group.n; ++i) {
     const std::size_t end = group.n_nodes > 0 ? begin + static_cast<std::size_t>(group.n_nodes) : static_cast<std::size_t>(ends[static_cast<std::size_t>(i)] + 1);
     corners.clear();
-    const std::size_t n = mesh::detail::n_corners(type, end - begin);
-    for (std::size_t k = begin; k < begin + n && k < nodes.size(); ++k) {
+    const std::size_t n = end < begin ? 0 : mesh::detail::n_corners(type, end - begin);
+    if (end < begin || end > nodes.size() || n > end - begin) {
+      throw Error(ErrorCode::bad_input, {.subject = where, .cause = fmt::format("element {} has {} nodes", i, static_cast<std::int64_t>(end - begin)),
+                                         .remedy = "the file is damaged or was written wrongly"});
+    }
+    for (std::size_t k = begin; k < begin + n; ++k) {
       const std::int64_t row = nodes[k] - first_vertex;
       if (row < 0 || row >= static_cast<std::int64_t>(points.size()))
         throw Error(ErrorCode::bad_input, {.subject = where, .cause = fmt::format("element {} has vertex {}, which does not exist", i, nodes[k])});
       corners.push_back(points[static_cast<std::size_t>(row)]);
     }
-    if (corners.size() == n) quality.add(type, corners);
+    if (!corners.empty()) quality.add(type, corners);
     begin = end;
   }
 }

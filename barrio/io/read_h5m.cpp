@@ -58,7 +58,7 @@ Plan look(const std::string& path) {
 
 /// Give all ranks what rank 0 found.
 void share(mpi::Context& context, Plan& plan) {
-  std::string text = context.is_root() ? to_json(plan.catalog).dump() : "";
+  std::string text = context.is_root() ? to_json(plan.catalog).dump(-1, ' ', true, Json::error_handler_t::replace) : "";
   mpi::broadcast(context, text);
   plan.catalog = files::h5m_catalog_from_json(Json::parse(text));
   mpi::broadcast(context, plan.list.contents_end);
@@ -88,12 +88,21 @@ CellBlock read_block(mpi::Context& context, hid_t file, const files::H5mGroup& g
     const std::int64_t begin = from < first ? last.front() + 1 : 0;
     if (from < first) last.erase(last.begin());
     block.offsets.assign(1, 0);
+    const std::int64_t n_entries = files::extents(file, where + "/connectivity").at(0);
+    std::int64_t before = begin - 1;
+    bool is_sound = before >= -1 && before < n_entries;
     for (const std::int64_t end : last) {
-      if (end + 1 < begin + block.offsets.back())
-        fault = Error(ErrorCode::bad_input, {.subject = where + "/poly_indices", .cause = "does not ascend"});
+      is_sound = is_sound && end >= before && end < n_entries;
+      if (!is_sound) break;
       block.offsets.push_back(end + 1 - begin);
+      before = end;
     }
-    rows = {begin, fault ? 0 : block.offsets.back()};
+    if (!is_sound) {
+      fault = Error(ErrorCode::bad_input, {.subject = where + "/poly_indices",
+                                           .cause = fmt::format("does not ascend within the {} entries of connectivity", n_entries),
+                                           .remedy = "the file is damaged or was written wrongly"});
+    }
+    rows = is_sound ? files::Rows{begin, block.offsets.back()} : files::Rows{0, 0};
   }
   for (const std::int64_t id : files::read_integers(file, where + "/connectivity", rows))
     block.nodes.push_back(GlobalId{id - first_vertex});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "barrio/base/error.hpp"
 
@@ -54,6 +55,17 @@ MeshTables make_box(mpi::Context& context, const BoxOptions& options) {
   if (n[0] < 1 || n[1] < 1 || n[2] < 1) {
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("box of {} x {} x {} cells", n[0], n[1], n[2]),
                                          .cause = "needs at least one cell along each axis"});
+  }
+  // In floating point: the product may pass 2^63.
+  if (static_cast<double>(n[0] + 1) * static_cast<double>(n[1] + 1) * static_cast<double>(n[2] + 1) > 1e17) {
+    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("box of {} x {} x {} cells", n[0], n[1], n[2]),
+                                         .cause = "has more vertices than can be numbered"});
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (!(std::isfinite(options.low[axis]) && std::isfinite(options.high[axis]) && options.low[axis] < options.high[axis])) {
+      throw AgreedError(ErrorCode::usage, {.subject = fmt::format("box from {} to {} along axis {}", options.low[axis], options.high[axis], axis),
+                                           .cause = "needs finite corners, the lower one below the upper one"});
+    }
   }
   const Grid grid{n};
   const Rank me = context.rank();

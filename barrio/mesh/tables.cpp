@@ -129,6 +129,12 @@ void validate_locally(mpi::Context& context, const MeshTables& tables, const std
     const CellBlock& block = tables.blocks[b];
     const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
+      const std::size_t n = block.cell(i).size();
+      const std::size_t n_least = block.type == CellType::polygon ? 3 : detail::n_corners(block.type, 0);
+      if (n < n_least) {
+        refuse(fmt::format("{} {} has {} vertices, at least {} are needed", topology(block.type).name,
+                           first + static_cast<std::int64_t>(i), n, n_least));
+      }
       for (const GlobalId node : block.cell(i)) {
         if (value(node) < 0 || value(node) >= n_vertices) {
           refuse(fmt::format("{} {} has vertex {}, but there are {} vertices", topology(block.type).name,

@@ -141,6 +141,7 @@ TEST(Neighborhood, DoesNotWaitForOthersWhenItDiesOfAnException) {
     throw Error(ErrorCode::failed, {.subject = "this test", .cause = "means it"});
   };
   EXPECT_THROW(fail(), Error);
+  mpi::barrier(context);
   // Take in what is left, so that MPI can end; the first packet went to the receive of the round.
   std::vector<std::byte> packet(packet_bytes);
   for (const Rank from : neighbours)

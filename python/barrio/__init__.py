@@ -1,0 +1,81 @@
+"""Neighbourhood computing on distributed meshes: barrio's C++ core with mpi4py and numpy.
+
+    from mpi4py import MPI
+    import barrio
+
+    mesh = barrio.read(MPI.COMM_WORLD, "wing.msh", ghost_layers=1)
+    field = mesh.add_field("temperature", barrio.Dim.vertex)
+    field.values[:] = 300.0
+    field.exchange()
+
+The core and MPI are loaded when a name of the core is used first: `python -m barrio.report` needs
+neither.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from barrio import _mpi
+from barrio.errors import BadInputError, Error, ErrorCode, FailedError, UsageError
+
+if TYPE_CHECKING:
+    from barrio._core import (
+        CellType,
+        Dim,
+        Field,
+        Mesh,
+        MeshSet,
+        Pieces,
+        SetKind,
+        VtkhdfWriter,
+        box,
+        commit,
+        inspect,
+        mpi_library,
+        read,
+        write,
+    )
+
+try:
+    from barrio._build import VERSION as __version__
+except ImportError:  # the source folder itself, where only the report can run
+    __version__ = "unknown"
+
+__all__ = [
+    "BadInputError",
+    "CellType",
+    "Dim",
+    "Error",
+    "ErrorCode",
+    "FailedError",
+    "Field",
+    "Mesh",
+    "MeshSet",
+    "Pieces",
+    "SetKind",
+    "UsageError",
+    "VtkhdfWriter",
+    "__version__",
+    "box",
+    "commit",
+    "inspect",
+    "mpi_library",
+    "read",
+    "write",
+]
+
+_mpi.choose_library()
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'barrio' has no attribute {name!r}")
+    core = _mpi.load_core()
+    value = getattr(core, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,71 @@
+"""What barrio raises: an error with its subject, its cause and a remedy."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ErrorCode(IntEnum):
+    """How barrio's programs end: the exit code that belongs to an error."""
+
+    failed = 1  # the machine or the file system said no
+    usage = 2  # an argument is wrong
+    bad_input = 3  # a file or its contents are wrong
+    differs = 4  # a comparison found a difference
+    internal = 70  # a bug in barrio
+
+
+class Error(RuntimeError):
+    """A fault in arguments, input or the machine.
+
+    If `is_agreed`, every rank of the communicator raises the same error, and the program may go on
+    after it. `first_rank` is then the lowest rank that found the fault; None if all of them did.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        subject: str,
+        cause: str,
+        remedy: str = "",
+        is_agreed: bool = False,
+        first_rank: int | None = None,
+    ) -> None:
+        super().__init__(f"{subject}: {cause}" + (f" ({remedy})" if remedy else ""))
+        self.code = ErrorCode(code)
+        self.subject = subject
+        self.cause = cause
+        self.remedy = remedy
+        self.is_agreed = is_agreed
+        self.first_rank = first_rank
+
+    def __reduce__(self) -> tuple[object, ...]:
+        parts = (self.subject, self.cause, self.remedy, self.is_agreed, self.first_rank)
+        return type(self), (int(self.code), *parts)
+
+
+class FailedError(Error):
+    """The machine or the file system said no."""
+
+
+class UsageError(Error):
+    """An argument is wrong."""
+
+
+class BadInputError(Error):
+    """A file or its contents are wrong."""
+
+
+_classes = {
+    ErrorCode.failed: FailedError,
+    ErrorCode.usage: UsageError,
+    ErrorCode.bad_input: BadInputError,
+}
+
+
+def make_error(
+    code: int, subject: str, cause: str, remedy: str, is_agreed: bool, first_rank: int | None
+) -> Error:
+    """Make the error of the class that belongs to a code. The core calls it."""
+    kind = _classes.get(ErrorCode(code), Error)
+    return kind(code, subject, cause, remedy, is_agreed, first_rank)

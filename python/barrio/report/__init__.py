@@ -1,0 +1,10 @@
+"""Results of barrio as one self-contained HTML page: pictures, plots, tables.
+
+    python -m barrio.report -o report.html load.json heat.json heat.vtkhdf
+
+Needs numpy, matplotlib, pyvista and VTK, but neither MPI nor barrio's compiled core.
+"""
+
+from __future__ import annotations
+
+__all__: list[str] = []

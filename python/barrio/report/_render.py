@@ -1,0 +1,178 @@
+"""Draw the pictures of one VTKHDF file: python -m barrio.report._render FILE FOLDER.
+
+Runs in a process of its own, because VTK ends its process where there is no OpenGL. What is found goes to
+FOLDER/facts.json before the first picture is drawn, so that it survives; pictures appear one by one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ._read import VtkhdfFile
+
+UNREADABLE = 3  # exit code
+FACTS_FILE = "facts.json"
+MAX_STEPS = 100  # read for the curve over time
+MAX_EXPLODED = 64  # parts
+
+
+def main(arguments: list[str]) -> int:
+    """Read FILE, write facts and pictures to FOLDER."""
+    path, folder = Path(arguments[0]), Path(arguments[1])
+    draws = arguments[2:] != ["--no-pictures"]
+    os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
+    from ._read import Unreadable, VtkhdfFile
+
+    try:
+        file = VtkhdfFile(path)
+        facts = find_facts(file)
+    except Unreadable as error:
+        print(error, file=sys.stderr)
+        return UNREADABLE
+    (folder / FACTS_FILE).write_text(json.dumps(facts), encoding="utf-8")
+    if draws:
+        draw(file, facts, folder)
+    return 0
+
+
+def find_facts(file: VtkhdfFile) -> dict[str, Any]:
+    """Tell what kind of file it is, and count and measure what the page says about it."""
+    import numpy as np
+
+    grid = file.first.grid
+    cells = set(grid.cell_data.keys())
+    facts: dict[str, Any] = {"n_steps": file.n_steps}
+    if {"owner", "rank", "is_ghost"} <= cells:
+        own = np.asarray(grid.cell_data["is_ghost"]) == 0
+        if "part" in cells:
+            facts["cells_of_part"] = _count(grid.cell_data["part"][own])
+        return facts | _ghost_facts(grid)
+    facts |= {"kind": "mesh", "n_cells": grid.n_cells, "n_vertices": grid.n_points}
+    if "part" in cells:
+        facts["cells_of_part"] = _count(grid.cell_data["part"])
+    field = _field_name(grid)
+    if file.n_steps > 1 and field:
+        facts |= {"kind": "series", "field": field} | _series_facts(file, field)
+    return facts
+
+
+def _count(values: np.ndarray) -> list[int]:
+    import numpy as np
+
+    return np.bincount(np.maximum(np.asarray(values, dtype=np.int64), 0)).tolist()
+
+
+def _field_name(grid: Any) -> str:
+    names = [name for name in grid.point_data.keys() if grid.point_data[name].ndim == 1]
+    return "temperature" if "temperature" in names else (names[0] if names else "")
+
+
+def _ghost_facts(grid: Any) -> dict[str, Any]:
+    import numpy as np
+
+    rank, owner = np.asarray(grid.cell_data["rank"]), np.asarray(grid.cell_data["owner"])
+    ghost = np.asarray(grid.cell_data["is_ghost"]) != 0
+    n_ranks = int(max(rank.max(), owner.max())) + 1
+    shown = n_ranks // 2
+    if not (rank == shown).any():
+        shown = int(rank[0])
+    of_owner = np.bincount(np.maximum(owner[ghost & (rank == shown)], 0), minlength=n_ranks)
+    return {
+        "kind": "ghosts",
+        "n_ranks": n_ranks,
+        "n_cells": int((~ghost).sum()),
+        "n_vertices": grid.n_points,
+        "owned_of_rank": np.bincount(rank[~ghost], minlength=n_ranks).tolist(),
+        "ghosts_of_rank": np.bincount(rank[ghost], minlength=n_ranks).tolist(),
+        "shown_rank": shown,
+        "ghosts_of_owner": of_owner.tolist(),
+    }
+
+
+def _series_facts(file: VtkhdfFile, field: str) -> dict[str, Any]:
+    """Measure the field at every step (of a long series, at some) against the last one."""
+    import numpy as np
+
+    from .colours import round_bands
+
+    last = file.n_steps - 1
+    steps = sorted({round(i * last / (MAX_STEPS - 1)) for i in range(MAX_STEPS)})
+    final = np.asarray(file.frame(last).grid.point_data[field], dtype=float)
+    rows = []
+    for step in steps:
+        frame = file.frame(step)
+        values = np.asarray(frame.grid.point_data[field], dtype=float)
+        away = np.abs(values - final) if len(values) == len(final) else np.full(1, np.nan)
+        rows.append((frame.time, values.mean(), values.min(), values.max(), away.mean(), away.max()))
+    table = np.array(rows)
+    bands = round_bands(float(table[:, 2].min()), float(table[:, 3].max()))
+    columns = ("times", "mean", "lowest", "highest", "mean_away", "max_away")
+    facts: dict[str, Any] = {name: _plain(table[:, i]) for i, name in enumerate(columns)}
+    facts["bands"] = [bands.low, bands.high, bands.count]
+    facts["shown_steps"] = [steps[i] for i in choose_frames(table[:, 4])]
+    facts["shown_times"] = [float(file.times[step]) for step in facts["shown_steps"]]
+    return facts
+
+
+def _plain(column: np.ndarray) -> list[float | None]:
+    """JSON has no NaN."""
+    return [float(value) if value == value and abs(value) != float("inf") else None for value in column]
+
+
+def choose_frames(mean_away: np.ndarray) -> list[int]:
+    """Choose four steps: the first, two on the way by what is left to do, and the last."""
+    last = len(mean_away) - 1
+    wanted = [0]
+    for share in (0.65, 0.25):
+        near = [abs(float(value) - share * float(mean_away[0])) for value in mean_away]
+        inner = range(1, last)
+        if len(inner):
+            wanted.append(min(inner, key=lambda i: near[i] if near[i] == near[i] else 1e300))
+    return sorted({*wanted, last})
+
+
+def draw(file: VtkhdfFile, facts: dict[str, Any], folder: Path) -> None:
+    """Draw what belongs to this kind of file."""
+    import numpy as np
+
+    from . import _scenes
+    from .colours import Bands
+
+    grid = file.first.grid
+    if facts["kind"] == "ghosts":
+        if "part" in grid.cell_data:
+            own = grid.extract_cells(np.asarray(grid.cell_data["is_ghost"]) == 0)
+            _draw_parts(own, len(_count(grid.cell_data["part"])), folder)
+        _scenes.draw_ghosts(grid, facts["shown_rank"], facts["n_ranks"], folder / "ghosts.png")
+        return
+    _draw_parts(grid, len(facts.get("cells_of_part", [0])), folder)
+    if facts["kind"] == "series":
+        skin = _scenes.find_skin(grid)
+        low, high, count = facts["bands"]
+        for step in facts["shown_steps"]:
+            values = np.asarray(file.frame(step).grid.point_data[facts["field"]], dtype=float)
+            bands = Bands(low, high, count)
+            _scenes.draw_field(skin, values, bands, folder / f"field{step}.png")
+
+
+def _draw_parts(grid: Any, n_parts: int, folder: Path) -> None:
+    import numpy as np
+
+    from . import _scenes
+
+    if "part" not in grid.cell_data:
+        grid.cell_data["part"] = np.zeros(grid.n_cells, dtype=np.int32)
+    _scenes.draw_parts(_scenes.find_skin(grid), n_parts, folder / "parts.png")
+    if 1 < n_parts <= MAX_EXPLODED:
+        _scenes.draw_exploded(grid, n_parts, folder / "exploded.png")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

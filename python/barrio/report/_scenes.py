@@ -1,0 +1,232 @@
+"""What is drawn of a mesh: the body and the wall it stands on, parts pulled apart, ghosts of a rank."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyvista as pv
+
+from .colours import Bands, colours
+
+SURFACE = "dataset_surface"
+POINT_ID = "barrio_point"
+FLAT = {"ambient": 1.0, "diffuse": 0.0}  # the colour itself, whatever the light
+
+
+@dataclass(frozen=True)
+class Skin:
+    """The boundary of a mesh, as a body (a wing) and the flat wall it stands on, if there are any."""
+
+    whole: pv.PolyData
+    body: pv.PolyData | None
+    wall: pv.PolyData | None
+    inward: np.ndarray  # normal of the wall, into the mesh
+
+
+def find_skin(grid: pv.UnstructuredGrid) -> Skin:
+    """Tell the body in the mesh from the sides of the box around it."""
+    grid.point_data[POINT_ID] = np.arange(grid.n_points)
+    whole = grid.extract_surface(algorithm=SURFACE)
+    low, high = np.array(grid.bounds[0::2]), np.array(grid.bounds[1::2])
+    near = 1e-7 * np.linalg.norm(high - low)
+    corners = whole.regular_faces if whole.is_all_triangles else None
+    on_side = {}
+    for axis in range(3):
+        for side, level in ((0, low[axis]), (1, high[axis])):
+            is_on = np.abs(whole.points[:, axis] - level) < near
+            on_side[axis, side] = (
+                is_on[corners].all(axis=1) if corners is not None else _all_points(whole, is_on)
+            )
+    is_box = np.any(list(on_side.values()), axis=0)
+    if is_box.all() or not is_box.any():
+        return Skin(whole, None, None, np.array([0.0, 1.0, 0.0]))
+    body = whole.extract_cells(~is_box).extract_surface(algorithm=SURFACE)
+    touches = {
+        key: int((np.abs(body.points[:, key[0]] - (low, high)[key[1]][key[0]]) < near).sum())
+        for key in on_side
+    }
+    best = max(touches, key=lambda key: touches[key])
+    if touches[best] == 0:
+        return Skin(whole, body, None, np.array([0.0, 1.0, 0.0]))
+    wall = whole.extract_cells(on_side[best]).extract_surface(algorithm=SURFACE)
+    inward = np.zeros(3)
+    inward[best[0]] = 1.0 if best[1] == 0 else -1.0
+    return Skin(whole, body, wall, inward)
+
+
+def _all_points(surface: pv.PolyData, is_on: np.ndarray) -> np.ndarray:
+    return np.array([is_on[cell.point_ids].all() for cell in surface.cell], dtype=bool)
+
+
+class Picture:
+    """A plotter with barrio's light and camera; save() writes a PNG without background."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.plotter = pv.Plotter(off_screen=True, window_size=[width, height], lighting="none")
+        self.plotter.enable_anti_aliasing("ssaa")
+        for position, strength in (((1, 1.5, 2), 0.7), ((-2, 1, 0.7), 0.35), ((0, -2, 1), 0.2)):
+            light = pv.Light(position=position, intensity=strength, light_type="camera light")
+            self.plotter.add_light(light)
+
+    def add(self, mesh: pv.DataSet, **options: Any) -> None:
+        """Add a surface; keywords as in pyvista."""
+        if mesh.n_cells > 0:
+            look = {"show_scalar_bar": False, "ambient": 0.5, "diffuse": 0.6}
+            self.plotter.add_mesh(mesh, **(look | options))
+
+    def add_with_edges(self, mesh: pv.DataSet, **options: Any) -> None:
+        """Add a surface and the edges of its faces, thin."""
+        edges = {"show_edges": True, "edge_color": "#20242a", "line_width": 0.6, "edge_opacity": 0.35}
+        self.add(mesh, **(edges | options))
+
+    def _look(self, centre: np.ndarray, direction: np.ndarray, height: float) -> None:
+        """Look from a direction at a centre, so that height fills the picture (no perspective)."""
+        up = np.array([0.0, 0.0, 1.0])
+        if abs(direction[2]) > 0.95 * np.linalg.norm(direction):
+            up = np.array([0.0, 1.0, 0.0])
+        camera = self.plotter.camera
+        camera.focal_point = tuple(centre)
+        camera.position = tuple(centre + direction / np.linalg.norm(direction) * 10.0 * height)
+        camera.up = tuple(up)
+        camera.parallel_projection = True
+        camera.parallel_scale = 0.5 * height
+        self.plotter.renderer.reset_camera_clipping_range()
+
+    def look_at_all(self, direction: np.ndarray, tightness: float = 1.0) -> None:
+        """Look from a direction at everything that was added, as near as it fits."""
+        low = np.array(self.plotter.bounds[0::2])
+        high = np.array(self.plotter.bounds[1::2])
+        self.fit(np.array([low, high]), direction, tightness)
+
+    def fit(self, box: np.ndarray, direction: np.ndarray, tightness: float = 1.0) -> None:
+        """Look from a direction at a box (low and high corner), as near as it fits."""
+        corners = np.array(list(itertools.product(*box.T)))
+        view = direction / np.linalg.norm(direction)
+        up = np.array([0.0, 1.0, 0.0]) if abs(view[2]) > 0.95 else np.array([0.0, 0.0, 1.0])
+        right = np.cross(up, view)
+        right /= np.linalg.norm(right)
+        above = np.cross(view, right)
+        across, along = corners @ right, corners @ above
+        width, height = self.plotter.window_size
+        centre = corners.mean(axis=0)
+        centre = centre + right * ((across.max() + across.min()) / 2 - centre @ right)
+        centre = centre + above * ((along.max() + along.min()) / 2 - centre @ above)
+        need = max(np.ptp(along), np.ptp(across) * height / width)
+        self._look(centre, direction, max(1.03 * need / tightness, 1e-12))
+
+    def save(self, path: Path) -> None:
+        """Render and write a PNG, trimmed to a palette where that does not show."""
+        from PIL import Image
+
+        image = self.plotter.screenshot(transparent_background=True, return_img=True)
+        self.plotter.close()
+        picture = Image.fromarray(_crop(image))
+        picture = picture.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        unfinished = path.with_suffix(".part")
+        picture.save(unfinished, format="PNG", optimize=True)
+        unfinished.rename(path)
+
+
+def _crop(image: np.ndarray) -> np.ndarray:
+    """Cut empty borders off."""
+    seen = image[:, :, 3] > 0
+    if not seen.any():
+        return image
+    rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
+    return image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+
+
+def eye_of(skin: Skin, aside: float, above: float) -> np.ndarray:
+    """Return the direction from the mesh to the eye: off the wall, moved aside and up."""
+    if skin.wall is None:
+        return np.array([-0.75, -1.0, 0.6])
+    axis = int(np.argmax(np.abs(skin.inward)))
+    if axis == 2:
+        return np.array([-0.5, -0.8, 0.9 * skin.inward[2]])
+    way = np.array([-1.0, 0.0, 0.0]) if axis == 1 else np.array([0.0, -1.0, 0.0])
+    return skin.inward + aside * way + np.array([0.0, 0.0, above])
+
+
+def wall_around_body(skin: Skin, margin: float) -> pv.PolyData | None:
+    """Cut the wall to a window around the body, with a margin in body lengths."""
+    if skin.wall is None or skin.body is None:
+        return None
+    low, high = np.array(skin.body.bounds[0::2]), np.array(skin.body.bounds[1::2])
+    room = margin * np.linalg.norm(high - low)
+    box = np.array([low - room, high + room]).T.ravel()
+    return skin.wall.clip_box(box, invert=False).extract_surface(algorithm=SURFACE)
+
+
+def draw_parts(skin: Skin, n_parts: int, path: Path) -> None:
+    """Draw the body and the wall around it, coloured by part, with the edges of the mesh."""
+    picture = Picture(1100, 820)
+    by_part = {"scalars": "part", "cmap": colours(n_parts), "clim": (-0.5, n_parts - 0.5)}
+    picture.add_with_edges(skin.whole if skin.body is None else skin.body, **by_part)
+    wall = wall_around_body(skin, 0.2)
+    if wall is not None:
+        picture.add_with_edges(wall, **FLAT, **by_part)
+    picture.look_at_all(eye_of(skin, 0.6, 0.95))
+    picture.save(path)
+
+
+def draw_exploded(grid: pv.UnstructuredGrid, n_parts: int, path: Path) -> None:
+    """Draw the surface of every part, pulled away from the middle."""
+    picture = Picture(1100, 820)
+    part = np.asarray(grid.cell_data["part"])
+    centres = grid.cell_centers().points
+    middle = centres.mean(axis=0)
+    palette = colours(n_parts)
+    for index in np.unique(part):
+        mine = part == index
+        piece = grid.extract_cells(mine).extract_surface(algorithm=SURFACE)
+        piece.points = piece.points + 0.35 * (centres[mine].mean(axis=0) - middle)
+        picture.add_with_edges(piece, color=palette[int(index)])
+    picture.look_at_all(np.array([-0.75, -1.0, 0.6]))
+    picture.save(path)
+
+
+def draw_ghosts(grid: pv.UnstructuredGrid, rank: int, n_ranks: int, path: Path) -> None:
+    """Draw the own cells of a rank in grey, and its ghosts pulled off, in the colour of their owner."""
+    picture = Picture(1100, 820)
+    held = np.asarray(grid.cell_data["rank"]) == rank
+    ghost = held & (np.asarray(grid.cell_data["is_ghost"]) != 0)
+    owner = np.asarray(grid.cell_data["owner"])
+    centres = grid.cell_centers().points
+    own = held & ~ghost
+    middle = centres[own if own.any() else held].mean(axis=0)
+    size = np.linalg.norm(np.ptp(centres[held], axis=0))
+    palette = colours(n_ranks)
+    if own.any():
+        surface = grid.extract_cells(own).extract_surface(algorithm=SURFACE)
+        picture.add_with_edges(surface, color="#dcdcd6")
+    for index in np.unique(owner[ghost]):
+        mine = ghost & (owner == index)
+        piece = grid.extract_cells(mine).extract_surface(algorithm=SURFACE)
+        way = centres[mine].mean(axis=0) - middle
+        piece.points = piece.points + 0.16 * size * way / max(np.linalg.norm(way), 1e-300)
+        picture.add_with_edges(piece, color=palette[int(index)], opacity=0.9)
+    side = np.sign(middle - np.array(grid.center))  # the rank's own outer side is in front
+    picture.look_at_all(np.array([0.75, 1.0, 0.6]) * np.where(side == 0, -1.0, -side))
+    picture.save(path)
+
+
+def draw_field(skin: Skin, values: np.ndarray, bands: Bands, path: Path) -> None:
+    """Draw a point field in bands of colour on the body and its wall."""
+    picture = Picture(900, 640)
+    style = {"scalars": "shown", "cmap": bands.colour_map, "clim": (bands.low, bands.high)}
+    body = skin.whole if skin.body is None else skin.body
+    for surface in (body, skin.wall):
+        if surface is not None:
+            surface.point_data["shown"] = values[surface.point_data[POINT_ID]]
+    picture.add(body, ambient=0.7, diffuse=0.35, n_colors=bands.count, **style)
+    if skin.wall is not None:
+        picture.add(skin.wall, n_colors=bands.count, **FLAT, **style)
+    if skin.wall is not None and skin.body is not None:
+        edges = skin.body.extract_feature_edges(feature_angle=40.0)
+        picture.add(edges, color="#9aa0a6", line_width=1.5, lighting=False)
+    picture.look_at_all(eye_of(skin, 0.4, 0.5))
+    picture.save(path)

@@ -1,0 +1,115 @@
+"""Have the pictures of VTKHDF files drawn, in processes of their own, and collect what they found."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ._render import FACTS_FILE, UNREADABLE
+from .documents import ReportError
+
+TIME_LIMIT_SECONDS = 600.0
+REMEDY = "install OpenGL without a screen: apt install libegl1 libgl1-mesa-dri"
+
+
+@dataclass
+class Drawing:
+    """What is known of one VTKHDF file."""
+
+    path: Path
+    facts: dict[str, Any] = field(default_factory=dict)
+    images: dict[str, bytes] = field(default_factory=dict)
+    fault: str = ""  # why pictures are missing, if they are
+
+    @property
+    def kind(self) -> str:
+        """Tell series, ghosts or mesh; nothing if the file could not be looked into."""
+        return str(self.facts.get("kind", ""))
+
+
+def draw_all(paths: list[Path], wants_pictures: bool = True) -> list[Drawing]:
+    """Draw several files, all at the same time up to the number of cores. Keeps their order.
+
+    @throws ReportError if one is no VTKHDF file; a failure to draw is noted in its Drawing.
+    """
+    drawings: list[Drawing] = []
+    n_at_once = max(1, min(os.cpu_count() or 1, 4))
+    for first in range(0, len(paths), n_at_once):
+        with contextlib.ExitStack() as stack:
+            jobs = [
+                stack.enter_context(_Job(path, wants_pictures))
+                for path in paths[first : first + n_at_once]
+            ]
+            drawings += [job.finish() for job in jobs]
+    return drawings
+
+
+class _Job:
+    """One drawing process and its folder."""
+
+    def __init__(self, path: Path, wants_pictures: bool) -> None:
+        self._path = path
+        self._temporary = tempfile.TemporaryDirectory(prefix="barrio-report-")
+        self._folder = Path(self._temporary.name)
+        self._log = (self._folder / "log").open("w+b")
+        command = [sys.executable, "-m", "barrio.report._render", str(path.resolve())]
+        command += [str(self._folder), *([] if wants_pictures else ["--no-pictures"])]
+        environment = dict(os.environ)
+        root = str(Path(__file__).resolve().parents[2])
+        known = [root, *filter(None, [environment.get("PYTHONPATH")])]
+        environment["PYTHONPATH"] = os.pathsep.join(known)
+        self._process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL,
+            stdout=self._log, stderr=self._log,
+        )  # fmt: skip
+
+    def __enter__(self) -> _Job:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+        self._temporary.cleanup()
+
+    def finish(self) -> Drawing:
+        """Wait, and take what is there."""
+        drawing = Drawing(self._path)
+        try:
+            code = self._process.wait(TIME_LIMIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            drawing.fault = f"not done after {TIME_LIMIT_SECONDS:.0f} s"
+            self._process.kill()
+            code = self._process.wait()
+        if code == UNREADABLE:
+            raise ReportError(self._path, self._last_words() or "cannot be read")
+        facts = self._folder / FACTS_FILE
+        if facts.exists():
+            with contextlib.suppress(ValueError):
+                drawing.facts = json.loads(facts.read_bytes())
+        drawing.images = {p.stem: p.read_bytes() for p in sorted(self._folder.glob("*.png"))}
+        if code != 0 and not drawing.fault:
+            drawing.fault = self._fault_of(code, bool(drawing.facts))
+        return drawing
+
+    def _fault_of(self, code: int, has_facts: bool) -> str:
+        if has_facts and code < 0:
+            name = signal.Signals(-code).name
+            return f"VTK ended with {name}, as it does where it finds no OpenGL; {REMEDY}"
+        if has_facts:
+            return f"{self._last_words()}; {REMEDY}"
+        return self._last_words() or f"the drawing process ended with code {code}"
+
+    def _last_words(self) -> str:
+        self._log.seek(0)
+        lines = self._log.read().decode("utf-8", "replace").split("\n")
+        return next((" ".join(line.split()) for line in reversed(lines) if line.strip()), "")[:300]

@@ -1,0 +1,233 @@
+"""The sections on a run: the field over time with its checks, and where the time went."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import figures, words
+from .colours import Bands
+from .documents import Document, as_number
+from .markup import Html, figure, paragraph, table, tag
+from .pictures import Drawing
+from .story import Section, Story, base_name, missing_pictures, picture
+
+_MAX_COLUMNS = 12  # ranks: more go into a plot
+_MAX_OPEN = 3  # documents whose times are not folded away
+
+
+def field_section(story: Story) -> Section | None:
+    """Show the field in time, and check its end against what is known."""
+    runs = story.results.of("heat")
+    drawing = story.drawing("series")
+    if not runs and drawing is None:
+        return None
+    name = str(drawing.facts["field"]) if drawing else "temperature"
+    body: list[Html] = []
+    if runs:
+        body.append(
+            paragraph(
+                "Heat spreads from the boundary into a cold body. The boundary holds a temperature "
+                "linear in space, so the steady state is known exactly, and what is left of it is a "
+                "check of the whole chain: mesh, ghosts, exchange and solver."
+            )
+        )
+        body += [_check(document) for document in runs[:1]]
+    if drawing is not None:
+        body += _frames(story, drawing, name)
+    if runs:
+        body += [_run_table(runs), *_same_everywhere(runs)]
+    return Section("field", name.capitalize(), body)
+
+
+def has_passed(document: Document) -> bool | None:
+    """Tell whether a run met its tolerance; None if it does not say."""
+    error, tolerance = document.number("max_error"), document.number("tolerance")
+    return None if error is None or tolerance is None else error <= tolerance
+
+
+def verdict(document: Document) -> Html:
+    """Return 'passed' or 'failed' as a badge."""
+    passed = has_passed(document)
+    if passed is None:
+        return tag("span", "not checked", class_="badge")
+    return tag(
+        "span", "passed" if passed else "failed", class_=f"badge {'good' if passed else 'bad'}"
+    )
+
+
+def _check(document: Document) -> Html:
+    return paragraph(
+        "Largest error against the steady state: ",
+        tag("b", f"{words.number(document.number('max_error'))} K"),
+        f" (tolerance {words.number(document.number('tolerance'))} K): ",
+        verdict(document),
+    )
+
+
+def _frames(story: Story, drawing: Drawing, name: str) -> list[Html]:
+    facts = drawing.facts
+    unit = "K" if name == "temperature" else ""
+    low, high, n_bands = facts["bands"]
+    frames = []
+    for step, time in zip(facts["shown_steps"], facts["shown_times"], strict=True):
+        image = drawing.images.get(f"field{step}")
+        if image:
+            caption = f"time {words.number(time)} (step {step} of {facts['n_steps'] - 1})"
+            frames.append(picture(image, f"{name} at time {words.number(time)}", caption))
+    body: list[Html] = []
+    if frames:
+        scale = f"{name} in {unit}" if unit else name
+        bar = figures.colour_bar(Bands(low, high, n_bands), scale)
+        body += [tag("div", frames, class_="frames"), figure(bar, "The scale of all frames.")]
+    if len(frames) < len(facts["shown_steps"]):
+        body.append(missing_pictures(drawing, story.wants_pictures))
+    first, last = facts["mean"][0], facts["mean"][-1]
+    caption = (
+        f"How far the {name} is from its last step, at {len(facts['times'])} steps of "
+        f"{drawing.path.name}. Its mean over the vertices goes from {words.number(first, 4)} to "
+        f"{words.number(last, 4)}{unit and ' ' + unit}."
+    )
+    body.append(figure(figures.distance_over_time(facts, unit), caption))
+    return body
+
+
+def _run_table(runs: list[Document]) -> Html:
+    rows: list[list[Any]] = []
+    for document in runs:
+        rows.append(
+            [
+                document.path.name,
+                verdict(document),
+                tag("code", document.text("temperature_checksum") or words.NOTHING),
+                tag("code", document.text("mesh_checksum") or words.NOTHING),
+                words.count(document.number("ranks")),
+                words.number(document.number("end_time")),
+                words.count(document.number("stages")),
+                words.count(document.number("exchanges")),
+                f"{words.number(document.number('max_error'))} K",
+                words.seconds(document.number("seconds")),
+            ]
+        )
+    head = ["run", "check", "checksum of T", "checksum of mesh", "ranks", "end time", "stages",
+            "exchanges", "largest error", "time"]  # fmt: skip
+    return table(head, rows, n_left=4)
+
+
+def _same_everywhere(runs: list[Document]) -> list[Html]:
+    """Compare runs of the same problem on other numbers of ranks: their checksums must agree."""
+    groups: dict[tuple[Any, ...], list[Document]] = {}
+    for document in runs:
+        if document.text("temperature_checksum"):
+            key = (document.text("mesh_checksum"), document.number("end_time"))
+            groups.setdefault((*key, document.number("stages")), []).append(document)
+    said = []
+    for group in groups.values():
+        ranks = sorted({int(document.number("ranks") or 0) for document in group})
+        if len(ranks) < 2:
+            continue
+        sums = {document.text("temperature_checksum") for document in group}
+        where = words.listing([str(n) for n in ranks])
+        mesh = base_name(group[0].text("mesh"))
+        if len(sums) == 1:
+            text = f"{mesh} gives the same temperatures to the last bit on {where} ranks."
+            said.append(paragraph(tag("span", "same", class_="badge good"), " ", text))
+        else:
+            text = f"{mesh} gives {len(sums)} different checksums on {where} ranks."
+            said.append(paragraph(tag("span", "differs", class_="badge bad"), " ", text))
+    return said
+
+
+def phases_section(story: Story) -> Section | None:
+    """Show where the time went, by phase and rank."""
+    timed = [d for d in story.results.of("heat", "load", "partition", "generate", "info", "map")
+             if _phases(d)]  # fmt: skip
+    if not timed:
+        return None
+    body: list[Html] = [
+        paragraph("Seconds in each phase. The darker a field, the more of the run it took.")
+    ]
+    for index, document in enumerate(timed):
+        content = [*_wait_in_words(document), *_phase_views(document)]
+        title = f"barrio.{document.kind}, {document.path.name}"
+        if index < _MAX_OPEN:
+            body += [tag("h3", title), *content]
+        else:
+            body.append(tag("details", tag("summary", title), content))
+    return Section("time", "Time per phase and rank", body)
+
+
+def _phases(document: Document) -> list[dict[str, Any]]:
+    named = [p for p in document.items("phases") if isinstance(p, dict) and p.get("name")]
+    return sorted(named, key=lambda p: (_group(p), str(p["name"])))
+
+
+def _group(phase: dict[str, Any]) -> str:
+    return str(phase["name"]).partition(".")[0]
+
+
+def _ranks_of(phase: dict[str, Any]) -> list[float]:
+    values = phase.get("seconds_of_rank")
+    return [as_number(v) or 0.0 for v in values] if isinstance(values, list) else []
+
+
+def _wait_in_words(document: Document) -> list[Html]:
+    by_name = {str(phase["name"]): as_number(phase.get("mean_seconds")) for phase in _phases(document)}
+    said = []
+    nested = []
+    if "heat.solve" in by_name:
+        nested.append("heat.solve holds heat.interior, heat.wait and heat.fringe")
+    for parent in ("heat.load", "load"):
+        if parent in by_name and len(by_name) > 1:
+            nested.append(f"{parent} holds io.read and mesh.*")
+    if nested:
+        said.append(f"Phases nest: {words.listing(nested)}; so a column does not add up.")
+    solve, wait = by_name.get("heat.solve"), by_name.get("heat.wait")
+    if solve and wait is not None:
+        said.append(f"Of the solve, {words.percent(wait / solve)} is waiting for ghosts.")
+    ranks, nodes, cores = (document.number(k) for k in ("ranks", "nodes", "cores_of_rank_0"))
+    if ranks and nodes and cores and ranks > nodes * cores:
+        said.append(
+            f"{words.plural(ranks, 'rank')} share {words.plural(nodes * cores, 'core')} here, so ranks "
+            "also wait for a core; do not read these times as the speed of the code."
+        )
+    return [paragraph(" ".join(said))] if said else []
+
+
+def _phase_views(document: Document) -> list[Html]:
+    phases = _phases(document)
+    n_ranks = max(len(_ranks_of(phase)) for phase in phases)
+    views = []
+    if n_ranks > _MAX_COLUMNS:
+        rows = [(_ranks_of(phase) + [0.0] * n_ranks)[:n_ranks] for phase in phases]
+        plot = figures.phase_map([str(phase["name"]) for phase in phases], rows)
+        views.append(figure(plot, "Seconds per phase and rank, on a logarithmic scale."))
+        n_ranks = 0
+    views.append(_phase_table(phases, n_ranks))
+    return views
+
+
+def _phase_table(phases: list[dict[str, Any]], n_ranks: int) -> Html:
+    largest = max([as_number(phase.get("max_seconds")) or 0.0 for phase in phases] + [1e-300])
+    head = ["phase", "min", "mean", "max", "max / mean", "entries"]
+    head += [f"rank {rank}" for rank in range(n_ranks)]
+    rows: list[list[Any]] = []
+    group = ""
+    for phase in phases:
+        if _group(phase) != group:
+            group = _group(phase)
+            title = tag("th", group, colspan=len(head), scope="rowgroup")
+            rows.append([tag("tr", title, class_="group")])
+        low, mean, high = (as_number(phase.get(f"{k}_seconds")) for k in ("min", "mean", "max"))
+        cells: list[Any] = [str(phase["name"])]
+        cells += [_shaded(value, largest) for value in (low, mean, high)]
+        cells.append(words.number(high / mean) if mean and high is not None else words.NOTHING)
+        cells.append(words.count(as_number(phase.get("entries"))))
+        values: list[float | None] = list(_ranks_of(phase)[:n_ranks])
+        cells += [_shaded(v, largest) for v in values + [None] * (n_ranks - len(values))]
+        rows.append(cells)
+    return table(head, rows)
+
+
+def _shaded(value: float | None, largest: float) -> Html:
+    share = min(1.0, max(0.0, (value or 0.0) / largest)) ** 0.5
+    return tag("td", words.seconds(value), class_="h", style=f"--v:{share:.2f}")

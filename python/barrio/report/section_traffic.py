@@ -1,0 +1,199 @@
+"""The section on traffic: who sends how much to whom, before and after ranks were placed on a machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import figures, words
+from .documents import Document, as_number
+from .markup import Html, figure, paragraph, table, tag
+from .story import Section, Story, bytes_matrix
+
+_MAX_DRAWN = 3  # mappings, and matrices without one
+_MAX_NODES = 8  # in the table of bytes between nodes
+_MAX_RANKS = 2048  # in a drawn matrix
+
+
+def traffic_section(story: Story) -> Section | None:
+    """Show traffic matrices and what mapping made of them."""
+    maps, traffics = story.results.of("map"), story.results.of("traffic")
+    if not maps and not traffics:
+        return None
+    body: list[Html] = []
+    used: list[Document] = []
+    for document in maps[:_MAX_DRAWN]:
+        traffic = story.traffic_of(document)
+        if traffic is not None:
+            used.append(traffic)
+        body += _mapping(story, document, traffic)
+    others = [traffic for traffic in traffics if traffic not in used]
+    for traffic in others[:_MAX_DRAWN]:
+        body += _alone(story, traffic)
+    left = [d.path.name for d in maps[_MAX_DRAWN:] + others[_MAX_DRAWN:]]
+    if left:
+        body.append(paragraph(f"Not drawn: {', '.join(left)}.", class_="soft"))
+    return Section("traffic", "Traffic and mapping" if maps else "Traffic", body)
+
+
+def who_talks(traffic: Document) -> str:
+    """Tell whether a matrix is between ranks, or between parts that shared ranks when it was recorded."""
+    recorded = traffic.number("recorded_on_ranks")
+    return "rank" if recorded is None or recorded == traffic.data["ranks"] else "part"
+
+
+def weight_in_words(document: Document, value: float | None) -> str:
+    """Write a sum of what the mapping weighed: bytes, messages or points."""
+    weight = document.text("weight") or "bytes"
+    if weight == "bytes":
+        return words.in_bytes(value)
+    return f"{words.number(value)} {weight}"
+
+
+def has_gained(document: Document) -> bool:
+    """Tell whether mapping found a better order than the given one."""
+    return document.data["placement"] != document.data["given"]
+
+
+def cores_of_node(document: Document) -> int:
+    """The number of cores of one node."""
+    return max(1, int(document.data["cores"]) // int(document.data["nodes"]))
+
+
+def core_order(document: Document, key: str) -> tuple[list[int], list[int]]:
+    """Return the ranks in the order of their cores, and the node of each."""
+    cores = document.data[key]
+    order = sorted(range(len(cores)), key=lambda rank: cores[rank])
+    size = cores_of_node(document)
+    return order, [cores[rank] // size for rank in order]
+
+
+def _alone(story: Story, traffic: Document) -> list[Html]:
+    matrix = bytes_matrix(traffic)
+    who, n = who_talks(traffic), len(matrix)
+    said = [
+        paragraph(
+            f"{traffic.path.name}: {words.plural(n, who)} send each other "
+            f"{words.in_bytes(float(matrix.sum()))} in {_messages(traffic)}."
+        )
+    ]
+    if n <= _MAX_RANKS:
+        plot = figures.traffic_matrix(
+            matrix, list(range(n)), [0] * n, [], float(matrix.max()), traffic.path.name, who
+        )
+        said.append(tag("div", figure(plot, f"From {who} (row) to {who} (column)."), class_="pair"))
+    return said
+
+
+def _messages(traffic: Document) -> str:
+    n = sum(entry[4] for entry in traffic.data["entries"] if entry[0] != entry[1])
+    return words.plural(n, "message")
+
+
+def _mapping(story: Story, document: Document, traffic: Document | None) -> list[Html]:
+    n_ranks, n_nodes = len(document.data["given"]), int(document.data["nodes"])
+    who = who_talks(traffic) if traffic else "rank"
+    before, after = (document.number(k, "inter_node_share") for k in ("before", "after"))
+    crossing = [
+        weight_in_words(document, document.number(k, "inter_node_weight")) for k in ("before", "after")
+    ]
+    body = [
+        tag("h3", f"{document.path.name}: {words.plural(n_ranks, who)} on "
+                  f"{words.plural(n_nodes, 'node')} of {cores_of_node(document)} cores"),
+    ]  # fmt: skip
+    if has_gained(document):
+        text = (
+            f"Placing each {who} by whom it talks to brings what crosses between nodes from "
+            f"{words.percent(before)} ({crossing[0]}) down to {words.percent(after)} ({crossing[1]}) "
+            "of the traffic."
+        )
+        if before is not None and after is not None and after >= before:
+            text = (
+                f"The placement found costs less, with {words.percent(after)} ({crossing[1]}) of the "
+                f"traffic between nodes; before it was {words.percent(before)} ({crossing[0]})."
+            )
+        body.append(paragraph(text))
+    else:
+        body.append(
+            paragraph(
+                f"The given order is as good as anything found, and stays: {words.percent(before)} "
+                f"({crossing[0]}) of the traffic crosses between nodes."
+            )
+        )
+    if traffic is None:
+        body.append(
+            paragraph("The traffic it was computed from is not among the results.", class_="soft")
+        )
+    elif n_ranks <= _MAX_RANKS:
+        body.append(_matrices(document, traffic, who))
+    body += [_cost_table(document), *_node_tables(document)]
+    return body
+
+
+def _matrices(document: Document, traffic: Document, who: str) -> Html:
+    matrix = bytes_matrix(traffic)
+    largest = float(matrix.max()) if matrix.size else 0.0
+    names = [str(name) for name in document.items("node_names")]
+    drawn = []
+    keys = (("given", "before"), ("placement", "after")) if has_gained(document) else (
+        ("given", "given order"),)  # fmt: skip
+    for key, title in keys:
+        order, node_of = core_order(document, key)
+        plot = figures.traffic_matrix(matrix, order, node_of, names, largest, title, who)
+        caption = (
+            f"Bytes from {who} (row) to {who} (column), in the order of their cores "
+            f"{'before' if key == 'given' else 'after'} mapping. Heavy lines part the nodes: "
+            "what lies outside the blocks on the diagonal crosses the network."
+        )
+        drawn.append(figure(plot, caption))
+    return tag("div", drawn, class_="pair")
+
+
+def _cost_table(document: Document) -> Html:
+    def pair(name: str, write: Any, key: str) -> list[Any]:
+        before, after = document.number("before", key), document.number("after", key)
+        change = words.NOTHING
+        if before and after is not None:
+            change = f"{100.0 * (after - before) / before:+.1f} %".replace("-", "−")
+        return [name, write(before), write(after), change]
+
+    rows = [
+        pair("cost (weight × distance)", words.number, "cost"),
+        pair("between nodes", lambda value: weight_in_words(document, value), "inter_node_weight"),
+        pair("share between nodes", words.percent, "inter_node_share"),
+        pair("leaving the busiest node", words.in_bytes, "max_node_out_bytes"),
+    ]
+    limited = "" if document.data.get("complete", True) else "; the time limit cut the search short"
+    caption = (
+        f"Machine {document.text('machine')}; method: {document.text('method')}, "
+        f"{words.seconds(document.number('seconds'))}{limited}. No placement costs less than "
+        f"{words.number(document.number('lower_bound'))}."
+    )
+    return table(["", "before", "after", "change"], rows, caption=caption)
+
+
+def _node_tables(document: Document) -> list[Html]:
+    """Show bytes from node to node, before and after."""
+    made = []
+    names = [str(name) for name in document.items("node_names")]
+    keys = ("before", "after") if has_gained(document) else ("before",)
+    for key in keys:
+        rows = document.items(key, "node_bytes")
+        if not 1 < len(rows) <= _MAX_NODES or not all(isinstance(row, list) for row in rows):
+            continue
+        values = [[as_number(value) or 0.0 for value in row] for row in rows]
+        largest = float(np.max([max(row, default=0.0) for row in values])) or 1.0
+        body = []
+        for index, row in enumerate(values):
+            name = names[index] if index < len(names) else f"node {index}"
+            body.append([f"from {name}", *[_shaded(value, largest) for value in row]])
+        head = ["", *[f"to {names[i] if i < len(names) else i}" for i in range(len(values))]]
+        title = f"Bytes between nodes, {key if has_gained(document) else 'given order'}"
+        made.append(table(head, body, caption=title))
+    return [tag("div", made, class_="pair")] if made else []
+
+
+def _shaded(value: float, largest: float) -> Html:
+    share = f"--v:{(value / largest) ** 0.5:.2f}"
+    return tag("td", words.in_bytes(value), class_="h", style=share)

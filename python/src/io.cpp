@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+
+#include "barrio/base/error.hpp"
+#include "barrio/io/inspect.hpp"
+#include "barrio/io/read.hpp"
+#include "barrio/io/write.hpp"
+#include "barrio/mesh/box.hpp"
+#include "barrio/mesh/partition_cells.hpp"
+#include "bindings.hpp"
+
+namespace barrio::python {
+namespace {
+
+using Path = std::filesystem::path;
+
+/// Make a mesh in a context of its own, with Python's lock released. Collective.
+template <class Make>
+MeshPointer make_mesh(const CommArgument& comm, Make&& make) {
+  std::unique_ptr<mpi::Context> context = make_context(comm);
+  const nb::gil_scoped_release unlocked;
+  try {
+    mesh::Mesh mesh = make(*context);
+    return std::make_shared<SharedMesh>(std::move(context), std::move(mesh));
+  } catch (const AgreedError&) {
+    context.reset();  // every rank is here, and none is unwinding any more: the communicator can be freed
+    throw;
+  }
+}
+
+MeshPointer read(const CommArgument& comm, const Path& path, int ghost_layers, const std::string& partitioner) {
+  return make_mesh(comm, [&](mpi::Context& context) {
+    return io::read(context, path.string(), {.ghost_layers = ghost_layers, .partitioner = partitioner});
+  });
+}
+
+using Point = std::array<double, 3>;
+
+MeshPointer box(const CommArgument& comm, const std::array<std::int64_t, 3>& n, bool tets, const Point& low, const Point& high,
+                std::optional<int> parts, int ghost_layers, const std::string& partitioner) {
+  return make_mesh(comm, [&](mpi::Context& context) {
+    mesh::MeshTables tables = mesh::make_box(context, {.n = n, .low = low, .high = high, .tets = tets});
+    mesh::partition_cells(context, tables, parts.value_or(context.size()), partitioner);
+    return mesh::Mesh(context, tables, {.ghost_layers = ghost_layers});
+  });
+}
+
+nb::object inspect(const Path& path, bool with_quality) {
+  std::string text;
+  {
+    const nb::gil_scoped_release unlocked;
+    text = io::inspect(path.string(), {.with_quality = with_quality}).dump();
+  }
+  return nb::module_::import_("json").attr("loads")(text);
+}
+
+/// A writer with the mesh it writes. A file that was not closed is given up without waiting for other ranks.
+class SharedWriter {
+ public:
+  SharedWriter(MeshPointer mesh, const Path& path, std::vector<std::string> fields, bool steps, io::Pieces pieces)
+      : mesh_(std::move(mesh)), path_(path.string()), has_steps_(steps) {
+    const nb::gil_scoped_release unlocked;
+    writer_ = std::make_unique<io::VtkhdfWriter>(
+        mesh_->mesh(), path_, io::VtkhdfOptions{.pieces = pieces, .fields = std::move(fields), .has_steps = steps});
+  }
+  ~SharedWriter() { discard(); }
+
+  void write_step(double time) {
+    check_open();
+    if (!has_steps_) throw_usage(path_, "is not a time series", "make the writer with steps=True");
+    const nb::gil_scoped_release unlocked;
+    writer_->write_step(time);
+  }
+  void close() {
+    if (!writer_) return;
+    const nb::gil_scoped_release unlocked;
+    writer_->close();
+    writer_.reset();
+  }
+  /// Drop the file as an exception would: Python's exceptions are invisible to C++, and the ranks may not have failed alike.
+  void discard() noexcept {
+    if (!writer_) return;
+    struct Unwinding {};
+    struct Drop {
+      std::unique_ptr<io::VtkhdfWriter>& writer;
+      ~Drop() { writer.reset(); }
+    };
+    try {
+      const Drop drop{writer_};
+      throw Unwinding{};
+    } catch (const Unwinding&) {  // NOLINT: nothing is left to do
+    }
+  }
+  void check_open() const {
+    if (!writer_) throw_usage(path_, "is closed already");
+  }
+
+ private:
+  MeshPointer mesh_;
+  std::string path_;
+  bool has_steps_;
+  std::unique_ptr<io::VtkhdfWriter> writer_;
+};
+
+}  // namespace
+
+void bind_io(nb::module_& module) {
+  using namespace nb::literals;
+  module.def("read", &read, "comm"_a, "path"_a, nb::kw_only(), "ghost_layers"_a = 0, "partitioner"_a = "rcb",
+             R"(Read a mesh file (.h5m or Gmsh 4.1) and build the distributed mesh. Collective over comm.
+
+Parts stored in the file go to ranks in contiguous slices; a file without a partition is cut into as many parts as ranks.
+Raises BadInputError or FailedError on all ranks alike.)");
+  module.def("box", &box, "comm"_a, "n"_a = std::array<std::int64_t, 3>{8, 8, 8}, nb::kw_only(), "tets"_a = false,
+             "low"_a = Point{0.0, 0.0, 0.0}, "high"_a = Point{1.0, 1.0, 1.0}, "parts"_a = nb::none(), "ghost_layers"_a = 0,
+             "partitioner"_a = "rcb",
+             R"(Make a box cut into n[0] x n[1] x n[2] hexes, or six times as many tets. Collective over comm.
+
+Without `parts` it is cut into as many parts as ranks. Sets: the material "box" and the boundaries "x-" to "z+".)");
+  module.def("inspect", &inspect, "path"_a, nb::kw_only(), "with_quality"_a = true,
+             nb::sig("def inspect(path: str | os.PathLike, *, with_quality: bool = True) -> dict[str, typing.Any]"),
+             R"(Describe a mesh file. Local; needs neither mpi4py nor a launcher.
+
+Keys: format, file_bytes, vertices, entities, sets, named_sets, tags, parts, box, quality, unsupported.)");
+  module.def(
+      "write",
+      [](SharedMesh& mesh, const Path& path) {
+        const nb::gil_scoped_release unlocked;
+        io::write(mesh.mesh(), path.string());
+      },
+      "mesh"_a, "path"_a, "Write a mesh with all its vertex and cell fields as VTKHDF. Collective.");
+
+  nb::enum_<io::Pieces>(module, "Pieces", "What the pieces of a VTKHDF file are.")
+      .value("parts", io::Pieces::parts, "the file is the same for any number of ranks")
+      .value("ranks_with_ghosts", io::Pieces::ranks_with_ghosts, "shows the distribution");
+
+  nb::class_<SharedWriter>(module, "VtkhdfWriter", R"(Write a mesh and fields as VTKHDF, with time steps if wanted. All verbs are collective.
+
+`with` closes the file, which gets its name only then; if the block raises, the file is discarded and an old one stays.)")
+      .def(nb::init<MeshPointer, const Path&, std::vector<std::string>, bool, io::Pieces>(), "mesh"_a, "path"_a, nb::kw_only(),
+           "fields"_a = std::vector<std::string>{}, "steps"_a = false, "pieces"_a = io::Pieces::parts)
+      .def("write_step", &SharedWriter::write_step, "time"_a, "Append the present values of the vertex fields as a time step.")
+      .def("close", &SharedWriter::close, "Complete the file and give it its name. Again: nothing.")
+      .def("__enter__", [](nb::handle_t<SharedWriter> self) -> nb::object {
+             nb::cast<SharedWriter&>(self).check_open();
+             return nb::borrow(self);
+           },
+           nb::sig("def __enter__(self) -> VtkhdfWriter"))
+      .def(
+          "__exit__",
+          [](SharedWriter& self, nb::handle type, nb::handle, nb::handle) {
+            if (type.is_none()) {
+              self.close();
+            } else {
+              self.discard();
+            }
+          },
+          "type"_a.none(), "value"_a.none(), "traceback"_a.none(),
+          nb::sig("def __exit__(self, type: type[BaseException] | None, value: BaseException | None, "
+                  "traceback: types.TracebackType | None) -> None"));
+}
+
+}  // namespace barrio::python

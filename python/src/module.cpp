@@ -1,0 +1,26 @@
+#include <array>
+
+#include "barrio/base/version.hpp"
+#include "bindings.hpp"
+
+namespace {
+
+std::string mpi_library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  std::string version(text.data(), static_cast<std::size_t>(length));
+  while (!version.empty() && (version.back() == '\0' || version.back() == '\n' || version.back() == ' ')) version.pop_back();
+  return version;
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+  module.doc() = "The C++ library barrio, as Python sees it. Use it through the package `barrio`.";
+  module.def("mpi_library", &mpi_library, "Name and version of the MPI that barrio is linked to. Local; works before MPI_Init.");
+  module.def("commit", &barrio::commit, "The commit barrio was built from, with \"+\" if the tree had changes.");
+  barrio::python::bind_errors(module);
+  barrio::python::bind_mesh(module);
+  barrio::python::bind_io(module);
+}

@@ -1,0 +1,197 @@
+// Real files that other programs wrote. What they hold was found by two other readers: the counts stand in the collection's
+// own README, the members of sets come from a script on h5py that expands ranges and follows sets in sets.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "barrio/io/inspect.hpp"
+#include "barrio/io/read.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/io/whole_file.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::io {
+namespace {
+
+using mesh::CellType;
+using mesh::SetKind;
+using test::world;
+
+struct Sample {
+  const char* file;
+  std::int64_t n_vertices;
+  std::map<CellType, std::int64_t> n;
+  int n_parts;
+  std::map<SetKind, int> n_sets;
+  std::uint64_t checksum;  ///< as one rank finds it
+};
+
+/// So that a failing test names its file.
+void PrintTo(const Sample& sample, std::ostream* out) { *out << sample.file; }
+
+class Interop : public testing::TestWithParam<Sample> {};
+
+#define BARRIO_INTEROP_FILE(path, name)                                                           \
+  const auto path = test::interop(std::string("h5m/") + (name));                                  \
+  if (!path) GTEST_SKIP() << "the collection of sample files is not there: no " << (name)
+
+TEST_P(Interop, CountsSetsAndChecksumAreRight) {
+  const Sample& sample = GetParam();
+  BARRIO_INTEROP_FILE(path, sample.file);
+  const mesh::MeshTables tables = read_tables(world(), path->string());
+  EXPECT_EQ(tables.vertices.n_rows, sample.n_vertices);
+  std::map<CellType, std::int64_t> n;
+  for (const mesh::CellBlock& block : tables.blocks) n[block.type] += block.rows.n_rows;
+  EXPECT_EQ(n, sample.n);
+  EXPECT_EQ(tables.n_parts, sample.n_parts);
+  std::map<SetKind, int> n_sets;
+  for (const mesh::SetInfo& set : tables.sets) n_sets[set.kind] += 1;
+  EXPECT_EQ(n_sets, sample.n_sets);
+
+  const mesh::Mesh mesh = read(world(), path->string(), {.ghost_layers = 1});
+  mesh.validate();
+  EXPECT_EQ(mesh.checksum(), sample.checksum) << fmt::format("{:#018x}", mesh.checksum());
+}
+
+TEST_P(Interop, InspectingFindsTheSame) {
+  const Sample& sample = GetParam();
+  BARRIO_INTEROP_FILE(path, sample.file);
+  if (world().rank() != 0) return;  // local
+  const Json found = inspect(path->string());
+  EXPECT_EQ(found["vertices"], sample.n_vertices);
+  EXPECT_EQ(found["entities"].size(), sample.n.size());
+  for (const auto& [type, n] : sample.n) EXPECT_EQ(found["entities"][std::string(mesh::topology(type).plural)], n);
+  EXPECT_EQ(found["sets"]["parts"], sample.n_parts);
+  for (const auto& [kind, n] : sample.n_sets) EXPECT_EQ(found["sets"][std::string(mesh::name(kind))], n);
+}
+
+constexpr auto edge = CellType::edge;
+constexpr auto triangle = CellType::triangle;
+constexpr auto quad = CellType::quad;
+constexpr auto polygon = CellType::polygon;
+constexpr auto tet = CellType::tet;
+constexpr auto hex = CellType::hex;
+using Sets = std::map<SetKind, int>;
+const Sets bricks{{SetKind::material, 64}, {SetKind::neumann, 3}, {SetKind::dirichlet, 3}, {SetKind::geometry, 729}};
+
+INSTANTIATE_TEST_SUITE_P(
+    Samples, Interop,
+    testing::Values(
+        Sample{"64bricks_1khex.h5m", 2197, {{hex, 1728}, {quad, 2160}, {edge, 3780}}, 256, bricks, 0},
+        Sample{"64bricks_12ktet.h5m", 2472, {{tet, 12310}, {triangle, 4186}, {edge, 5739}}, 256, bricks, 0},
+        Sample{"p8ex1.h5m", 75, {{hex, 32}, {quad, 64}}, 8, {{SetKind::material, 4}, {SetKind::neumann, 6}, {SetKind::dirichlet, 1}}, 0},
+        Sample{"oneside.h5m", 45, {{hex, 16}, {quad, 4}}, 2, {{SetKind::material, 1}, {SetKind::neumann, 1}}, 0},
+        Sample{"ln4.h5m", 10, {{quad, 4}}, 4, {}, 0},
+        Sample{"32hex_ef.h5m", 75, {{hex, 32}, {quad, 128}, {edge, 170}}, 4, {}, 0},
+        Sample{"16_unmerged_hex.h5m", 54, {{hex, 16}, {quad, 8}}, 0, {{SetKind::material, 1}, {SetKind::neumann, 1}}, 0},
+        Sample{"onepart.h5m", 12, {{hex, 2}, {quad, 6}, {edge, 16}}, 1, {{SetKind::material, 1}, {SetKind::neumann, 2}, {SetKind::geometry, 12}}, 0},
+        Sample{"mpas_p8.h5m", 1280, {{polygon, 642}}, 8, {}, 0},
+        Sample{"Homme_2pt.h5m", 728, {{quad, 726}}, 2, {{SetKind::material, 1}}, 0},
+        Sample{"field1.h5m", 728, {{quad, 726}}, 16, {{SetKind::material, 1}}, 0},
+        Sample{"portable_x86_64.h5m", 81, {{quad, 64}}, 0, {}, 0},
+        Sample{"test_geom.h5m", 8, {{triangle, 12}, {edge, 12}}, 0, {{SetKind::geometry, 26}}, 0},
+        Sample{"hex_2048.h5m", 2601, {{hex, 2048}}, 0, {}, 0},
+        Sample{"quads.h5m", 151, {{quad, 127}, {edge, 56}}, 0, {{SetKind::geometry, 15}}, 0},
+        Sample{"3k-tri-cube.h5m", 1472, {{triangle, 2940}, {edge, 180}}, 0, {}, 0}),
+    [](const auto& info) {
+      std::string name = info.param.file;
+      name.resize(name.find('.'));
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
+
+TEST(InteropFiles, PolyhedraAreRefusedByName) {
+  BARRIO_INTEROP_FILE(path, "twoPolyh.h5m");
+  try {
+    static_cast<void>(read(world(), path->string()));
+    FAIL() << "polyhedra were read";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::bad_input);
+    EXPECT_NE(error.cause().find("has 2 polyhedra"), std::string::npos) << error.what();
+    EXPECT_NE(error.remedy().find("tets"), std::string::npos) << error.what();
+  }
+  if (world().rank() != 0) return;
+  const Json shown = inspect(path->string());
+  EXPECT_EQ(shown["entities"]["polyhedra"], 2);
+  EXPECT_EQ(shown["unsupported"].size(), 1U);
+}
+
+TEST(InteropFiles, OwnedCellsAndGhostsEqualTheSerialOracle) {
+  for (const char* name : {"64bricks_1khex.h5m", "p8ex1.h5m", "ln4.h5m", "mpas_p8.h5m"}) {
+    BARRIO_INTEROP_FILE(path, name);
+    SCOPED_TRACE(name);
+    test::expect_equals_oracle(world(), read_tables(world(), path->string()));
+  }
+}
+
+/// Members by set id: vertices, edges, faces, volumes.
+using Members = std::map<std::int32_t, std::array<std::int64_t, 4>>;
+
+Members members_of(const mesh::Mesh& mesh, SetKind kind) {
+  Members members;
+  for (const mesh::MeshSet& set : mesh.sets())
+    if (set.info.kind == kind) members[set.info.id] = test::count_owned(mesh, set);
+  return members;
+}
+
+TEST(InteropFiles, SetsOfP8ex1HaveTheirMembers) {
+  BARRIO_INTEROP_FILE(path, "p8ex1.h5m");
+  const mesh::Mesh mesh = read(world(), path->string(), {.ghost_layers = 1});
+  EXPECT_EQ(members_of(mesh, SetKind::material), (Members{{1, {0, 0, 0, 8}}, {2, {0, 0, 0, 8}}, {3, {0, 0, 0, 8}}, {4, {0, 0, 0, 8}}}));
+  EXPECT_EQ(members_of(mesh, SetKind::neumann), (Members{{1, {0, 0, 16, 0}},
+                                                         {2, {0, 0, 8, 0}},
+                                                         {3, {0, 0, 16, 0}},
+                                                         {4, {0, 0, 8, 0}},
+                                                         {5, {0, 0, 8, 0}},
+                                                         {6, {0, 0, 8, 0}}}));
+  EXPECT_EQ(members_of(mesh, SetKind::dirichlet), (Members{{3, {15, 0, 0, 0}}}));
+}
+
+// Its boundary and material sets hold geometry sets, which hold the entities.
+TEST(InteropFiles, SetsOf64BricksHaveTheirMembersThroughOtherSets) {
+  BARRIO_INTEROP_FILE(path, "64bricks_1khex.h5m");
+  const mesh::Mesh mesh = read(world(), path->string());
+  Members materials;
+  for (std::int32_t id = 1; id <= 64; ++id) materials[id] = {8, 0, 0, 27};
+  EXPECT_EQ(members_of(mesh, SetKind::material), materials);
+  const Members boundaries{{100, {64, 192, 144, 0}}, {200, {64, 192, 144, 0}}, {300, {64, 192, 144, 0}}};
+  EXPECT_EQ(members_of(mesh, SetKind::neumann), boundaries);
+  EXPECT_EQ(members_of(mesh, SetKind::dirichlet), boundaries);
+  // Every entity belongs to exactly one geometry set.
+  std::array<std::int64_t, 4> total{};
+  for (const mesh::MeshSet& set : mesh.sets()) {
+    if (set.info.kind != SetKind::geometry) continue;
+    const auto n = test::count_owned(mesh, set);
+    for (std::size_t d = 0; d < 4; ++d) total[d] += n[d];
+  }
+  EXPECT_EQ(total, (std::array<std::int64_t, 4>{2197, 3780, 2160, 1728}));
+}
+
+TEST(InteropFiles, MixedSetsOf64BricksOfTets) {
+  BARRIO_INTEROP_FILE(path, "64bricks_12ktet.h5m");
+  const mesh::Mesh mesh = read(world(), path->string());
+  EXPECT_EQ(members_of(mesh, SetKind::neumann), (Members{{100, {60, 324, 280, 0}}, {200, {60, 324, 280, 0}}, {300, {59, 321, 278, 0}}}));
+  EXPECT_EQ(members_of(mesh, SetKind::dirichlet), (Members{{100, {60, 324, 280, 0}}, {200, {60, 324, 280, 0}}, {300, {60, 324, 280, 0}}}));
+  std::array<std::int64_t, 4> total{};
+  for (const auto& [id, n] : members_of(mesh, SetKind::material))
+    for (std::size_t d = 0; d < 4; ++d) total[d] += n[d];
+  EXPECT_EQ(total, (std::array<std::int64_t, 4>{854, 0, 0, 12310}));
+}
+
+TEST(InteropFiles, OtherFormatsAreRefusedWithARemedy) {
+  for (const char* name : {"airfoil_exterior.msh", "ghosts.msh", "2d_naca0012.cgns", "1khex.g", "tet_brick.vtk"}) {
+    const auto path = test::interop(std::string("other/") + name);
+    if (!path) GTEST_SKIP() << "the collection of sample files is not there: no " << name;
+    try {
+      static_cast<void>(read_tables(world(), path->string()));
+      ADD_FAILURE() << name << " was read";
+    } catch (const AgreedError& error) {
+      EXPECT_EQ(error.code(), ErrorCode::bad_input) << error.what();
+      EXPECT_EQ(error.subject(), path->string());
+      EXPECT_FALSE(error.remedy().empty()) << error.what();
+      if (path->extension() == ".msh") { EXPECT_NE(error.cause().find("is of format 2.2, barrio reads 4.1"), std::string::npos) << error.what(); }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace barrio::io
