@@ -28,7 +28,8 @@ struct CommArgument {
 };
 
 /// Make a context from a communicator of mpi4py. Collective. The communicator stays the caller's.
-/// @throws Error{usage} if MPI is not running or the communicator cannot be used; Python's ImportError if mpi4py loaded another MPI
+/// @throws Error{usage} if MPI is not running or the communicator cannot be used; Python's ImportError if mpi4py loaded
+/// another MPI
 std::unique_ptr<mpi::Context> make_context(const CommArgument& comm);
 
 /// Stop the search for names Python knows: the error is raised for the caller alone.

@@ -30,7 +30,8 @@ void install_abort_hook() {
 }  // namespace
 
 void throw_usage(std::string subject, std::string cause, std::string remedy) {
-  throw Error(ErrorCode::usage, {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
+  throw Error(ErrorCode::usage,
+              {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
 }
 
 std::unique_ptr<mpi::Context> make_context(const CommArgument& argument) {
@@ -41,14 +42,16 @@ std::unique_ptr<mpi::Context> make_context(const CommArgument& argument) {
   MPI_Initialized(&is_running);
   MPI_Finalized(&is_over);
   if (is_running == 0 || is_over != 0)
-    throw_usage("MPI", is_over != 0 ? "has ended already" : "is not initialised", "call barrio between MPI.Init() and MPI.Finalize()");
+    throw_usage("MPI", is_over != 0 ? "has ended already" : "is not initialised",
+                "call barrio between MPI.Init() and MPI.Finalize()");
 
   const auto place = nb::cast<std::uintptr_t>(nb::module_::import_("mpi4py.MPI").attr("_addressof")(argument.comm));
   const MPI_Comm comm = *reinterpret_cast<const MPI_Comm*>(place);  // NOLINT: mpi4py keeps the handle there
   if (comm == MPI_COMM_NULL) throw_usage("communicator", "is MPI.COMM_NULL", "give one that this process is in");
   int is_inter = 0;
   MPI_Comm_test_inter(comm, &is_inter);
-  if (is_inter != 0) throw_usage("communicator", "is an intercommunicator", "give an intracommunicator, such as comm.Merge()");
+  if (is_inter != 0)
+    throw_usage("communicator", "is an intercommunicator", "give an intracommunicator, such as comm.Merge()");
   install_abort_hook();
   const nb::gil_scoped_release unlocked;
   return std::make_unique<mpi::Context>(comm);

@@ -10,8 +10,8 @@ void set_python_error(const Error& error) {
   nb::object first_rank = nb::none();
   if (agreed != nullptr && agreed->first_rank()) first_rank = nb::int_(*agreed->first_rank());
   const nb::object made = nb::module_::import_("barrio.errors")
-                              .attr("make_error")(static_cast<int>(error.code()), error.subject(), error.cause(), error.remedy(),
-                                                  agreed != nullptr, first_rank);
+                              .attr("make_error")(static_cast<int>(error.code()), error.subject(), error.cause(),
+                                                  error.remedy(), agreed != nullptr, first_rank);
   PyErr_SetObject(made.type().ptr(), made.ptr());
 }
 

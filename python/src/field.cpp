@@ -16,14 +16,16 @@ struct SharedField {
 
   void begin() {
     Exchange& exchange = owner->exchange(*data);
-    if (exchange.is_travelling) throw_usage(fmt::format("field '{}'", data->name), "is being exchanged already", "call end_exchange() first");
+    if (exchange.is_travelling)
+      throw_usage(fmt::format("field '{}'", data->name), "is being exchanged already", "call end_exchange() first");
     const nb::gil_scoped_release unlocked;
     std::visit([](auto& halo) { halo.begin(); }, exchange.halo);
     exchange.is_travelling = true;
   }
   void end() {
     Exchange& exchange = owner->exchange(*data);
-    if (!exchange.is_travelling) throw_usage(fmt::format("field '{}'", data->name), "is not being exchanged", "call begin_exchange() first");
+    if (!exchange.is_travelling)
+      throw_usage(fmt::format("field '{}'", data->name), "is not being exchanged", "call begin_exchange() first");
     const nb::gil_scoped_release unlocked;
     std::visit([](auto& halo) { halo.end(); }, exchange.halo);
     exchange.is_travelling = false;
@@ -43,7 +45,8 @@ nb::ndarray<nb::numpy> values(nb::handle self) {
         const auto width = static_cast<std::size_t>(data.n_components);
         const std::array<std::size_t, 2> shape{all.size() / width, width};
         // The vector never grows, and the mesh that holds it lives as long as `self`.
-        return nb::ndarray<nb::numpy>(const_cast<void*>(address(all.data())), width == 1 ? 1 : 2, shape.data(), self, nullptr, type_of(all));
+        return nb::ndarray<nb::numpy>(const_cast<void*>(address(all.data())), width == 1 ? 1 : 2, shape.data(), self,
+                                      nullptr, type_of(all));
       },
       data.values);
 }
@@ -69,9 +72,11 @@ SharedField find_field(const MeshPointer& self, std::string_view name, Dim dim) 
 
 SharedField add_field(const MeshPointer& self, const std::string& name, Dim dim, int components, nb::handle dtype) {
   const auto wanted = nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(dtype).attr("name"));
-  if (components < 1) throw_usage(fmt::format("field '{}'", name), fmt::format("has {} components", components), "give at least one");
+  if (components < 1)
+    throw_usage(fmt::format("field '{}'", name), fmt::format("has {} components", components), "give at least one");
   if (value(dim) < value(Dim::vertex) || value(dim) > value(Dim::volume))
-    throw_usage(fmt::format("field '{}'", name), fmt::format("is on dimension {}", value(dim)), "dimensions are 0 .. 3");
+    throw_usage(fmt::format("field '{}'", name), fmt::format("is on dimension {}", value(dim)),
+                "dimensions are 0 .. 3");
   mesh::Mesh& mesh = self->mesh();
   if (wanted == "float64") {
     mesh.add_field<double>(name, dim, components);
@@ -91,15 +96,19 @@ SharedField add_field(const MeshPointer& self, const std::string& name, Dim dim,
 }  // namespace
 
 void bind_field(nb::module_& module, nb::class_<SharedMesh>& shared) {
-  nb::class_<SharedField>(module, "Field", "Values on the entities of one dimension of a mesh, which the field keeps alive.")
+  nb::class_<SharedField>(module, "Field",
+                          "Values on the entities of one dimension of a mesh, which the field keeps alive.")
       .def_prop_ro("name", [](const SharedField& self) { return self.data->name; })
       .def_prop_ro("dim", [](const SharedField& self) { return self.data->dim; })
       .def_prop_ro("n_components", [](const SharedField& self) { return self.data->n_components; })
-      .def_prop_ro("dtype", [](const SharedField& self) { return numpy_type(*self.data); }, nb::sig("def dtype(self) -> numpy.dtype"))
+      .def_prop_ro(
+          "dtype", [](const SharedField& self) { return numpy_type(*self.data); },
+          nb::sig("def dtype(self) -> numpy.dtype"))
       .def_prop_ro(
           "values", [](nb::handle_t<SharedField> self) { return values(self); },
           nb::sig("def values(self) -> numpy.typing.NDArray[typing.Any]"),
-          "The field's own memory, writable: shape (n_local(dim),) for one component, else (n_local(dim), n_components).")
+          "The field's own memory, writable: shape (n_local(dim),) for one component, else (n_local(dim), "
+          "n_components).")
       .def(
           "exchange",
           [](SharedField& self) {
@@ -108,18 +117,23 @@ void bind_field(nb::module_& module, nb::class_<SharedMesh>& shared) {
           },
           "Bring the copies up to date with their owners. All ranks take part; messages go to neighbours only.")
       .def("begin_exchange", &SharedField::begin,
-           "Send owned values and start to receive copies. Until `end_exchange()` owned values may be read and written, copies not.")
+           "Send owned values and start to receive copies. Until `end_exchange()` owned values may be read and "
+           "written, copies not.")
       .def("end_exchange", &SharedField::end, "Wait until the copies are there.")
       .def("__repr__", [](const SharedField& self) {
-        return fmt::format("<barrio.Field '{}' on dimension {}, {} x {}>", self.data->name, value(self.data->dim), self.data->n_components,
-                           nb::cast<std::string>(nb::str(numpy_type(*self.data))));
+        return fmt::format("<barrio.Field '{}' on dimension {}, {} x {}>", self.data->name, value(self.data->dim),
+                           self.data->n_components, nb::cast<std::string>(nb::str(numpy_type(*self.data))));
       });
 
   shared
-      .def("add_field", &add_field, nb::arg("name"), nb::arg("dim"), nb::arg("components") = 1, nb::arg("dtype") = nb::str("float64"),
-           nb::sig("def add_field(self, name: str, dim: Dim, components: int = 1, dtype: numpy.typing.DTypeLike = 'float64') -> Field"),
-           "Add a field, zero everywhere. Local. Types: float64, float32, int32, int64. Raises UsageError if the name is taken.")
-      .def("field", &find_field, nb::arg("name"), nb::arg("dim"), "The field of a name. Raises UsageError with \"did you mean\" if there is none.")
+      .def("add_field", &add_field, nb::arg("name"), nb::arg("dim"), nb::arg("components") = 1,
+           nb::arg("dtype") = nb::str("float64"),
+           nb::sig("def add_field(self, name: str, dim: Dim, components: int = 1, dtype: numpy.typing.DTypeLike = "
+                   "'float64') -> Field"),
+           "Add a field, zero everywhere. Local. Types: float64, float32, int32, int64. Raises UsageError if the name "
+           "is taken.")
+      .def("field", &find_field, nb::arg("name"), nb::arg("dim"),
+           "The field of a name. Raises UsageError with \"did you mean\" if there is none.")
       .def_prop_ro("fields",
                    [](const MeshPointer& self) {
                      std::vector<SharedField> fields;
@@ -129,7 +143,8 @@ void bind_field(nb::module_& module, nb::class_<SharedMesh>& shared) {
       .def(
           "checksum",
           [](SharedMesh& self, const SharedField& field) {
-            if (&field.owner->mesh() != &self.mesh()) throw_usage(fmt::format("field '{}'", field.data->name), "is of another mesh");
+            if (&field.owner->mesh() != &self.mesh())
+              throw_usage(fmt::format("field '{}'", field.data->name), "is of another mesh");
             const nb::gil_scoped_release unlocked;
             return self.mesh().checksum(*field.data);
           },

@@ -35,8 +35,8 @@ MeshPointer read(const CommArgument& comm, const Path& path, int ghost_layers, c
 
 using Point = std::array<double, 3>;
 
-MeshPointer box(const CommArgument& comm, const std::array<std::int64_t, 3>& n, bool tets, const Point& low, const Point& high,
-                std::optional<int> parts, int ghost_layers, const std::string& partitioner) {
+MeshPointer box(const CommArgument& comm, const std::array<std::int64_t, 3>& n, bool tets, const Point& low,
+                const Point& high, std::optional<int> parts, int ghost_layers, const std::string& partitioner) {
   return make_mesh(comm, [&](mpi::Context& context) {
     mesh::MeshTables tables = mesh::make_box(context, {.n = n, .low = low, .high = high, .tets = tets});
     mesh::partition_cells(context, tables, parts.value_or(context.size()), partitioner);
@@ -76,7 +76,8 @@ class SharedWriter {
     writer_->close();
     writer_.reset();
   }
-  /// Drop the file as an exception would: Python's exceptions are invisible to C++, and the ranks may not have failed alike.
+  /// Drop the file as an exception would: Python's exceptions are invisible to C++, and the ranks may not have failed
+  /// alike.
   void discard() noexcept {
     if (!writer_) return;
     struct Unwinding {};
@@ -111,8 +112,8 @@ void bind_io(nb::module_& module) {
 Parts stored in the file go to ranks in contiguous slices; a file without a partition is cut into as many parts as ranks.
 Raises BadInputError or FailedError on all ranks alike.)");
   module.def("box", &box, "comm"_a, "n"_a = std::array<std::int64_t, 3>{8, 8, 8}, nb::kw_only(), "tets"_a = false,
-             "low"_a = Point{0.0, 0.0, 0.0}, "high"_a = Point{1.0, 1.0, 1.0}, "parts"_a = nb::none(), "ghost_layers"_a = 0,
-             "partitioner"_a = "rcb",
+             "low"_a = Point{0.0, 0.0, 0.0}, "high"_a = Point{1.0, 1.0, 1.0}, "parts"_a = nb::none(),
+             "ghost_layers"_a = 0, "partitioner"_a = "rcb",
              R"(Make a box cut into n[0] x n[1] x n[2] hexes, or six times as many tets. Collective over comm.
 
 Without `parts` it is cut into as many parts as ranks. Sets: the material "box" and the boundaries "x-" to "z+".)");
@@ -133,18 +134,22 @@ Keys: format, file_bytes, vertices, entities, sets, named_sets, tags, parts, box
       .value("parts", io::Pieces::parts, "the file is the same for any number of ranks")
       .value("ranks_with_ghosts", io::Pieces::ranks_with_ghosts, "shows the distribution");
 
-  nb::class_<SharedWriter>(module, "VtkhdfWriter", R"(Write a mesh and fields as VTKHDF, with time steps if wanted. All verbs are collective.
+  nb::class_<SharedWriter>(module, "VtkhdfWriter",
+                           R"(Write a mesh and fields as VTKHDF, with time steps if wanted. All verbs are collective.
 
 `with` closes the file, which gets its name only then; if the block raises, the file is discarded and an old one stays.)")
-      .def(nb::init<MeshPointer, const Path&, std::vector<std::string>, bool, io::Pieces>(), "mesh"_a, "path"_a, nb::kw_only(),
-           "fields"_a = std::vector<std::string>{}, "steps"_a = false, "pieces"_a = io::Pieces::parts)
-      .def("write_step", &SharedWriter::write_step, "time"_a, "Append the present values of the vertex fields as a time step.")
+      .def(nb::init<MeshPointer, const Path&, std::vector<std::string>, bool, io::Pieces>(), "mesh"_a, "path"_a,
+           nb::kw_only(), "fields"_a = std::vector<std::string>{}, "steps"_a = false, "pieces"_a = io::Pieces::parts)
+      .def("write_step", &SharedWriter::write_step, "time"_a,
+           "Append the present values of the vertex fields as a time step.")
       .def("close", &SharedWriter::close, "Complete the file and give it its name. Again: nothing.")
-      .def("__enter__", [](nb::handle_t<SharedWriter> self) -> nb::object {
-             nb::cast<SharedWriter&>(self).check_open();
-             return nb::borrow(self);
-           },
-           nb::sig("def __enter__(self) -> VtkhdfWriter"))
+      .def(
+          "__enter__",
+          [](nb::handle_t<SharedWriter> self) -> nb::object {
+            nb::cast<SharedWriter&>(self).check_open();
+            return nb::borrow(self);
+          },
+          nb::sig("def __enter__(self) -> VtkhdfWriter"))
       .def(
           "__exit__",
           [](SharedWriter& self, nb::handle type, nb::handle, nb::handle) {

@@ -36,7 +36,8 @@ nb::object connectivity(nb::handle self, Dim dim) {
   auto& shared = nb::cast<SharedMesh&>(self);
   const EntityTable& table = shared.mesh().entities(dim);
   if (const int width = shared.width(dim); width > 0)
-    return nb::cast(ReadOnly<LocalId, nb::ndim<2>>(address(table.nodes.data()), {table.size(), static_cast<std::size_t>(width)}, self));
+    return nb::cast(ReadOnly<LocalId, nb::ndim<2>>(address(table.nodes.data()),
+                                                   {table.size(), static_cast<std::size_t>(width)}, self));
   return nb::make_tuple(view(self, shared.offsets(dim)), view(self, table.nodes));
 }
 
@@ -62,7 +63,8 @@ void bind_enumerations(nb::module_& module) {
       .value("neumann", SetKind::neumann)
       .value("geometry", SetKind::geometry)
       .value("other", SetKind::other);
-  nb::enum_<CellType> cell_type(module, "CellType", nb::is_arithmetic(), "Topology of an entity; the numbers in `Mesh.cell_types`.");
+  nb::enum_<CellType> cell_type(module, "CellType", nb::is_arithmetic(),
+                                "Topology of an entity; the numbers in `Mesh.cell_types`.");
   for (int i = 0; i < mesh::n_cell_types; ++i) {
     const auto type = static_cast<CellType>(i);
     cell_type.value(mesh::topology(type).name.data(), type);
@@ -72,10 +74,13 @@ void bind_enumerations(nb::module_& module) {
 void bind_set(nb::module_& module) {
   nb::class_<SharedSet>(module, "MeshSet", "A named set of entities and its members on this rank.")
       .def_prop_ro("kind", [](const SharedSet& self) { return self.set->info.kind; })
-      .def_prop_ro("id", [](const SharedSet& self) { return self.set->info.id; }, "The number users know it by.")
-      .def_prop_ro("name", [](const SharedSet& self) { return self.set->info.name; }, "May be empty.")
       .def_prop_ro(
-          "vertices", [](nb::handle_t<SharedSet> self) { return view(self, nb::cast<const SharedSet&>(self).set->vertices); },
+          "id", [](const SharedSet& self) { return self.set->info.id; }, "The number users know it by.")
+      .def_prop_ro(
+          "name", [](const SharedSet& self) { return self.set->info.name; }, "May be empty.")
+      .def_prop_ro(
+          "vertices",
+          [](nb::handle_t<SharedSet> self) { return view(self, nb::cast<const SharedSet&>(self).set->vertices); },
           "Local ids, copies included.")
       .def(
           "entities",
@@ -85,7 +90,8 @@ void bind_set(nb::module_& module) {
           },
           nb::arg("dim"), "Local ids of members of a dimension from 1 to 3; ghosts included for cells.")
       .def("__repr__", [](const SharedSet& self) {
-        return fmt::format("<barrio.MeshSet {} {} '{}'>", mesh::name(self.set->info.kind), self.set->info.id, self.set->info.name);
+        return fmt::format("<barrio.MeshSet {} {} '{}'>", mesh::name(self.set->info.kind), self.set->info.id,
+                           self.set->info.name);
       });
 }
 
@@ -94,22 +100,32 @@ void bind_set(nb::module_& module) {
 void bind_mesh(nb::module_& module) {
   bind_enumerations(module);
   bind_set(module);
-  nb::class_<SharedMesh> shared(module, "Mesh", R"(A mesh distributed over the ranks of a communicator. Made by `read` and `box`.
+  nb::class_<SharedMesh> shared(module, "Mesh",
+                                R"(A mesh distributed over the ranks of a communicator. Made by `read` and `box`.
 
 Local order of entities: interior, fringe (needs ghosts), ghosts grouped by owner. Arrays are views of the mesh's own
 memory, read-only but for the values of fields, and keep the mesh alive.)");
   using Self = nb::handle_t<SharedMesh>;
-  shared.def_prop_ro("cell_dim", [](SharedMesh& self) { return self.mesh().cell_dim(); }, "Dimension of the cells: face or volume.")
-      .def_prop_ro("ghost_layers", [](SharedMesh& self) { return self.mesh().ghost_layers(); })
-      .def("n_local", [](SharedMesh& self, Dim dim) { return self.mesh().n_local(checked(dim)); }, nb::arg("dim"),
-           "Entities this rank holds, ghosts included.")
-      .def("n_owned", [](SharedMesh& self, Dim dim) { return self.mesh().n_owned(checked(dim)); }, nb::arg("dim"))
-      .def("n_ghost", [](SharedMesh& self, Dim dim) { return self.mesh().n_ghost(checked(dim)); }, nb::arg("dim"),
-           "Copies of what other ranks own. For vertices: on the interface or beyond it.")
-      .def("n_global", [](SharedMesh& self, Dim dim) { return self.mesh().n_global(checked(dim)); }, nb::arg("dim"))
-      .def_prop_ro("n_parts", [](SharedMesh& self) { return self.mesh().n_parts(); }, "Parts of the whole mesh.")
+  shared
       .def_prop_ro(
-          "parts", [](SharedMesh& self) { return slice(self.mesh().parts()); }, "Parts this rank holds, as a slice of 0 .. n_parts - 1.")
+          "cell_dim", [](SharedMesh& self) { return self.mesh().cell_dim(); },
+          "Dimension of the cells: face or volume.")
+      .def_prop_ro("ghost_layers", [](SharedMesh& self) { return self.mesh().ghost_layers(); })
+      .def(
+          "n_local", [](SharedMesh& self, Dim dim) { return self.mesh().n_local(checked(dim)); }, nb::arg("dim"),
+          "Entities this rank holds, ghosts included.")
+      .def(
+          "n_owned", [](SharedMesh& self, Dim dim) { return self.mesh().n_owned(checked(dim)); }, nb::arg("dim"))
+      .def(
+          "n_ghost", [](SharedMesh& self, Dim dim) { return self.mesh().n_ghost(checked(dim)); }, nb::arg("dim"),
+          "Copies of what other ranks own. For vertices: on the interface or beyond it.")
+      .def(
+          "n_global", [](SharedMesh& self, Dim dim) { return self.mesh().n_global(checked(dim)); }, nb::arg("dim"))
+      .def_prop_ro(
+          "n_parts", [](SharedMesh& self) { return self.mesh().n_parts(); }, "Parts of the whole mesh.")
+      .def_prop_ro(
+          "parts", [](SharedMesh& self) { return slice(self.mesh().parts()); },
+          "Parts this rank holds, as a slice of 0 .. n_parts - 1.")
       .def_prop_ro(
           "coordinates",
           [](Self self) {
@@ -117,7 +133,8 @@ memory, read-only but for the values of fields, and keep the mesh alive.)");
             return nb::ndarray<nb::numpy, const double, nb::shape<-1, 3>>(address(x.data()), {x.size() / 3, 3}, self);
           },
           "Of all local vertices, shape (n_local(vertex), 3), model units.")
-      .def("global_ids", [](Self self, Dim dim) { return view(self, ids_of(mesh_of(self), dim)); }, nb::arg("dim"))
+      .def(
+          "global_ids", [](Self self, Dim dim) { return view(self, ids_of(mesh_of(self), dim)); }, nb::arg("dim"))
       .def(
           "owners",
           [](Self self, Dim dim) {
@@ -125,23 +142,32 @@ memory, read-only but for the values of fields, and keep the mesh alive.)");
             return view(self, dim == Dim::vertex ? mesh.vertices().owners : mesh.entities(checked(dim)).owners);
           },
           nb::arg("dim"), "The rank that owns each local entity.")
-      .def_prop_ro("cells", [](Self self) { return connectivity(self, mesh_of(self).cell_dim()); },
-                   nb::sig("def cells(self) -> numpy.typing.NDArray[numpy.int32] | tuple[numpy.typing.NDArray[numpy.int32], "
-                           "numpy.typing.NDArray[numpy.int32]]"),
-                   "Vertices of the cells, by local id: shape (n, k) if all on all ranks have k, else (offsets, vertices).")
-      .def("connectivity", [](Self self, Dim dim) { return connectivity(self, checked(dim, Dim::edge)); },
-           nb::arg("dim"),
-           nb::sig("def connectivity(self, dim: Dim) -> numpy.typing.NDArray[numpy.int32] | tuple[numpy.typing.NDArray[numpy.int32], "
-                   "numpy.typing.NDArray[numpy.int32]]"),
-           "The same for entities of a dimension from 1 to 3. Below the cells' dimension only those that the file lists.")
-      .def_prop_ro("cell_types", [](Self self) { return types(self, mesh_of(self).cells()); }, "`CellType` of each local cell.")
-      .def_prop_ro("cell_parts", [](Self self) { return view(self, mesh_of(self).cell_parts()); }, "Part of each local cell.")
-      .def("interior", [](SharedMesh& self, Dim dim) { return slice(self.mesh().interior(checked(dim))); }, nb::arg("dim"),
-           "Owned entities that can be computed before ghosts arrive.")
-      .def("fringe", [](SharedMesh& self, Dim dim) { return slice(self.mesh().fringe(checked(dim))); }, nb::arg("dim"),
-           "Owned entities that need ghosts.")
-      .def_prop_ro("neighbours", [](Self self) { return view(self, mesh_of(self).neighbours()); },
-                   "Ranks that share a vertex with this one, ascending.")
+      .def_prop_ro(
+          "cells", [](Self self) { return connectivity(self, mesh_of(self).cell_dim()); },
+          nb::sig("def cells(self) -> numpy.typing.NDArray[numpy.int32] | tuple[numpy.typing.NDArray[numpy.int32], "
+                  "numpy.typing.NDArray[numpy.int32]]"),
+          "Vertices of the cells, by local id: shape (n, k) if all on all ranks have k, else (offsets, vertices).")
+      .def(
+          "connectivity", [](Self self, Dim dim) { return connectivity(self, checked(dim, Dim::edge)); },
+          nb::arg("dim"),
+          nb::sig("def connectivity(self, dim: Dim) -> numpy.typing.NDArray[numpy.int32] | "
+                  "tuple[numpy.typing.NDArray[numpy.int32], "
+                  "numpy.typing.NDArray[numpy.int32]]"),
+          "The same for entities of a dimension from 1 to 3. Below the cells' dimension only those that the file "
+          "lists.")
+      .def_prop_ro(
+          "cell_types", [](Self self) { return types(self, mesh_of(self).cells()); }, "`CellType` of each local cell.")
+      .def_prop_ro(
+          "cell_parts", [](Self self) { return view(self, mesh_of(self).cell_parts()); }, "Part of each local cell.")
+      .def(
+          "interior", [](SharedMesh& self, Dim dim) { return slice(self.mesh().interior(checked(dim))); },
+          nb::arg("dim"), "Owned entities that can be computed before ghosts arrive.")
+      .def(
+          "fringe", [](SharedMesh& self, Dim dim) { return slice(self.mesh().fringe(checked(dim))); }, nb::arg("dim"),
+          "Owned entities that need ghosts.")
+      .def_prop_ro(
+          "neighbours", [](Self self) { return view(self, mesh_of(self).neighbours()); },
+          "Ranks that share a vertex with this one, ascending.")
       .def_prop_ro(
           "sets",
           [](const MeshPointer& self) {
@@ -151,8 +177,12 @@ memory, read-only but for the values of fields, and keep the mesh alive.)");
           },
           "The same list on every rank; the members are this rank's.")
       .def(
-          "set", [](const MeshPointer& self, SetKind kind, std::string_view name) { return SharedSet{self, &self->mesh().set(kind, name)}; },
-          nb::arg("kind"), nb::arg("name"), "The set of a kind with a name. Raises UsageError with \"did you mean\" if there is none.")
+          "set",
+          [](const MeshPointer& self, SetKind kind, std::string_view name) {
+            return SharedSet{self, &self->mesh().set(kind, name)};
+          },
+          nb::arg("kind"), nb::arg("name"),
+          "The set of a kind with a name. Raises UsageError with \"did you mean\" if there is none.")
       .def(
           "checksum",
           [](SharedMesh& self) {
@@ -167,13 +197,15 @@ memory, read-only but for the values of fields, and keep the mesh alive.)");
             self.mesh().validate();
           },
           "Check all that the mesh promises. Collective. Raises Error on all ranks, naming the first broken promise.")
-      .def_prop_ro("memory_bytes", [](SharedMesh& self) { return self.mesh().memory_bytes(); },
-                   "Bytes this rank holds for the mesh and its fields.")
+      .def_prop_ro(
+          "memory_bytes", [](SharedMesh& self) { return self.mesh().memory_bytes(); },
+          "Bytes this rank holds for the mesh and its fields.")
       .def("__repr__", [](SharedMesh& self) {
         const mesh::Mesh& mesh = self.mesh();
-        return fmt::format("<barrio.Mesh: {} vertices, {} cells in {} parts; rank {} of {} owns {} and {}>", mesh.n_global(Dim::vertex),
-                           mesh.n_global(mesh.cell_dim()), mesh.n_parts(), mesh.context().rank(), mesh.context().size(),
-                           mesh.n_owned(Dim::vertex), mesh.n_owned(mesh.cell_dim()));
+        return fmt::format("<barrio.Mesh: {} vertices, {} cells in {} parts; rank {} of {} owns {} and {}>",
+                           mesh.n_global(Dim::vertex), mesh.n_global(mesh.cell_dim()), mesh.n_parts(),
+                           mesh.context().rank(), mesh.context().size(), mesh.n_owned(Dim::vertex),
+                           mesh.n_owned(mesh.cell_dim()));
       });
   bind_field(module, shared);
 }

@@ -10,7 +10,8 @@ std::string mpi_library() {
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
   std::string version(text.data(), static_cast<std::size_t>(length));
-  while (!version.empty() && (version.back() == '\0' || version.back() == '\n' || version.back() == ' ')) version.pop_back();
+  while (!version.empty() && (version.back() == '\0' || version.back() == '\n' || version.back() == ' '))
+    version.pop_back();
   return version;
 }
 
@@ -18,7 +19,8 @@ std::string mpi_library() {
 
 NB_MODULE(_core, module) {
   module.doc() = "The C++ library barrio, as Python sees it. Use it through the package `barrio`.";
-  module.def("mpi_library", &mpi_library, "Name and version of the MPI that barrio is linked to. Local; works before MPI_Init.");
+  module.def("mpi_library", &mpi_library,
+             "Name and version of the MPI that barrio is linked to. Local; works before MPI_Init.");
   module.def("commit", &barrio::commit, "The commit barrio was built from, with \"+\" if the tree had changes.");
   barrio::python::bind_errors(module);
   barrio::python::bind_mesh(module);

@@ -20,7 +20,8 @@ SharedMesh::~SharedMesh() {
   for (const auto& [field, exchange] : state_->exchanges) {
     if (!exchange.is_travelling) continue;
     state_->context->log().warning(
-        fmt::format("field '{}' was dropped between begin_exchange() and end_exchange(); its memory is not given back", field->name));
+        fmt::format("field '{}' was dropped between begin_exchange() and end_exchange(); its memory is not given back",
+                    field->name));
     static_cast<void>(state_.release());  // MPI may still write there
     return;
   }
@@ -54,7 +55,8 @@ void SharedMesh::agree_on_widths() {
   for (std::size_t d = 1; d < 4; ++d) {
     const EntityTable& table = state_->mesh.entities(static_cast<Dim>(d));
     if (extremes[2 * d] == nothing) {
-      state_->widths[d] = std::max(static_cast<int>(d) + 1, table.nodes_per_entity);  // no rank has any: simplices as well as others
+      state_->widths[d] =
+          std::max(static_cast<int>(d) + 1, table.nodes_per_entity);  // no rank has any: simplices as well as others
     } else if (extremes[2 * d] == -extremes[2 * d + 1] && extremes[2 * d] > 0) {
       state_->widths[d] = static_cast<int>(extremes[2 * d]);
     } else if (table.offsets.empty()) {

@@ -119,9 +119,15 @@ void set_type(const std::filesystem::path& path, const std::string& group, const
   const hid_t type = H5Aget_type(attribute);
   std::array<unsigned char, 8> value{};
   sure(H5Tenum_valueof(type, type_name.c_str(), value.data()), type_name);
-  sure(H5Awrite(attribute, type, value.data()), group);
-  H5Tclose(type);
   H5Aclose(attribute);
+  // Writing to the open attribute fails in HDF5 1.10, since its type is a named one; so it is made again.
+  sure(H5Adelete_by_name(file, group.c_str(), "element_type", H5P_DEFAULT), group);
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const hid_t again = H5Acreate_by_name(file, group.c_str(), "element_type", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  sure(H5Awrite(again, type, value.data()), group);
+  H5Aclose(again);
+  H5Sclose(space);
+  H5Tclose(type);
   H5Fclose(file);
 }
 

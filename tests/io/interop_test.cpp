@@ -92,8 +92,8 @@ INSTANTIATE_TEST_SUITE_P(
         Sample{"hex_2048.h5m", 2601, {{hex, 2048}}, 0, {}, 0},
         Sample{"quads.h5m", 151, {{quad, 127}, {edge, 56}}, 0, {{SetKind::geometry, 15}}, 0},
         Sample{"3k-tri-cube.h5m", 1472, {{triangle, 2940}, {edge, 180}}, 0, {}, 0}),
-    [](const auto& info) {
-      std::string name = info.param.file;
+    [](const auto& sample) {
+      std::string name = sample.param.file;
       name.resize(name.find('.'));
       std::replace(name.begin(), name.end(), '-', '_');
       return name;

@@ -91,7 +91,7 @@ def test_fields_are_found_by_name(box: barrio.Mesh) -> None:
     assert "temperature" in repr(field) and "float32" in repr(field)
     assert field.dim is Dim.vertex
     with pytest.raises(barrio.UsageError, match=r"Did you mean 'temperature'\?"):
-        box.field("temprature", Dim.vertex)
+        box.field("tmperature", Dim.vertex)
     with pytest.raises(barrio.UsageError, match="does not exist on dimension 3"):
         box.field("temperature", Dim.volume)
 

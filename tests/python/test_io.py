@@ -105,7 +105,7 @@ def test_one_rank_may_fail_alone(comm: MPI.Comm, box: barrio.Mesh, folder: Path)
 def test_wrong_use(comm: MPI.Comm, box: barrio.Mesh, folder: Path) -> None:
     box.add_field("temperature", Dim.vertex)
     with pytest.raises(barrio.UsageError, match=r"Did you mean 'temperature'\?"):
-        barrio.VtkhdfWriter(box, folder / "a.vtkhdf", fields=["temprature"])
+        barrio.VtkhdfWriter(box, folder / "a.vtkhdf", fields=["tmperature"])
     with (
         pytest.raises(barrio.UsageError, match="steps=True"),
         barrio.VtkhdfWriter(box, folder / "a.vtkhdf", fields=["temperature"]) as writer,

@@ -49,17 +49,24 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "run", nargs="+", metavar="RUN",
+        "run",
+        nargs="+",
+        metavar="RUN",
         help="JSON document or VTKHDF file that barrio wrote, or a folder of them",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "-o", "--output", default="report.html", metavar="FILE",
+        "-o",
+        "--output",
+        default="report.html",
+        metavar="FILE",
         help="page to write (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--no-pictures", dest="pictures", action="store_false",
+        "--no-pictures",
+        dest="pictures",
+        action="store_false",
         help="leave out pictures of the mesh, which need OpenGL; plots and tables stay",
-    )  # fmt: skip
+    )
     return parser.parse_args(arguments)
 
 

@@ -57,7 +57,7 @@ class VtkhdfFile:
         if self._merge is None or len(self._merge) != len(points):
             self._keep, self._merge = _merge_points(points)
         grid = _append(pieces, points[self._keep], self._merge)
-        for name in pieces[0].point_data.keys():
+        for name in pieces[0].point_data:
             values = np.concatenate([piece.point_data[name] for piece in pieces])
             grid.point_data[name] = values[self._keep]
         return Frame(self.times[step] if self.times else 0.0, grid)
@@ -108,7 +108,7 @@ def _append(
         types.append(piece.celltypes)
         first += piece.n_points
     grid = pv.UnstructuredGrid(np.concatenate(cells), np.concatenate(types), points)
-    for name in pieces[0].cell_data.keys():
+    for name in pieces[0].cell_data:
         if name != GHOST_ARRAY:
             grid.cell_data[name] = np.concatenate([p.cell_data[name] for p in pieces])
     if all(GHOST_ARRAY in piece.cell_data for piece in pieces):  # VTK hides cells marked so

@@ -7,6 +7,7 @@ FOLDER/facts.json before the first picture is drawn, so that it survives; pictur
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from pathlib import Path
@@ -47,7 +48,7 @@ def find_facts(file: VtkhdfFile) -> dict[str, Any]:
     import numpy as np
 
     grid = file.first.grid
-    cells = set(grid.cell_data.keys())
+    cells = set(grid.cell_data)
     facts: dict[str, Any] = {"n_steps": file.n_steps}
     if {"owner", "rank", "is_ghost"} <= cells:
         own = np.asarray(grid.cell_data["is_ghost"]) == 0
@@ -70,7 +71,7 @@ def _count(values: np.ndarray) -> list[int]:
 
 
 def _field_name(grid: Any) -> str:
-    names = [name for name in grid.point_data.keys() if grid.point_data[name].ndim == 1]
+    names = [name for name in grid.point_data if grid.point_data[name].ndim == 1]
     return "temperature" if "temperature" in names else (names[0] if names else "")
 
 
@@ -110,7 +111,9 @@ def _series_facts(file: VtkhdfFile, field: str) -> dict[str, Any]:
         frame = file.frame(step)
         values = np.asarray(frame.grid.point_data[field], dtype=float)
         away = np.abs(values - final) if len(values) == len(final) else np.full(1, np.nan)
-        rows.append((frame.time, values.mean(), values.min(), values.max(), away.mean(), away.max()))
+        rows.append(
+            (frame.time, values.mean(), values.min(), values.max(), away.mean(), away.max())
+        )
     table = np.array(rows)
     bands = round_bands(float(table[:, 2].min()), float(table[:, 3].max()))
     columns = ("times", "mean", "lowest", "highest", "mean_away", "max_away")
@@ -123,7 +126,7 @@ def _series_facts(file: VtkhdfFile, field: str) -> dict[str, Any]:
 
 def _plain(column: np.ndarray) -> list[float | None]:
     """JSON has no NaN."""
-    return [float(value) if value == value and abs(value) != float("inf") else None for value in column]
+    return [float(value) if math.isfinite(value) else None for value in column]
 
 
 def choose_frames(mean_away: np.ndarray) -> list[int]:
@@ -134,7 +137,7 @@ def choose_frames(mean_away: np.ndarray) -> list[int]:
         near = [abs(float(value) - share * float(mean_away[0])) for value in mean_away]
         inner = range(1, last)
         if len(inner):
-            wanted.append(min(inner, key=lambda i: near[i] if near[i] == near[i] else 1e300))
+            wanted.append(min(inner, key=lambda i: near[i] if math.isfinite(near[i]) else 1e300))
     return sorted({*wanted, last})
 
 

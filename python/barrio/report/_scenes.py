@@ -80,7 +80,12 @@ class Picture:
 
     def add_with_edges(self, mesh: pv.DataSet, **options: Any) -> None:
         """Add a surface and the edges of its faces, thin."""
-        edges = {"show_edges": True, "edge_color": "#20242a", "line_width": 0.6, "edge_opacity": 0.35}
+        edges = {
+            "show_edges": True,
+            "edge_color": "#20242a",
+            "line_width": 0.6,
+            "edge_opacity": 0.35,
+        }
         self.add(mesh, **(edges | options))
 
     def _look(self, centre: np.ndarray, direction: np.ndarray, height: float) -> None:

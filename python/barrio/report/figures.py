@@ -10,7 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from . import words
 from .colours import Bands, colours
@@ -66,7 +66,9 @@ class _Plot:
         text = text.replace(_INK, "var(--ink)").replace(_FAINT, "var(--line)")
         text = text.replace("'DejaVu Sans', sans-serif", "system-ui, sans-serif")
         text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
-        text = re.sub(r'(<svg[^>]*?) width="([^"]*)pt"', r'\1 style="max-width:\2pt"', text, count=1)
+        text = re.sub(
+            r'(<svg[^>]*?) width="([^"]*)pt"', r'\1 style="max-width:\2pt"', text, count=1
+        )
         return raw(text.replace("<svg", f'<svg role="img" aria-label="{escape(said)}"', 1).strip())
 
 
@@ -124,11 +126,20 @@ def distance_over_time(facts: dict[str, Any], unit: str) -> Html:
         axes.plot(times[seen], values[seen], mark + "-", color=colour, markersize=4, label=label)
     axes.set_xscale("log")
     axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(_power))
+        axis.set_minor_formatter(NullFormatter())
     axes.grid(linewidth=0.5)
     axes.set_xlabel("time")
     axes.set_ylabel(f"|{facts['field']} − last step|{unit and f' in {unit}'}")
     axes.legend(loc="lower left")
     return plot.svg(f"Distance of {facts['field']} from the last step, over time")
+
+
+def _power(value: float, _: object) -> str:
+    if 0.009 < value < 1100.0:
+        return f"{value:g}"
+    return f"10{words.raised(round(float(np.log10(value))))}"
 
 
 def colour_bar(bands: Bands, label: str) -> Html:
@@ -138,9 +149,14 @@ def colour_bar(bands: Bands, label: str) -> Html:
     scale = mpl.colors.Normalize(bands.low, bands.high)
     mapping = mpl.cm.ScalarMappable(scale, mpl.colormaps[bands.colour_map].resampled(bands.count))
     bar = plot.figure.colorbar(
-        mapping, cax=plot.axes, orientation="horizontal", label=label, boundaries=edges,
-        ticks=edges[:: max(1, bands.count // 5)], spacing="proportional",
-    )  # fmt: skip
+        mapping,
+        cax=plot.axes,
+        orientation="horizontal",
+        label=label,
+        boundaries=edges,
+        ticks=edges[:: max(1, bands.count // 5)],
+        spacing="proportional",
+    )
     bar.outline.set_visible(False)
     bar.ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     return plot.svg(f"Colour scale of {label}, {bands.low:g} to {bands.high:g}")
@@ -154,11 +170,12 @@ def traffic_matrix(
     largest: float,
     title: str,
     who: str,
+    weight: str = "bytes",
 ) -> Html:
-    """Draw bytes from rank (row) to rank (column) in a given order, with lines between nodes."""
+    """Draw bytes (or messages, points) from rank (row) to rank (column) in a given order, with lines between nodes."""
     plot = _Plot(4.6, 4.55)
     axes, n = plot.axes, len(order)
-    size, unit = words.unit_of(largest)
+    size, unit = words.unit_of(largest) if weight == "bytes" else (1.0, weight)
     shown = np.ma.masked_less_equal(matrix[np.ix_(order, order)] / size, 0.0)
     options = {"cmap": _TRAFFIC_MAP, "vmin": 0.0, "vmax": max(largest / size, 1e-300)}
     if n <= 64:
@@ -186,7 +203,7 @@ def traffic_matrix(
     axes.set_title(title, pad=20 if node_names else 8)
     bar = plot.figure.colorbar(image, ax=axes, label=unit, shrink=0.75, aspect=28, pad=0.02)
     bar.outline.set_visible(False)
-    return plot.svg(f"Matrix of traffic from {who} to {who}, {title}")
+    return plot.svg(f"Matrix of {weight} from {who} to {who}, {title}")
 
 
 def _write_numbers(axes: Any, shown: Any, largest: float) -> None:

@@ -37,7 +37,7 @@ def join(children: Any) -> Html:
     return Html(escape(children))
 
 
-def tag(name: str, *children: Any, **attributes: Any) -> Html:
+def tag(name: str, /, *children: Any, **attributes: Any) -> Html:
     """Make an element. A trailing _ of an attribute is dropped (class_); None leaves it out."""
     said = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'

@@ -99,8 +99,8 @@ def _ran(document: Document) -> str:
         f"On {words.plural(document.number('ranks'), 'rank')}, heat took "
         f"{words.plural(document.number('stages'), 'stage')} in "
         f"{words.seconds(document.number('seconds'))} and ends at most "
-        f"{words.number(document.number('max_error'))} K from the known steady state (tolerance "
-        f"{words.number(document.number('tolerance'))} K){check}."
+        f"{words.kelvin(document.number('max_error'))} from the known steady state (tolerance "
+        f"{words.kelvin(document.number('tolerance'))}){check}."
     )
 
 
@@ -132,7 +132,7 @@ def _cards(story: Story) -> Html:
         error = document.number("max_error")
         passed = has_passed(document)
         said = {True: "largest error: passed", False: "largest error: failed"}
-        cards.append((f"{words.number(error)} K", said.get(passed, "largest error")))
+        cards.append((words.kelvin(error), said.get(passed, "largest error")))
     for document in story.results.of("map")[:1]:
         before, after = (document.number(k, "inter_node_share") for k in ("before", "after"))
         shares = f"{words.percent(before)} → {words.percent(after)}"
@@ -149,41 +149,69 @@ def _provenance(story: Story) -> Html:
         texts = (document.text(key) for document in story.results.documents)
         return list(dict.fromkeys(text.partition(",")[0].strip("\x00 ") for text in texts if text))
 
-    numbers = {document.number("ranks") for document in story.results.of("load", "heat", "partition")}
+    numbers = {
+        document.number("ranks") for document in story.results.of("load", "heat", "partition")
+    }
     ranks = sorted(int(n) for n in numbers if n)
     times = sorted(distinct("time"))
     parts = [
         ("barrio ", distinct("barrio")),
         ("commit ", distinct("commit")),
-        ("", [" ".join(filter(None, [c, b])) for c in distinct("compiler")
-              for b in distinct("build")[:1] or [""]]),
+        (
+            "",
+            [
+                " ".join(filter(None, [c, b]))
+                for c in distinct("compiler")
+                for b in distinct("build")[:1] or [""]
+            ],
+        ),
         ("", distinct("mpi")),
         ("host ", distinct("host")),
-        ("", [" to ".join(dict.fromkeys([times[0], times[-1]]))] if times else []),
+        ("", [_span(times[0], times[-1])] if times else []),
         ("ranks ", [str(n) for n in ranks]),
-    ]  # fmt: skip
+    ]
     said = [prefix + " and ".join(values) for prefix, values in parts if values]
-    line = paragraph(" · ".join(said) or "No document says where it comes from.", class_="provenance")
+    line = paragraph(
+        " · ".join(said) or "No document says where it comes from.", class_="provenance"
+    )
     if len(distinct("commit")) > 1:
         warning = "These results come from different commits of barrio."
         return raw(line + paragraph(warning, class_="note"))
     return line
 
 
+def _span(first: str, last: str) -> str:
+    """Write two times (2026-01-31T12:00:59Z) as a span, to the minute."""
+    if "T" not in first or "T" not in last:
+        return first if first == last else f"{first} to {last}"
+    (day, begin), (end_day, end) = (time.rstrip("Z").split("T", 1) for time in (first, last))
+    begin, end = begin[:5], end[:5]
+    if (day, begin) == (end_day, end):
+        return f"{day} {begin} UTC"
+    return f"{day} {begin} to {'' if day == end_day else end_day + ' '}{end} UTC"
+
+
 def _faults(story: Story) -> list[Html]:
     """Say at the top what is missing below; and name files that are not drawn."""
     notes = [
-        tag("p", f"pictures could not be rendered: {drawing.path.name}: {drawing.fault}",
-            class_="note error")
+        tag(
+            "p",
+            f"pictures could not be rendered: {drawing.path.name}: {drawing.fault}",
+            class_="note error",
+        )
         for drawing in story.drawings
         if drawing.fault
-    ]  # fmt: skip
-    shown = {id(story.drawing(*kinds)) for kinds in
-             (("series", "mesh", "ghosts"), ("series",), ("ghosts",))}  # fmt: skip
+    ]
+    shown = {
+        id(story.drawing(*kinds))
+        for kinds in (("series", "mesh", "ghosts"), ("series",), ("ghosts",))
+    }
     others = [d.path.name for d in story.drawings if d.kind and id(d) not in shown]
     if others:
         notes.append(
-            paragraph(f"Of each kind, the first file is shown; not shown: {', '.join(others)}.",
-                      class_="soft")
-        )  # fmt: skip
+            paragraph(
+                f"Of each kind, the first file is shown; not shown: {', '.join(others)}.",
+                class_="soft",
+            )
+        )
     return notes

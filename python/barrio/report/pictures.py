@@ -11,7 +11,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ._render import FACTS_FILE, UNREADABLE
 from .documents import ReportError
@@ -67,11 +67,14 @@ class _Job:
         known = [root, *filter(None, [environment.get("PYTHONPATH")])]
         environment["PYTHONPATH"] = os.pathsep.join(known)
         self._process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL,
-            stdout=self._log, stderr=self._log,
-        )  # fmt: skip
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+        )
 
-    def __enter__(self) -> _Job:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

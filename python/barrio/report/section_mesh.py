@@ -50,7 +50,9 @@ def _info_table(document: Document) -> Html:
         rows.append(["box", " × ".join(spans)])
     quality = document.table("quality")
     if quality:
-        shortest, longest = (document.number("quality", f"{w}_edge") for w in ("shortest", "longest"))
+        shortest, longest = (
+            document.number("quality", f"{w}_edge") for w in ("shortest", "longest")
+        )
         rows.append(["edges", f"{words.number(shortest)} to {words.number(longest)}"])
         worst, mean = (document.number("quality", f"{w}_edge_ratio") for w in ("min", "mean"))
         rows.append(
@@ -116,14 +118,17 @@ def _parts_pictures(story: Story, drawing: Drawing) -> list[Html]:
         said = f"Surface of the mesh in {drawing.path.name}, coloured by part"
         shown.append(
             picture(
-                drawing.images["parts"], said,
+                drawing.images["parts"],
+                said,
                 "The body in the mesh and the wall it stands on, coloured by part; seen from inside "
                 "the mesh. A mesh without a body in it is shown from outside.",
-            )  # fmt: skip
+            )
         )
     if "exploded" in drawing.images:
         shown.append(
-            picture(drawing.images["exploded"], "The parts, pulled apart", "The parts, pulled apart.")
+            picture(
+                drawing.images["exploded"], "The parts, pulled apart", "The parts, pulled apart."
+            )
         )
     body = [tag("div", shown, class_="pair")] if shown else []
     if not shown or drawing.fault:
@@ -171,7 +176,7 @@ def _ghost_pictures(story: Story, drawing: Drawing) -> list[Html]:
     if "ghosts" in drawing.images:
         said = f"Own cells of rank {rank}, and its ghost cells coloured by owner"
         caption = [
-            f"Rank {rank} of {n_ranks}: its {words.count(owned[rank])} own cells, and its "
+            f"Rank {rank} of {n_ranks}: its {words.count(owned[rank])} own cells, and its ",
             f"{words.count(ghosts[rank])} ghosts pulled off, coloured by the rank that owns them.",
             legend(
                 [("#dcdcd6", "own cells")]
@@ -194,7 +199,9 @@ def _ghost_pictures(story: Story, drawing: Drawing) -> list[Html]:
     if len(owned) > 1:
         plot = figures.owned_and_ghosts(owned, ghosts, rank)
         total = sum(ghosts) / max(1, sum(owned))
-        caption = f"Cells on every rank. In all, ghosts are {words.percent(total)} of the own cells."
+        caption = (
+            f"Cells on every rank. In all, ghosts are {words.percent(total)} of the own cells."
+        )
         shown.append(_narrow(plot, caption))
     return [tag("div", shown, class_="pair"), *body] if shown else body
 

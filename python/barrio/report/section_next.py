@@ -43,10 +43,12 @@ def _suggestions(story: Story) -> list[tuple[str, str]]:
     ]
     runs = story.results.of("heat")
     if runs:
+        time = runs[0].number("end_time")
+        end = f" --end-time {time:g}" if time else ""
         lines.append(
             (
                 "Run again on one rank: the checksums must be the same",
-                f"mpiexec -n 1 heat {q(mesh)} --result heat1.json",
+                f"mpiexec -n 1 heat {q(mesh)}{end} --result heat1.json",
             )
         )
     traffics = story.results.of("traffic")

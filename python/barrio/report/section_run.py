@@ -58,8 +58,8 @@ def verdict(document: Document) -> Html:
 def _check(document: Document) -> Html:
     return paragraph(
         "Largest error against the steady state: ",
-        tag("b", f"{words.number(document.number('max_error'))} K"),
-        f" (tolerance {words.number(document.number('tolerance'))} K): ",
+        tag("b", words.kelvin(document.number("max_error"))),
+        f" (tolerance {words.kelvin(document.number('tolerance'))}): ",
         verdict(document),
     )
 
@@ -98,19 +98,21 @@ def _run_table(runs: list[Document]) -> Html:
             [
                 document.path.name,
                 verdict(document),
-                tag("code", document.text("temperature_checksum") or words.NOTHING),
-                tag("code", document.text("mesh_checksum") or words.NOTHING),
                 words.count(document.number("ranks")),
-                words.number(document.number("end_time")),
+                words.kelvin(document.number("max_error")),
+                words.seconds(document.number("seconds")),
                 words.count(document.number("stages")),
                 words.count(document.number("exchanges")),
-                f"{words.number(document.number('max_error'))} K",
-                words.seconds(document.number("seconds")),
+                words.number(document.number("end_time")),
+                *[
+                    tag("td", tag("code", document.text(f"{what}_checksum") or words.NOTHING))
+                    for what in ("temperature", "mesh")
+                ],
             ]
         )
-    head = ["run", "check", "checksum of T", "checksum of mesh", "ranks", "end time", "stages",
-            "exchanges", "largest error", "time"]  # fmt: skip
-    return table(head, rows, n_left=4)
+    head = ["run", "check", "ranks", "largest error", "time", "stages", "exchanges", "end time"]
+    head += [tag("th", f"checksum of {what}") for what in ("temperature", "mesh")]
+    return table(head, rows, n_left=2)
 
 
 def _same_everywhere(runs: list[Document]) -> list[Html]:
@@ -139,8 +141,11 @@ def _same_everywhere(runs: list[Document]) -> list[Html]:
 
 def phases_section(story: Story) -> Section | None:
     """Show where the time went, by phase and rank."""
-    timed = [d for d in story.results.of("heat", "load", "partition", "generate", "info", "map")
-             if _phases(d)]  # fmt: skip
+    timed = [
+        d
+        for d in story.results.of("heat", "load", "partition", "generate", "info", "map")
+        if _phases(d)
+    ]
     if not timed:
         return None
     body: list[Html] = [
@@ -171,7 +176,9 @@ def _ranks_of(phase: dict[str, Any]) -> list[float]:
 
 
 def _wait_in_words(document: Document) -> list[Html]:
-    by_name = {str(phase["name"]): as_number(phase.get("mean_seconds")) for phase in _phases(document)}
+    by_name = {
+        str(phase["name"]): as_number(phase.get("mean_seconds")) for phase in _phases(document)
+    }
     said = []
     nested = []
     if "heat.solve" in by_name:
@@ -180,7 +187,7 @@ def _wait_in_words(document: Document) -> list[Html]:
         if parent in by_name and len(by_name) > 1:
             nested.append(f"{parent} holds io.read and mesh.*")
     if nested:
-        said.append(f"Phases nest: {words.listing(nested)}; so a column does not add up.")
+        said.append(f"Phases nest: {'; '.join(nested)}. So a column does not add up.")
     solve, wait = by_name.get("heat.solve"), by_name.get("heat.wait")
     if solve and wait is not None:
         said.append(f"Of the solve, {words.percent(wait / solve)} is waiting for ghosts.")

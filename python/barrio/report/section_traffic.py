@@ -9,7 +9,7 @@ import numpy as np
 from . import figures, words
 from .documents import Document, as_number
 from .markup import Html, figure, paragraph, table, tag
-from .story import Section, Story, bytes_matrix
+from .story import Section, Story, traffic_matrix
 
 _MAX_DRAWN = 3  # mappings, and matrices without one
 _MAX_NODES = 8  # in the table of bytes between nodes
@@ -70,7 +70,7 @@ def core_order(document: Document, key: str) -> tuple[list[int], list[int]]:
 
 
 def _alone(story: Story, traffic: Document) -> list[Html]:
-    matrix = bytes_matrix(traffic)
+    matrix = traffic_matrix(traffic)
     who, n = who_talks(traffic), len(matrix)
     said = [
         paragraph(
@@ -96,12 +96,16 @@ def _mapping(story: Story, document: Document, traffic: Document | None) -> list
     who = who_talks(traffic) if traffic else "rank"
     before, after = (document.number(k, "inter_node_share") for k in ("before", "after"))
     crossing = [
-        weight_in_words(document, document.number(k, "inter_node_weight")) for k in ("before", "after")
+        weight_in_words(document, document.number(k, "inter_node_weight"))
+        for k in ("before", "after")
     ]
     body = [
-        tag("h3", f"{document.path.name}: {words.plural(n_ranks, who)} on "
-                  f"{words.plural(n_nodes, 'node')} of {cores_of_node(document)} cores"),
-    ]  # fmt: skip
+        tag(
+            "h3",
+            f"{document.path.name}: {words.plural(n_ranks, who)} on "
+            f"{words.plural(n_nodes, 'node')} of {cores_of_node(document)} cores",
+        ),
+    ]
     if has_gained(document):
         text = (
             f"Placing each {who} by whom it talks to brings what crosses between nodes from "
@@ -132,17 +136,21 @@ def _mapping(story: Story, document: Document, traffic: Document | None) -> list
 
 
 def _matrices(document: Document, traffic: Document, who: str) -> Html:
-    matrix = bytes_matrix(traffic)
+    weight = document.text("weight") or "bytes"
+    matrix = traffic_matrix(traffic, weight)
     largest = float(matrix.max()) if matrix.size else 0.0
     names = [str(name) for name in document.items("node_names")]
     drawn = []
-    keys = (("given", "before"), ("placement", "after")) if has_gained(document) else (
-        ("given", "given order"),)  # fmt: skip
+    keys = (
+        (("given", "before"), ("placement", "after"))
+        if has_gained(document)
+        else (("given", "given order"),)
+    )
     for key, title in keys:
         order, node_of = core_order(document, key)
-        plot = figures.traffic_matrix(matrix, order, node_of, names, largest, title, who)
+        plot = figures.traffic_matrix(matrix, order, node_of, names, largest, title, who, weight)
         caption = (
-            f"Bytes from {who} (row) to {who} (column), in the order of their cores "
+            f"{weight.capitalize()} from {who} (row) to {who} (column), in the order of their cores "
             f"{'before' if key == 'given' else 'after'} mapping. Heavy lines part the nodes: "
             "what lies outside the blocks on the diagonal crosses the network."
         )

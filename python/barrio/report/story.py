@@ -45,8 +45,12 @@ class Story:
     @property
     def mesh_name(self) -> str:
         """The file that holds the mesh, as it was named on the command line."""
-        for kind, key in (("heat", "mesh"), ("load", "input"), ("partition", "output"),
-                          ("generate", "output")):  # fmt: skip
+        for kind, key in (
+            ("heat", "mesh"),
+            ("load", "input"),
+            ("partition", "output"),
+            ("generate", "output"),
+        ):
             for document in self.results.of(kind):
                 if document.text(key):
                     return document.text(key)
@@ -78,7 +82,7 @@ class Story:
 
     def traffic_of(self, mapped: Document) -> Document | None:
         """Find the traffic a mapping was computed from: as many ranks, and the same sum."""
-        column = _WEIGHTS.get(mapped.text("weight"), 3)
+        column = _WEIGHTS.get(mapped.text("weight"), _WEIGHTS["bytes"])
         wanted = mapped.number("total_weight")
         for traffic in self.results.of("traffic"):
             if traffic.data["ranks"] != len(mapped.data["given"]):
@@ -94,13 +98,14 @@ def base_name(path: str) -> str:
     return PurePath(path).name or path
 
 
-def bytes_matrix(traffic: Document) -> np.ndarray:
-    """Return bytes from (row) to (column), without what a rank sends itself."""
+def traffic_matrix(traffic: Document, weight: str = "bytes") -> np.ndarray:
+    """Return bytes (or messages, points) from (row) to (column), without what a rank sends itself."""
+    column = _WEIGHTS.get(weight, _WEIGHTS["bytes"])
     n = traffic.data["ranks"]
     matrix = np.zeros((n, n))
     for entry in traffic.data["entries"]:
         if entry[0] != entry[1]:
-            matrix[entry[0], entry[1]] += entry[3]
+            matrix[entry[0], entry[1]] += entry[column]
     return matrix
 
 

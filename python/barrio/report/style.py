@@ -17,7 +17,7 @@ h1 { font-size:clamp(1.5rem,4vw,2.1rem); line-height:1.2; margin:0.4rem 0 0.6rem
 h2 { font-size:1.35rem; margin:2.6rem 0 0.5rem; padding-top:0.9rem;
   border-top:1px solid var(--line); }
 h3 { font-size:1.05rem; margin:1.5rem 0 0.4rem; overflow-wrap:anywhere; }
-p { max-width:46rem; margin:0.5rem 0; }
+p { max-width:56rem; margin:0.5rem 0; }
 a { color:var(--link); }
 code, pre { font-family:ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace; font-size:0.88em; }
 code { overflow-wrap:anywhere; }
@@ -26,15 +26,15 @@ code { overflow-wrap:anywhere; }
 .provenance { max-width:none; }
 nav ul { display:flex; flex-wrap:wrap; gap:0.2rem 1.1rem; padding:0; margin:1rem 0 0;
   list-style:none; font-size:0.95rem; }
-.cards { display:grid; grid-template-columns:repeat(auto-fit,minmax(9.2rem,1fr)); gap:0.7rem;
+.cards { display:grid; grid-template-columns:repeat(auto-fit,minmax(10rem,1fr)); gap:0.7rem;
   margin:1.2rem 0; padding:0; list-style:none; }
 .cards li { background:var(--card); border:1px solid var(--line); border-radius:8px;
   padding:0.6rem 0.8rem; }
-.cards b { display:block; font-size:1.3rem; font-weight:650; line-height:1.3; }
+.cards b { display:block; font-size:1.22rem; font-weight:650; line-height:1.3; }
 .cards span { color:var(--soft); font-size:0.86rem; }
 .pair { display:grid; grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));
   gap:1.2rem; align-items:end; }
-.frames { display:grid; grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));
+.frames { display:grid; grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));
   gap:1rem; }
 figure { margin:0.9rem 0; min-width:0; }
 figure img, figure svg { display:block; width:100%; height:auto; margin:0 auto; }
@@ -46,6 +46,7 @@ caption { text-align:left; color:var(--soft); padding:0 0 0.35rem; }
 th, td { padding:0.24rem 0.7rem; border-bottom:1px solid var(--line); text-align:left;
   vertical-align:top; }
 th { font-weight:600; } thead th { white-space:nowrap; } tbody th { font-weight:500; }
+td code { white-space:nowrap; }
 .n { text-align:right; white-space:nowrap; }
 .group th { padding-top:0.7rem; color:var(--soft); font-weight:600; }
 .h { text-align:right; white-space:nowrap;

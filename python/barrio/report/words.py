@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 NOTHING = "–"
+_GAP = "\u00a0"  # does not break
 
 
 def count(value: float | None) -> str:
@@ -26,9 +27,12 @@ def number(value: float | None, digits: int = 3) -> str:
             text = f"{value:,.0f}".replace(",", "\u202f")
         return text
     mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
-    return f"{mantissa} × 10{int(exponent)!s}".replace(
-        f"10{int(exponent)}", "10" + str(int(exponent)).translate(_RAISED)
-    )
+    return f"{mantissa}{_GAP}×{_GAP}10{raised(int(exponent))}"
+
+
+def raised(exponent: int) -> str:
+    """Write an exponent."""
+    return str(exponent).translate(_RAISED)
 
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -47,7 +51,7 @@ def in_bytes(value: float | None) -> str:
     if value is None:
         return NOTHING
     size, name = unit_of(abs(value))
-    return f"{number(value / size) if size > 1 else count(value)} {name}"
+    return f"{number(value / size) if size > 1 else count(value)}{_GAP}{name}"
 
 
 def seconds(value: float | None) -> str:
@@ -55,16 +59,21 @@ def seconds(value: float | None) -> str:
     if value is None:
         return NOTHING
     if value == 0.0:
-        return "0 s"
+        return f"0{_GAP}s"
     for size, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if abs(value) >= size:
-            return f"{number(value / size)} {name}"
-    return f"{number(value / 1e-9)} ns"
+            return f"{number(value / size)}{_GAP}{name}"
+    return f"{number(value / 1e-9)}{_GAP}ns"
 
 
 def percent(share: float | None) -> str:
     """Write a share of 1 as per cent."""
-    return NOTHING if share is None else f"{100.0 * share:.1f} %"
+    return NOTHING if share is None else f"{100.0 * share:.1f}{_GAP}%"
+
+
+def kelvin(value: float | None) -> str:
+    """Write a temperature or a difference of two."""
+    return NOTHING if value is None else f"{number(value)}{_GAP}K"
 
 
 def plural(n: float | None, one: str, many: str = "") -> str:

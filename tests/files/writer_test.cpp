@@ -1,0 +1,144 @@
+#include "barrio/files/writer.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/slabs.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::files {
+namespace {
+
+using test::world;
+namespace fs = std::filesystem;
+
+/// Names in a folder that no finished file has.
+int n_leftovers(const fs::path& folder) {
+  int n = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) n += entry.path().string().find(".part") != std::string::npos ? 1 : 0;
+  return n;
+}
+
+fs::path place(const std::string& name) {
+  const fs::path folder = test::scratch() / "writer";
+  if (world().rank() == 0) fs::create_directories(folder);
+  mpi::barrier(world());
+  return folder / name;
+}
+
+void put_old_file(const fs::path& path) {
+  if (world().rank() == 0) std::ofstream(path) << "the old file";
+  mpi::barrier(world());
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(FileWriter, WritesRowsOfAllRanks) {
+  const fs::path path = place("rows.h5");
+  put_old_file(path);
+  constexpr std::int64_t n = 29;
+  const Slabs slabs{n, world().size()};
+  const std::int64_t first = slabs.first(world().rank());
+  std::vector<std::int64_t> mine(slabs.size(world().rank()));
+  std::iota(mine.begin(), mine.end(), 10 * first);
+  for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = 10 * (first + static_cast<std::int64_t>(i));
+  std::vector<double> pairs;
+  for (const std::int64_t value : mine) pairs.insert(pairs.end(), {0.5 * static_cast<double>(value), -1.0});
+  FileWriter writer(world(), path.string(), 4096);
+  mpi::barrier(world());
+  EXPECT_EQ(text_of(path), "the old file") << "the new file shows before it is complete";
+  mpi::barrier(world());
+  writer.make_group("/tables");
+  writer.write_rows<std::int64_t>("/tables/integers", n, 0, first, mine);
+  writer.write_rows<double>("/tables/pairs", n, 2, first, pairs);
+  writer.write_rows<double>("/tables/nothing", 0, 0, 0, std::span<const double>());
+  const std::vector<std::int32_t> small{3, 1, 2};
+  writer.write_small<std::int32_t>("/deep/below/small", small);
+  writer.write_attribute("/tables/integers", "start_id", std::int64_t{7});
+  writer.write_attribute("/tables", "Type", std::string("A text"));
+  writer.make_growing("/growing", H5T_NATIVE_DOUBLE, 0, 8);
+  for (std::int64_t step = 0; step < 3; ++step) {
+    std::vector<double> values(mine.size());
+    for (std::size_t i = 0; i < mine.size(); ++i) values[i] = static_cast<double>(step * 1000 + mine[i]);
+    writer.write_growing("/growing", H5T_NATIVE_DOUBLE, (step + 1) * n, 0, step * n + first, static_cast<std::int64_t>(values.size()), values.data());
+  }
+  writer.close();
+  if (world().rank() != 0) return;
+  EXPECT_EQ(n_leftovers(path.parent_path()), 0);
+  const Handle file = open_to_read(path.string());
+  const auto integers = read_integers(file.get(), "/tables/integers");
+  const auto reals = read_reals(file.get(), "/tables/pairs");
+  const auto growing = read_reals(file.get(), "/growing");
+  ASSERT_EQ(integers.size(), 29U);
+  ASSERT_EQ(reals.size(), 58U);
+  ASSERT_EQ(growing.size(), 87U);
+  for (std::size_t i = 0; i < integers.size(); ++i) {
+    EXPECT_EQ(integers[i], 10 * static_cast<std::int64_t>(i));
+    EXPECT_EQ(reals[2 * i], 5.0 * static_cast<double>(i));
+    EXPECT_EQ(growing[58 + i], 2000.0 + 10.0 * static_cast<double>(i));
+  }
+  EXPECT_EQ(read_integers(file.get(), "/deep/below/small"), (std::vector<std::int64_t>{3, 1, 2}));
+  EXPECT_EQ(read_attribute(file.get(), "/tables/integers", "start_id"), std::vector<std::int64_t>{7});
+}
+
+TEST(FileWriter, WithoutCloseTheOldFileStays) {
+  const fs::path path = place("forgotten.h5");
+  put_old_file(path);
+  {
+    FileWriter writer(world(), path.string(), 4096);
+    writer.make_group("/something");
+  }
+  mpi::barrier(world());
+  EXPECT_EQ(text_of(path), "the old file");
+  EXPECT_EQ(n_leftovers(path.parent_path()), 0);
+}
+
+/// The message of a writer that cannot begin, with its code.
+std::string refusal(const std::string& path, std::uint64_t bytes = 4096) {
+  try {
+    FileWriter writer(world(), path, bytes);
+    return "none";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.subject(), path);
+    EXPECT_FALSE(error.remedy().empty());
+    return std::to_string(exit_code(error.code())) + ": " + error.cause();
+  }
+}
+
+TEST(FileWriter, PlacesThatCannotBeWritten) {
+  const fs::path path = place("file");
+  put_old_file(path);
+  const fs::path folder = path.parent_path();
+  EXPECT_EQ(refusal(folder / "missing" / "x.h5"), "1: cannot be written: No such file or directory");
+  EXPECT_EQ(refusal(path / "x.h5"), "1: cannot be written: Not a directory");
+  EXPECT_EQ(refusal("/proc/x.h5"), "1: cannot be written: No such file or directory");
+  EXPECT_EQ(refusal(folder), "1: cannot be written: it is a folder");
+  EXPECT_EQ(refusal("/dev/null"), "1: cannot be written: it is a device or a pipe, not a file");
+  EXPECT_FALSE(fs::is_regular_file("/dev/null"));
+  EXPECT_EQ(text_of(path), "the old file");
+  mpi::barrier(world());
+  EXPECT_EQ(n_leftovers(folder), 0);
+}
+
+TEST(FileWriter, SpaceIsAskedForFirst) {
+  const fs::path path = place("huge.h5");
+  put_old_file(path);
+  const std::string found = refusal(path, std::uint64_t{1} << 62U);
+  EXPECT_TRUE(found.starts_with("1: cannot be written: ")) << found;
+  EXPECT_NE(found.find("for 4096.0 PiB"), std::string::npos) << found;
+  EXPECT_EQ(text_of(path), "the old file");
+  mpi::barrier(world());
+  EXPECT_EQ(n_leftovers(path.parent_path()), 0);
+}
+
+}  // namespace
+}  // namespace barrio::files
