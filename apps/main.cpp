@@ -39,7 +39,9 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* active = &app;
   for (const CLI::App* sub : app.get_subcommands()) active = sub;
   const std::string help = fmt::format("barrio{} --help shows what there is", active == &app ? "" : " " + active->get_name());
-  if (error.get_name() == "ExtrasError" || error.get_name() == "RequiredError") {
+  // By exit code: CLI11 gives an ExtrasError of a subcommand the subcommand's name.
+  const auto is = [&](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
+  if (is(CLI::ExitCodes::ExtrasError) || is(CLI::ExitCodes::RequiredError)) {
     for (const std::string& word : app.remaining(true)) {
       if (word == "--") continue;
       std::vector<std::string> known = known_words(*active);
@@ -53,7 +55,7 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
     }
   }
   std::string cause = error.what();
-  if (error.get_name() == "RequiredError" && active == &app) cause = "a command is needed";
+  if (is(CLI::ExitCodes::RequiredError) && active == &app) cause = "a command is needed";
   return {ErrorCode::usage, {.subject = active == &app ? "barrio" : "barrio " + active->get_name(), .cause = cause, .remedy = help}};
 }
 

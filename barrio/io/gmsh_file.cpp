@@ -34,6 +34,7 @@ class Scanner {
   /// The next line without its end. @return false at the end of the file
   bool next_line() {
     line_.clear();
+    is_cut_ = false;
     for (int c = std::getc(file_.get()); c != EOF; c = std::getc(file_.get())) {
       if (c == '\n') {
         if (!line_.empty() && line_.back() == '\r') line_.pop_back();
@@ -44,6 +45,7 @@ class Scanner {
       if (line_.size() > longest_line) refuse("has a line that is too long for a text mesh");
     }
     start_ = 0;
+    is_cut_ = true;
     return !line_.empty();
   }
   const std::string& line() const noexcept { return line_; }
@@ -56,6 +58,7 @@ class Scanner {
     while (start_ < line_.size() && (line_[start_] == ' ' || line_[start_] == '\t')) ++start_;
     Number parsed{};
     const auto [end, error] = std::from_chars(line_.data() + start_, line_.data() + line_.size(), parsed);
+    if (error != std::errc() && is_cut_) refuse("ends early");
     if (error != std::errc()) refuse(fmt::format("a number was expected in '{}'", line_.substr(0, 60)));
     start_ = static_cast<std::size_t>(end - line_.data());
     return parsed;
@@ -91,6 +94,7 @@ class Scanner {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   std::string line_;
   std::size_t start_ = 0;
+  bool is_cut_ = false;  // the file ended before the line did
 };
 
 std::int64_t checked_count(const Scanner& in, std::int64_t n) {

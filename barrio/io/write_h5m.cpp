@@ -89,6 +89,14 @@ std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, c
   return runs;
 }
 
+/// The highest of each item over all lower ranks; 0 on rank 0. Collective. @pre items >= 0
+std::vector<std::int64_t> highest_below(mpi::Context& context, const std::vector<std::int64_t>& items) {
+  std::vector<std::int64_t> highest(items.size(), 0);
+  mpi::detail::exclusive_scan(context, items.data(), highest.data(), items.size(), mpi::datatype<std::int64_t>(), MPI_MAX);
+  if (context.is_root()) std::fill(highest.begin(), highest.end(), 0);
+  return highest;
+}
+
 /// The set table and its contents. Memory O(sets x blocks) on each rank.
 void write_sets(mpi::Context& context, FileWriter& file, const MeshTables& tables, const Ids& ids) {
   const std::vector<Run> runs = collect_runs(context, tables, ids);
@@ -97,9 +105,16 @@ void write_sets(mpi::Context& context, FileWriter& file, const MeshTables& table
   // For each (set, table): words as a list, and as pairs.
   std::vector<std::int64_t> as_list(n_sets * n_tables, 0);
   std::vector<std::int64_t> as_pairs(n_sets * n_tables, 0);
+  const auto key_of = [&](const Run& run) { return static_cast<std::size_t>(run.set) * n_tables + run.table; };
+  // A run that reaches the end of a slab may go on on a higher rank: it is one pair there too, so that the file does not
+  // depend on the number of ranks.
+  std::vector<std::int64_t> last_end(n_sets * n_tables, 0);
+  for (const Run& run : runs) last_end[key_of(run)] = run.first_id + run.count;
+  const std::vector<std::int64_t> end_below = highest_below(context, last_end);
+  const auto goes_on = [&](const Run& run) { return end_below[key_of(run)] == run.first_id; };
   for (const Run& run : runs) {
-    as_list[static_cast<std::size_t>(run.set) * n_tables + run.table] += run.count;
-    as_pairs[static_cast<std::size_t>(run.set) * n_tables + run.table] += 2;
+    as_list[key_of(run)] += run.count;
+    as_pairs[key_of(run)] += goes_on(run) ? 0 : 2;
   }
   std::vector<std::int64_t> total_list = as_list;
   std::vector<std::int64_t> total_pairs = as_pairs;
@@ -143,8 +158,11 @@ void write_sets(mpi::Context& context, FileWriter& file, const MeshTables& table
     words.push_back({place[key]++, value});
   };
   for (const Run& run : runs) {
-    const std::size_t key = static_cast<std::size_t>(run.set) * n_tables + run.table;
-    if (is_ranged[static_cast<std::size_t>(run.set)] != 0) {
+    const std::size_t key = key_of(run);
+    if (is_ranged[static_cast<std::size_t>(run.set)] != 0 && goes_on(run)) {
+      place[key] -= 1;  // adds to the count of the pair before
+      put(key, run.count);
+    } else if (is_ranged[static_cast<std::size_t>(run.set)] != 0) {
       put(key, run.first_id);
       put(key, run.count);
     } else {
@@ -153,8 +171,8 @@ void write_sets(mpi::Context& context, FileWriter& file, const MeshTables& table
   }
   words = exchange::route(context, exchange::pack_by_rank<Word>(to, words)).items;
   const std::int64_t first = slabs.first(context.rank());
-  std::vector<std::int64_t> contents(slabs.size(context.rank()));
-  for (const Word& word : words) contents[static_cast<std::size_t>(word.place - first)] = word.value;
+  std::vector<std::int64_t> contents(slabs.size(context.rank()), 0);
+  for (const Word& word : words) contents[static_cast<std::size_t>(word.place - first)] += word.value;
 
   file.write_small<std::int64_t>("/tstt/sets/list", list, 4);
   file.write_attribute("/tstt/sets/list", "start_id", ids.first_set);

@@ -63,6 +63,10 @@ _classes = {
 }
 
 
+for _class in (ErrorCode, Error, *_classes.values()):
+    _class.__module__ = "barrio"  # where users know them from, in tracebacks too
+
+
 def make_error(
     code: int, subject: str, cause: str, remedy: str, is_agreed: bool, first_rank: int | None
 ) -> Error:

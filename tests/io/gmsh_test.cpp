@@ -44,8 +44,8 @@ void expect_wing(const std::string& path, const Wing& expected) {
   EXPECT_EQ(mesh.checksum(), expected.checksum) << fmt::format("{:#018x}", mesh.checksum());
 }
 
-constexpr Wing coarse{"wing/wing_coarse.msh", 1053, 1034, 4591, 264, 282, 488, 1978, 2613, 0};
-constexpr Wing fine{"wing/wing.msh", 16270, 10964, 80326, 4311, 2023, 4630, 43176, 37150, 0};
+constexpr Wing coarse{"wing/wing_coarse.msh", 1053, 1034, 4591, 264, 282, 488, 1978, 2613, 0xbaccf1251a00fe90U};
+constexpr Wing fine{"wing/wing.msh", 16270, 10964, 80326, 4311, 2023, 4630, 43176, 37150, 0xa658276844886992U};
 
 TEST(Gmsh, TextHasItsPhysicalGroups) { expect_wing(test::data(coarse.file).string(), coarse); }
 TEST(Gmsh, BinaryHasItsPhysicalGroups) { expect_wing(test::data(fine.file).string(), fine); }
@@ -76,7 +76,9 @@ TEST(Gmsh, InspectingFindsTheSame) {
   for (const Wing& wing : {coarse, fine}) {
     const Json found = inspect(test::data(wing.file).string());
     EXPECT_EQ(found["vertices"], wing.n_vertices);
-    EXPECT_EQ(found["entities"], (Json{{"tets", wing.n_tets}, {"triangles", wing.n_triangles}}));
+    EXPECT_EQ(found["entities"].size(), 2U);
+    EXPECT_EQ(found["entities"]["tets"], wing.n_tets);
+    EXPECT_EQ(found["entities"]["triangles"], wing.n_triangles);
     EXPECT_EQ(found["sets"]["material"], 2);
     EXPECT_EQ(found["sets"]["neumann"], 3);
     EXPECT_EQ(found["quality"]["inverted"], 0);

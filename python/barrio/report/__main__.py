@@ -12,8 +12,8 @@ from .documents import FAILED, ReportError, collect
 _EXAMPLE = """example:
   python -m barrio.report -o report.html partition.json load.json heat.json heat.vtkhdf
 
-exit codes: 0 made, 1 a file is missing or cannot be written, 2 usage, 3 a file is broken or of an unknown
-kind. Where pictures cannot be rendered, the page says why and the exit code is 0.
+exit codes: 0 made, 1 a file is missing or cannot be written, 2 usage, 3 a file is broken or of an
+unknown kind. Where pictures cannot be rendered, the page says why and the exit code is 0.
 """
 
 
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m barrio.report",
-        description="Make one self-contained HTML page of barrio's results: pictures, plots, tables.",
+        description="Make one self-contained HTML page of results: pictures, plots, tables.",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

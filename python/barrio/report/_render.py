@@ -1,7 +1,8 @@
 """Draw the pictures of one VTKHDF file: python -m barrio.report._render FILE FOLDER.
 
-Runs in a process of its own, because VTK ends its process where there is no OpenGL. What is found goes to
-FOLDER/facts.json before the first picture is drawn, so that it survives; pictures appear one by one.
+Runs in a process of its own, because VTK ends its process where there is no OpenGL. What is found
+goes to FOLDER/facts.json before the first picture is drawn, so that it survives; pictures appear
+one by one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is drawn of a mesh: the body and the wall it stands on, parts pulled apart, ghosts of a rank."""
+"""What is drawn of a mesh: the body in it and the wall it stands on, its parts, ghosts, fields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FLAT = {"ambient": 1.0, "diffuse": 0.0}  # the colour itself, whatever the light
 
 @dataclass(frozen=True)
 class Skin:
-    """The boundary of a mesh, as a body (a wing) and the flat wall it stands on, if there are any."""
+    """The boundary of a mesh: a body (a wing) and the flat wall it stands on, if there are any."""
 
     whole: pv.PolyData
     body: pv.PolyData | None
@@ -195,7 +195,7 @@ def draw_exploded(grid: pv.UnstructuredGrid, n_parts: int, path: Path) -> None:
 
 
 def draw_ghosts(grid: pv.UnstructuredGrid, rank: int, n_ranks: int, path: Path) -> None:
-    """Draw the own cells of a rank in grey, and its ghosts pulled off, in the colour of their owner."""
+    """Draw the own cells of a rank in grey, and its ghosts pulled off, coloured by owner."""
     picture = Picture(1100, 820)
     held = np.asarray(grid.cell_data["rank"]) == rank
     ghost = held & (np.asarray(grid.cell_data["is_ghost"]) != 0)

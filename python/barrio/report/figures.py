@@ -1,4 +1,4 @@
-"""Plots as inline SVG that takes its text colours from the page, so that they suit light and dark."""
+"""Plots as inline SVG that takes its colours of text from the page: they suit light and dark."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _Plot:
         self.axes = self.figure.add_subplot()
 
     def svg(self, said: str) -> Html:
-        """Return the SVG element, with its ids made unique and a text for those who cannot see it."""
+        """Return the SVG element, its ids made unique, with a text for those who cannot see it."""
         output = io.StringIO()
         self.figure.savefig(output, format="svg", transparent=True, metadata={"Date": None})
         self._style.__exit__(None, None, None)
@@ -172,7 +172,7 @@ def traffic_matrix(
     who: str,
     weight: str = "bytes",
 ) -> Html:
-    """Draw bytes (or messages, points) from rank (row) to rank (column) in a given order, with lines between nodes."""
+    """Draw what ranks (rows) send to ranks (columns), in an order, with lines between nodes."""
     plot = _Plot(4.6, 4.55)
     axes, n = plot.axes, len(order)
     size, unit = words.unit_of(largest) if weight == "bytes" else (1.0, weight)

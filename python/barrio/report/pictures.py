@@ -1,4 +1,4 @@
-"""Have the pictures of VTKHDF files drawn, in processes of their own, and collect what they found."""
+"""Have VTKHDF files read and drawn, in processes of their own, and collect what they made."""
 
 from __future__ import annotations
 

@@ -79,12 +79,12 @@ def parts_section(story: Story) -> Section | None:
 
 def _cut_in_words(document: Document) -> Html:
     cells, parts = document.number("cells"), document.number("parts")
-    imbalance = document.number("imbalance")
+    imbalance, cut_sides = document.number("imbalance"), document.number("cut_sides")
     return paragraph(
-        f"{document.text('method').upper() or 'The partitioner'} cut {words.count(cells)} cells into "
-        f"{words.plural(parts, 'part')}. The largest part holds {words.number(imbalance, 4)} times "
-        f"the mean, and {words.count(document.number('cut_sides'))} sides of cells lie between two "
-        "parts: over these, ranks will have to talk."
+        f"{document.text('method').upper() or 'The partitioner'} cut {words.count(cells)} cells "
+        f"into {words.plural(parts, 'part')}. The largest part holds {words.number(imbalance, 4)} "
+        f"times the mean, and {words.count(cut_sides)} sides of cells lie between two parts: "
+        "over these, ranks will have to talk."
     )
 
 
@@ -120,8 +120,8 @@ def _parts_pictures(story: Story, drawing: Drawing) -> list[Html]:
             picture(
                 drawing.images["parts"],
                 said,
-                "The body in the mesh and the wall it stands on, coloured by part; seen from inside "
-                "the mesh. A mesh without a body in it is shown from outside.",
+                "The body in the mesh and the wall it stands on, coloured by part; seen from "
+                "inside the mesh. A mesh without a body in it is shown from outside.",
             )
         )
     if "exploded" in drawing.images:
@@ -156,8 +156,9 @@ def ghosts_section(story: Story) -> Section | None:
         return None
     body = [
         paragraph(
-            "Every rank holds its own cells and copies of the cells next to them that other ranks own: "
-            "its ghosts. Values on them come from the owner in an exchange with the neighbours only."
+            "Every rank holds its own cells and copies of the cells next to them that other ranks "
+            "own: its ghosts. Values on them come from the owner, in an exchange with the "
+            "neighbours only."
         )
     ]
     if drawing is not None:

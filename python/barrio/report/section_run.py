@@ -27,8 +27,8 @@ def field_section(story: Story) -> Section | None:
         body.append(
             paragraph(
                 "Heat spreads from the boundary into a cold body. The boundary holds a temperature "
-                "linear in space, so the steady state is known exactly, and what is left of it is a "
-                "check of the whole chain: mesh, ghosts, exchange and solver."
+                "linear in space, so the steady state is known exactly. The distance from it "
+                "checks the whole chain: mesh, ghosts, exchange and solver."
             )
         )
         body += [_check(document) for document in runs[:1]]
@@ -111,7 +111,7 @@ def _run_table(runs: list[Document]) -> Html:
             ]
         )
     head = ["run", "check", "ranks", "largest error", "time", "stages", "exchanges", "end time"]
-    head += [tag("th", f"checksum of {what}") for what in ("temperature", "mesh")]
+    head += [tag("th", f"checksum of {what}") for what in ("T", "mesh")]
     return table(head, rows, n_left=2)
 
 
@@ -149,7 +149,7 @@ def phases_section(story: Story) -> Section | None:
     if not timed:
         return None
     body: list[Html] = [
-        paragraph("Seconds in each phase. The darker a field, the more of the run it took.")
+        paragraph("Seconds in each phase. The stronger the colour, the more of the run it took.")
     ]
     for index, document in enumerate(timed):
         content = [*_wait_in_words(document), *_phase_views(document)]
@@ -194,8 +194,8 @@ def _wait_in_words(document: Document) -> list[Html]:
     ranks, nodes, cores = (document.number(k) for k in ("ranks", "nodes", "cores_of_rank_0"))
     if ranks and nodes and cores and ranks > nodes * cores:
         said.append(
-            f"{words.plural(ranks, 'rank')} share {words.plural(nodes * cores, 'core')} here, so ranks "
-            "also wait for a core; do not read these times as the speed of the code."
+            f"{words.plural(ranks, 'rank')} share {words.plural(nodes * cores, 'core')} here, so "
+            "ranks also wait for a core; do not read these times as the speed of the code."
         )
     return [paragraph(" ".join(said))] if said else []
 

@@ -1,4 +1,4 @@
-"""The section on traffic: who sends how much to whom, before and after ranks were placed on a machine."""
+"""The section on traffic: who sends how much to whom, before and after ranks were mapped."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def traffic_section(story: Story) -> Section | None:
         traffic = story.traffic_of(document)
         if traffic is not None:
             used.append(traffic)
-        body += _mapping(story, document, traffic)
+        body += _mapping(document, traffic)
     others = [traffic for traffic in traffics if traffic not in used]
     for traffic in others[:_MAX_DRAWN]:
-        body += _alone(story, traffic)
+        body += _alone(traffic)
     left = [d.path.name for d in maps[_MAX_DRAWN:] + others[_MAX_DRAWN:]]
     if left:
         body.append(paragraph(f"Not drawn: {', '.join(left)}.", class_="soft"))
@@ -38,7 +38,7 @@ def traffic_section(story: Story) -> Section | None:
 
 
 def who_talks(traffic: Document) -> str:
-    """Tell whether a matrix is between ranks, or between parts that shared ranks when it was recorded."""
+    """Tell whether a matrix is between ranks, or parts that shared ranks when it was recorded."""
     recorded = traffic.number("recorded_on_ranks")
     return "rank" if recorded is None or recorded == traffic.data["ranks"] else "part"
 
@@ -69,16 +69,18 @@ def core_order(document: Document, key: str) -> tuple[list[int], list[int]]:
     return order, [cores[rank] // size for rank in order]
 
 
-def _alone(story: Story, traffic: Document) -> list[Html]:
-    matrix = traffic_matrix(traffic)
-    who, n = who_talks(traffic), len(matrix)
+def _alone(traffic: Document) -> list[Html]:
+    who, n = who_talks(traffic), int(traffic.data["ranks"])
+    sent = [entry for entry in traffic.data["entries"] if entry[0] != entry[1]]
     said = [
         paragraph(
             f"{traffic.path.name}: {words.plural(n, who)} send each other "
-            f"{words.in_bytes(float(matrix.sum()))} in {_messages(traffic)}."
+            f"{words.in_bytes(sum(entry[3] for entry in sent))} in "
+            f"{words.plural(sum(entry[4] for entry in sent), 'message')}."
         )
     ]
     if n <= _MAX_RANKS:
+        matrix = traffic_matrix(traffic)
         plot = figures.traffic_matrix(
             matrix, list(range(n)), [0] * n, [], float(matrix.max()), traffic.path.name, who
         )
@@ -86,12 +88,7 @@ def _alone(story: Story, traffic: Document) -> list[Html]:
     return said
 
 
-def _messages(traffic: Document) -> str:
-    n = sum(entry[4] for entry in traffic.data["entries"] if entry[0] != entry[1])
-    return words.plural(n, "message")
-
-
-def _mapping(story: Story, document: Document, traffic: Document | None) -> list[Html]:
+def _mapping(document: Document, traffic: Document | None) -> list[Html]:
     n_ranks, n_nodes = len(document.data["given"]), int(document.data["nodes"])
     who = who_talks(traffic) if traffic else "rank"
     before, after = (document.number(k, "inter_node_share") for k in ("before", "after"))
@@ -109,13 +106,13 @@ def _mapping(story: Story, document: Document, traffic: Document | None) -> list
     if has_gained(document):
         text = (
             f"Placing each {who} by whom it talks to brings what crosses between nodes from "
-            f"{words.percent(before)} ({crossing[0]}) down to {words.percent(after)} ({crossing[1]}) "
-            "of the traffic."
+            f"{words.percent(before)} ({crossing[0]}) down to {words.percent(after)} "
+            f"({crossing[1]}) of the traffic."
         )
         if before is not None and after is not None and after >= before:
             text = (
-                f"The placement found costs less, with {words.percent(after)} ({crossing[1]}) of the "
-                f"traffic between nodes; before it was {words.percent(before)} ({crossing[0]})."
+                f"The placement found costs less, with {words.percent(after)} ({crossing[1]}) of "
+                f"the traffic between nodes; before it was {words.percent(before)} ({crossing[0]})."
             )
         body.append(paragraph(text))
     else:
@@ -150,8 +147,8 @@ def _matrices(document: Document, traffic: Document, who: str) -> Html:
         order, node_of = core_order(document, key)
         plot = figures.traffic_matrix(matrix, order, node_of, names, largest, title, who, weight)
         caption = (
-            f"{weight.capitalize()} from {who} (row) to {who} (column), in the order of their cores "
-            f"{'before' if key == 'given' else 'after'} mapping. Heavy lines part the nodes: "
+            f"{weight.capitalize()} from {who} (row) to {who} (column), in the order of their "
+            f"cores {'before' if key == 'given' else 'after'} mapping. Heavy lines part the nodes: "
             "what lies outside the blocks on the diagonal crosses the network."
         )
         drawn.append(figure(plot, caption))

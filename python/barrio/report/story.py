@@ -1,4 +1,4 @@
-"""What all sections of the page share: the results, what was drawn, and answers to simple questions."""
+"""What all sections of the page share: the results, what was drawn, and simple questions."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def base_name(path: str) -> str:
 
 
 def traffic_matrix(traffic: Document, weight: str = "bytes") -> np.ndarray:
-    """Return bytes (or messages, points) from (row) to (column), without what a rank sends itself."""
+    """Return bytes (or messages, points) from row to column, without what a rank sends itself."""
     column = _WEIGHTS.get(weight, _WEIGHTS["bytes"])
     n = traffic.data["ranks"]
     matrix = np.zeros((n, n))

@@ -19,18 +19,19 @@ h2 { font-size:1.35rem; margin:2.6rem 0 0.5rem; padding-top:0.9rem;
 h3 { font-size:1.05rem; margin:1.5rem 0 0.4rem; overflow-wrap:anywhere; }
 p { max-width:56rem; margin:0.5rem 0; }
 a { color:var(--link); }
-code, pre { font-family:ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace; font-size:0.88em; }
+code, pre { font-size:0.88em;
+  font-family:ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace; }
 code { overflow-wrap:anywhere; }
 .lead { font-size:1.1rem; }
 .soft, .provenance { color:var(--soft); font-size:0.9rem; overflow-wrap:anywhere; }
 .provenance { max-width:none; }
 nav ul { display:flex; flex-wrap:wrap; gap:0.2rem 1.1rem; padding:0; margin:1rem 0 0;
   list-style:none; font-size:0.95rem; }
-.cards { display:grid; grid-template-columns:repeat(auto-fit,minmax(10rem,1fr)); gap:0.7rem;
-  margin:1.2rem 0; padding:0; list-style:none; }
-.cards li { background:var(--card); border:1px solid var(--line); border-radius:8px;
+.cards { display:flex; flex-wrap:wrap; gap:0.7rem; margin:1.2rem 0; padding:0;
+  list-style:none; }
+.cards li { flex:1 1 auto; background:var(--card); border:1px solid var(--line); border-radius:8px;
   padding:0.6rem 0.8rem; }
-.cards b { display:block; font-size:1.22rem; font-weight:650; line-height:1.3; }
+.cards b { display:block; font-size:1.22rem; font-weight:650; line-height:1.3; white-space:nowrap; }
 .cards span { color:var(--soft); font-size:0.86rem; }
 .pair { display:grid; grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));
   gap:1.2rem; align-items:end; }
@@ -43,9 +44,9 @@ figcaption { color:var(--soft); font-size:0.9rem; margin-top:0.5rem; }
 .scroll { overflow-x:auto; margin:0.8rem 0; }
 table { border-collapse:collapse; font-size:0.9rem; font-variant-numeric:tabular-nums; }
 caption { text-align:left; color:var(--soft); padding:0 0 0.35rem; }
-th, td { padding:0.24rem 0.7rem; border-bottom:1px solid var(--line); text-align:left;
+th, td { padding:0.24rem 0.6rem; border-bottom:1px solid var(--line); text-align:left;
   vertical-align:top; }
-th { font-weight:600; } thead th { white-space:nowrap; } tbody th { font-weight:500; }
+th { font-weight:600; } thead th { white-space:nowrap; } tbody th { font-weight:500; min-width:8em; }
 td code { white-space:nowrap; }
 .n { text-align:right; white-space:nowrap; }
 .group th { padding-top:0.7rem; color:var(--soft); font-weight:600; }
@@ -61,8 +62,8 @@ td code { white-space:nowrap; }
 .note { background:var(--card); border-left:4px solid var(--heat); padding:0.6rem 0.9rem;
   border-radius:0 6px 6px 0; margin:1rem 0; max-width:none; overflow-wrap:anywhere; }
 .note.error { border-color:var(--bad); }
-pre { background:var(--card); border:1px solid var(--line); border-radius:6px; padding:0.6rem 0.8rem;
-  overflow-x:auto; max-width:100%; }
+pre { background:var(--card); border:1px solid var(--line); border-radius:6px;
+  padding:0.6rem 0.8rem; overflow-x:auto; max-width:100%; }
 details { margin:0.5rem 0; } summary { cursor:pointer; overflow-wrap:anywhere; }
 details pre { max-height:28rem; overflow:auto; }
 dl.try dt { color:var(--soft); font-size:0.93rem; margin-top:0.8rem; } dl.try dd { margin:0; }

@@ -1,0 +1,225 @@
+"""What the page says: sections, numbers, escaping, and that it is whole in itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import conftest as made
+import pytest
+from barrio.report.__main__ import main
+
+Write = Callable[..., str]
+_VOID = {"img", "meta", "br", "hr", "col"}
+
+
+class _Checker(HTMLParser):
+    """Collect text and attributes, and check that elements close in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.images: list[dict[str, str | None]] = []
+        self.links: list[str] = []
+        self.headings: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = dict(attrs)
+        self.links += [v for k, v in attrs if k in ("src", "href", "xlink:href", "data") and v]
+        if "id" in said:
+            self.ids.append(said["id"] or "")
+        if tag == "img":
+            self.images.append(said)
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in _VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open and self.open[-1] == tag, f"</{tag}> in {self.open}"
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] == ["h2"]:
+            self.headings.append(data)
+
+
+def check(page: str) -> _Checker:
+    """Check the page's form: it is closed, its ids are unique, and it needs nothing from outside."""
+    checker = _Checker()
+    checker.feed(page)
+    assert checker.open == []
+    assert len(checker.ids) == len(set(checker.ids))
+    for link in checker.links:
+        assert link.startswith(("data:image/png;base64,", "#")), link
+        if link.startswith("#"):
+            assert link[1:] in checker.ids
+    assert all(image.get("alt") for image in checker.images)
+    assert "@import" not in page and "<script" not in page
+    return checker
+
+
+def report(tmp_path: Path, *runs: str) -> str:
+    """Make the page of some results, and return it with plain spaces."""
+    output = tmp_path / "report.html"
+    assert main(["-o", str(output), *runs]) == 0
+    return output.read_text(encoding="utf-8").replace("\u202f", " ").replace("\u00a0", " ")
+
+
+@pytest.fixture(scope="module")
+def full_page(tmp_path_factory: pytest.TempPathFactory, vtkhdf: dict[str, str]) -> str:
+    """Make the page of everything, with its pictures, once."""
+    folder = tmp_path_factory.mktemp("full")
+    files = []
+    for document in (
+        made.partition(), made.load(), made.heat(), made.traffic(), made.mapped(),
+    ):  # fmt: skip
+        path = folder / f"{document['schema']}.json"
+        path.write_text(made.json.dumps(document), encoding="utf-8")
+        files.append(str(path))
+    return report(folder, *files, vtkhdf["heat"], vtkhdf["ghosts"])
+
+
+def test_full_page_has_all_sections_in_order(full_page: str) -> None:
+    assert check(full_page).headings == [
+        "Parts",
+        "Ghosts",
+        "Temperature",
+        "Time per phase and rank",
+        "Traffic and mapping",
+        "What to try next",
+        "Documents",
+    ]
+
+
+def test_full_page_has_all_pictures(full_page: str) -> None:
+    images = check(full_page).images
+    assert len(images) == 2 + 1 + 4  # parts and parts apart, ghosts, frames
+    assert "could not be rendered" not in full_page
+    assert all(int(image["width"] or 0) > 300 for image in images)
+    assert full_page.count("<svg") == 2 + 2 + 2  # bars, scale and curve, matrices
+    assert len(full_page) < 6_000_000
+
+
+def test_summary_has_the_key_numbers(full_page: str) -> None:
+    lead = re.search(r'<p class="lead">(.*?)</p>', full_page, re.DOTALL)
+    assert lead
+    for text in (
+        "80 326 cells", "16 270 vertices", "8 parts", "4 ranks", "3.54 × 10⁻⁹ K", "passes",
+        "97.1 % to 2.9 %",
+    ):  # fmt: skip
+        assert text in lead[1]
+
+
+def test_provenance_says_where_results_come_from(full_page: str) -> None:
+    line = re.search(r'<p class="provenance">(.*?)</p>', full_page)
+    assert line
+    for text in ("barrio 0.1.0", "c0ffee123456", "GNU 12.2.0 Release", "Open MPI v4.1.4", "node7",
+                 "2026-01-02 03:04 UTC", "ranks 4"):  # fmt: skip
+        assert text in line[1]
+
+
+def test_ghosts_are_counted_by_owner(full_page: str, vtkhdf: dict[str, str]) -> None:
+    n_ghosts = vtkhdf["n_ghosts"]
+    assert f"{n_ghosts} owned by rank 0" in full_page
+    assert "12.1 kB" in full_page and "13.6 kB" in full_page and "15.3 kB" in full_page
+
+
+def test_phases_are_grouped_and_waiting_is_said(full_page: str) -> None:
+    assert "Of the solve, 25.0 % is waiting" in full_page
+    assert "4 ranks share 2 cores" in full_page
+    names = re.findall(r'<th scope="row">([a-z]+(?:\.[a-z]+)?)</th>', full_page)
+    assert [n for n in names if n in ("heat.solve", "heat.wait", "io.read", "load")] == [
+        "heat.solve", "heat.wait", "io.read", "load",
+    ]  # fmt: skip
+
+
+def test_traffic_is_drawn_in_core_order(full_page: str) -> None:
+    assert full_page.count("in the order of their cores") == 2
+    assert "left" in full_page and "right" in full_page
+    for text in ("341", "−87.1 %", "pair exchange", "34.0 MB", "1.00 MB"):
+        assert text in full_page
+
+
+def test_texts_are_escaped(tmp_path: Path, write: Write) -> None:
+    name = "<b>&\"'$x_1$\u0000.h5m"
+    heat = made.heat() | {"mesh": name, "host": "<script>alert(1)</script>"}
+    heat["phases"] = [made.phase("<i>.$\\frac$", [1.0] * 20)]
+    mapped = made.mapped() | {"node_names": ["<u>", "$\\bad{"], "method": "</table>"}
+    page = report(tmp_path, write(heat), write(mapped), write(made.traffic()))
+    check(page)
+    assert "<b>&" not in page and "<script" not in page and "<u>" not in page and "<i>." not in page
+    assert "&lt;b&gt;&amp;&quot;&#x27;$x_1$.h5m" in page
+
+
+def test_checksums_of_several_rank_counts_are_compared(tmp_path: Path, write: Write) -> None:
+    runs = [write(made.heat(n), f"heat{n}.json") for n in (1, 2, 4)]
+    assert "the same temperatures to the last bit on 1, 2 and 4 ranks" in report(tmp_path, *runs)
+    runs.append(write(made.heat(8, "0000000000000bad"), "heat8.json"))
+    assert "2 different checksums on 1, 2, 4 and 8 ranks" in report(tmp_path, *runs)
+
+
+def test_failed_check_is_said(tmp_path: Path, write: Write) -> None:
+    page = report(tmp_path, write(made.heat() | {"max_error": 0.146}))
+    assert "0.146 K" in page and ">failed<" in page and "and fails" in page
+
+
+def test_map_that_gains_nothing_draws_one_matrix(tmp_path: Path, write: Write) -> None:
+    mapped = made.mapped() | {"placement": [0, 1, 2, 3]}
+    page = report(tmp_path, write(mapped), write(made.traffic()))
+    assert "The given order is as good as anything found" in page
+    assert page.count("<svg") == 1
+
+
+def test_many_ranks_without_times_of_ranks(tmp_path: Path, write: Write) -> None:
+    load = made.load() | {"ranks": 1024}
+    load["phases"] = [made.phase("load", [0.5, 1.5], has_ranks=False)]
+    page = report(tmp_path, write(load))
+    assert "500 ms" in page and "1.50 s" in page and "rank 0<" not in page
+
+
+def test_many_ranks_are_drawn_as_a_map(tmp_path: Path, write: Write) -> None:
+    load = made.load() | {"phases": [made.phase("load", [0.1 * i for i in range(1, 41)])]}
+    assert "Seconds per phase and rank, on a logarithmic scale" in report(tmp_path, write(load))
+
+
+def test_error_document_is_shown_first(tmp_path: Path, write: Write) -> None:
+    error = {"code": 3, "subject": "a.h5m", "cause": "is truncated", "remedy": "copy it again"}
+    page = report(tmp_path, write(made.HEADER | {"schema": "barrio.error", "error": error}))
+    assert "a.h5m" in page and "is truncated" in page and "Remedy: copy it again" in page
+
+
+def test_info_and_generate_are_shown(tmp_path: Path, write: Write) -> None:
+    info = made.HEADER | {
+        "schema": "barrio.info", "format": "h5m", "vertices": 12, "entities": {"tets": 11},
+        "sets": {"total": 4, "parts": 2}, "box": {"low": [0, 0, 0], "high": [1, 2, 1]},
+        "file_bytes": 32008, "unsupported": ["2 polyhedra"],
+    }  # fmt: skip
+    box = made.HEADER | {"schema": "barrio.generate", "output": "box.h5m", "cells": 48000}
+    page = report(tmp_path, write(info), write(box))
+    assert "[0, 1] × [0, 2] × [0, 1]" in page and "32.0 kB" in page and "48 000" in page
+
+
+@pytest.mark.parametrize("kind", ["partition", "load", "heat", "info", "generate", "error"])
+def test_bare_document_makes_a_page(tmp_path: Path, write: Write, kind: str) -> None:
+    check(report(tmp_path, write({"schema": f"barrio.{kind}", "schema_version": 1})))
+
+
+@pytest.mark.parametrize("junk", [None, "x", -1, 1e308, [], {}, [None], {"min": "x"}, True])
+def test_junk_in_any_field_is_no_crash(tmp_path: Path, write: Write, junk: Any) -> None:
+    files = []
+    for document in (made.partition(), made.load(), made.heat()):
+        kept = ("schema", "schema_version")
+        changed = {key: value if key in kept else junk for key, value in document.items()}
+        files.append(write(changed))
+    mapped = made.mapped()
+    for key in ("weight", "node_names", "before", "after", "total_weight", "machine"):
+        mapped[key] = junk
+    check(report(tmp_path, *files, write(mapped), write(made.traffic())))
