@@ -58,6 +58,15 @@ int ranks_of_launcher();
 /// Run a program in this process's place with standard input and output. Does not return if it succeeds. @throws Error{failed}
 [[noreturn]] void become(const std::vector<std::string>& command);
 
+/// Accept a whole number of 1 or more; CLI11's own check prints 300 digits.
+inline CLI::Validator at_least_one() {
+  return {[](const std::string& text) {
+            std::int64_t n = 0;
+            return CLI::detail::lexical_cast(text, n) && n >= 1 ? std::string() : text + " is not a whole number of 1 or more";
+          },
+          "POSITIVE"};
+}
+
 /// The reference page of all commands in Markdown, written from the parser.
 std::string reference_page(const CLI::App& app, const std::vector<std::unique_ptr<Command>>& commands);
 

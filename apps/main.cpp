@@ -9,6 +9,7 @@
 #include "barrio/base/text.hpp"
 #include "barrio/base/version.hpp"
 #include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/report.hpp"
 #include "barrio/mpi/run.hpp"
 
@@ -20,6 +21,7 @@ struct GlobalOptions {
   bool is_json = false;
   bool shows_times = false;
   std::string trace_file;
+  std::string result_file;
 };
 
 /// Every word the parser would have understood at this place.
@@ -59,9 +61,11 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
   return {ErrorCode::usage, {.subject = active == &app ? "barrio" : "barrio " + active->get_name(), .cause = cause, .remedy = help}};
 }
 
-void print_result(const Command& command, const Json& result, bool is_json) {
+void print_result(const Command& command, const Json& result, const GlobalOptions& options) {
   // Names in a file may be no UTF-8.
-  const std::string text = is_json ? result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : command.render(result);
+  if (!options.result_file.empty())
+    write_file_atomically(options.result_file, result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const std::string text = options.is_json ? result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : command.render(result);
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
   throw Error(ErrorCode::failed, {.subject = "standard output", .cause = fmt::format("cannot be written: {}", std::strerror(errno))});
 }
@@ -77,7 +81,7 @@ void print_failure(const Error& error, bool is_json) {
 int run_alone(Command& command, const GlobalOptions& options) {
   try {
     const Json result = command.run(nullptr);
-    print_result(command, result, options.is_json);
+    print_result(command, result, options);
     return command.exit_code(result);
   } catch (...) {
     const Error error = current_error();
@@ -96,14 +100,14 @@ int run_parallel(Command& command, const GlobalOptions& options, int argc, char*
       [&](Context& context) {
         try {
           Json result = command.run(&context);
-          if (options.shows_times || options.is_json) {
+          if (options.shows_times || options.is_json || !options.result_file.empty()) {
             const auto summary = mpi::summarise(context);
             result["phases"] = mpi::to_json(summary);
             if (options.shows_times && context.is_root()) std::fputs(mpi::format_summary(summary).c_str(), stderr);
           }
           if (!options.trace_file.empty()) mpi::write_trace(context, options.trace_file);
           agree_after(context, [&] {
-            if (context.is_root()) print_result(command, result, options.is_json);
+            if (context.is_root()) print_result(command, result, options);
           });
           command_code = command.exit_code(result);
         } catch (const AgreedError& error) {
@@ -121,8 +125,9 @@ int main_of(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("barrio {} ({}), {}, {}", version(), commit(), compiler(), mpi::mpi_library()),
                        "Show version, commit, compiler and MPI, and end");
   GlobalOptions options;
-  app.add_option("--ranks", options.n_ranks, "Start N ranks with the MPI launcher barrio was built for")->check(CLI::PositiveNumber);
+  app.add_option("--ranks", options.n_ranks, "Start N ranks with the MPI launcher barrio was built for")->check(at_least_one());
   app.add_flag("--json", options.is_json, "Print the result as one JSON document");
+  app.add_option("--result", options.result_file, "Write the result as a JSON document to a file too, for barrio report");
   app.add_flag("--times", options.shows_times, "Print the time per phase (min, mean, max over ranks) on stderr");
   app.add_option("--trace", options.trace_file, "Write a Chrome/Perfetto trace, one track per rank");
   app.require_subcommand(1);
@@ -191,6 +196,7 @@ std::string reference_page(const CLI::App& app, const std::vector<std::unique_pt
     std::string text = "\n| option | meaning |\n|---|---|\n";
     for (const CLI::Option* option : some.get_options()) {
       std::string left = option->get_name(false, true);
+      left = left.substr(0, left.find('{'));  // what a flag stands for
       if (!option->get_positional() && option->get_expected_min() > 0) left += " " + option->get_type_name();
       std::string right = option->get_description();
       if (option->get_required()) right += " (required)";

@@ -26,7 +26,6 @@ class Map : public Command {
     app.add_option("--seed", options_.seed, "Seed of an additional random search; 0: none")->capture_default_str();
     app.add_option("-f,--format", format_, "Launcher file: openmpi-rankfile, openmpi-seq, slurm, cray, permutation")->capture_default_str();
     app.add_option("-o,--output", output_, "Launcher file to write");
-    app.add_option("--result", result_, "Write the result as JSON too, for barrio report");
   }
   Json run(mpi::Context*) override {
     const rankmap::TrafficMatrix traffic = rankmap::read_traffic(traffic_);
@@ -38,7 +37,6 @@ class Map : public Command {
     const rankmap::MapResult found = rankmap::map(traffic, machine, options_);
     if (!output_.empty()) rankmap::write_launcher_file(output_, format, machine, found.placement);
     Json result = rankmap::to_json(found, traffic, machine);
-    if (!result_.empty()) write_file_atomically(result_, result.dump(1) + "\n");
     share_before_ = found.before.inter_node_share();
     share_after_ = found.after.inter_node_share();
     found_ = found;
@@ -55,7 +53,6 @@ class Map : public Command {
         {"time", format_seconds(found_.seconds)}};
     if (found_.cost_after >= found_.cost_before) rows.emplace_back("note", "the given order is as good as what was found; it stays");
     if (!output_.empty()) rows.emplace_back("wrote", output_);
-    if (!result_.empty()) rows.emplace_back("wrote", result_);
     return traffic_ + "\n" + two_columns(rows);
   }
 
@@ -73,7 +70,6 @@ class Map : public Command {
   std::string weight_ = "bytes";
   std::string format_ = "openmpi-rankfile";
   std::string output_;
-  std::string result_;
   std::string given_ = "block";
   std::vector<std::string> hosts_;
   rankmap::MapOptions options_;

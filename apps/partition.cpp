@@ -28,7 +28,7 @@ class Partition : public Command {
   [[nodiscard]] bool is_parallel() const override { return true; }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, "Mesh file (.h5m or Gmsh 4.1)")->required();
-    app.add_option("-n,--parts", n_parts_, "Number of parts")->required()->check(CLI::PositiveNumber);
+    app.add_option("-n,--parts", n_parts_, "Number of parts")->required()->check(at_least_one());
     app.add_option("-m,--method", method_, "rcb (coordinates), metis or ptscotch (graph)")->capture_default_str();
     app.add_flag("--keep-order", keeps_order_, "Leave cells and vertices in the order of the input");
     app.add_option("-o,--output", output_, "File to write (.h5m)")->required();

@@ -17,8 +17,8 @@ if(TARGET barrio_mpich_yield)
 endif()
 
 # Whoever uses an installed barrio needs the same MPI and the libraries it was built with.
-set(BARRIO_HAS_METIS ${METIS_FOUND})
-set(BARRIO_HAS_PTSCOTCH ${PTScotch_FOUND})
+get_property(BARRIO_HAS_METIS GLOBAL PROPERTY BARRIO_HAS_METIS)
+get_property(BARRIO_HAS_PTSCOTCH GLOBAL PROPERTY BARRIO_HAS_PTSCOTCH)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/barrioConfig.cmake.in ${PROJECT_BINARY_DIR}/barrioConfig.cmake
                               INSTALL_DESTINATION ${barrio_config_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/barrioConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -50,10 +50,28 @@ void reserve(const std::string& path, const std::string& temporary, std::uint64_
   throw cannot_write(path, fmt::format("{} for {}", std::strerror(reason), format_bytes(bytes)));
 }
 
+/// Hold space for a file that HDF5 has open, without changing its size.
+void hold(const std::string& path, const std::string& temporary, std::uint64_t bytes) {
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) throw cannot_write(path, std::strerror(errno));
+  const bool is_held = ::fallocate(file, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0;
+  const int reason = errno;
+  ::close(file);
+  if (!is_held && reason != EOPNOTSUPP && reason != EINVAL && reason != ENOSYS)
+    throw cannot_write(path, fmt::format("{} for {}", std::strerror(reason), format_bytes(bytes)));
+}
+
+constexpr std::uint64_t metadata_bytes = 32768;         // of the file as a whole
+constexpr std::uint64_t metadata_bytes_of_one = 1024;   // of a dataset, or of a chunk
+
 }  // namespace
 
 FileWriter::FileWriter(mpi::Context& context, std::string path, std::uint64_t expected_bytes)
-    : context_(context), path_(std::move(path)), temporary_(path_ + ".part") {
+    : context_(context),
+      path_(std::move(path)),
+      temporary_(path_ + ".part"),
+      reserved_bytes_(expected_bytes),
+      claimed_bytes_(metadata_bytes) {
   agree_after(context_, [&] {
     if (context_.is_root()) reserve(path_, temporary_, expected_bytes);
   });
@@ -65,6 +83,7 @@ FileWriter::FileWriter(mpi::Context& context, std::string path, std::uint64_t ex
     const hid_t id = H5Fcreate(temporary_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
     if (id < 0) throw cannot_write(path_, detail::hdf5_says());
     file_ = Handle(id, &H5Fclose);
+    if (context_.is_root() && reserved_bytes_ > 0) hold(path_, temporary_, reserved_bytes_);  // creating the file gave it back
   });
   if (status && context_.is_root()) ::unlink(temporary_.c_str());
   agree(context_, status);
@@ -78,6 +97,15 @@ FileWriter::~FileWriter() {
 }
 
 void FileWriter::fail(const std::string& reason) const { throw AgreedError(cannot_write(path_, reason)); }
+
+void FileWriter::claim(std::uint64_t bytes) {
+  claimed_bytes_ += bytes;
+  if (claimed_bytes_ <= reserved_bytes_) return;
+  reserved_bytes_ = claimed_bytes_;
+  agree_after(context_, [&] {
+    if (context_.is_root()) hold(path_, temporary_, reserved_bytes_);
+  });
+}
 
 void FileWriter::make_group(const std::string& path) {
   const Quiet quiet;
@@ -145,6 +173,7 @@ bool write_slab(hid_t dataset, hid_t memory_type, std::int64_t row_size, std::in
 void FileWriter::write_rows(const std::string& path, hid_t type, hid_t memory_type, std::int64_t n_rows,
                             std::int64_t row_size, std::int64_t first, std::int64_t count, const void* values) {
   const Quiet quiet;
+  claim(static_cast<std::uint64_t>(n_rows) * static_cast<std::uint64_t>(std::max<std::int64_t>(row_size, 1)) * H5Tget_size(type) + metadata_bytes_of_one);
   const std::array<hsize_t, 2> size{static_cast<hsize_t>(n_rows), static_cast<hsize_t>(row_size)};
   const Handle space(H5Screate_simple(row_size > 0 ? 2 : 1, size.data(), nullptr), &H5Sclose);
   const Handle links(H5Pcreate(H5P_LINK_CREATE), &H5Pclose);
@@ -169,11 +198,17 @@ void FileWriter::make_growing(const std::string& path, hid_t type, std::int64_t 
   H5Pset_create_intermediate_group(links.get(), 1);
   const Handle dataset(H5Dcreate2(id(), path.c_str(), type, space.get(), links.get(), layout.get(), H5P_DEFAULT), &H5Dclose);
   if (!dataset) fail(detail::hdf5_says());
+  growing_[path] = {static_cast<std::int64_t>(chunk[0]), H5Tget_size(type) * static_cast<std::uint64_t>(std::max<std::int64_t>(row_size, 1)), 0};
 }
 
 void FileWriter::write_growing(const std::string& path, hid_t memory_type, std::int64_t n_rows, std::int64_t row_size,
                                std::int64_t first, std::int64_t count, const void* values) {
   const Quiet quiet;
+  Growth& growth = growing_.at(path);
+  const auto n_chunks = static_cast<std::uint64_t>((n_rows + growth.chunk_rows - 1) / growth.chunk_rows);
+  const std::uint64_t bytes = n_chunks * (static_cast<std::uint64_t>(growth.chunk_rows) * growth.row_bytes + metadata_bytes_of_one);
+  claim(bytes - std::min(bytes, growth.claimed_bytes));
+  growth.claimed_bytes = std::max(bytes, growth.claimed_bytes);
   const Handle dataset(H5Dopen2(id(), path.c_str(), H5P_DEFAULT), &H5Dclose);
   const std::array<hsize_t, 2> size{static_cast<hsize_t>(n_rows), static_cast<hsize_t>(row_size)};
   const bool written = dataset && H5Dset_extent(dataset.get(), size.data()) >= 0 &&

@@ -11,8 +11,8 @@ namespace barrio::files {
 /// The file grows under a temporary name beside its place and is renamed by `close()`. All verbs are collective.
 class FileWriter {
  public:
-  /// @param expected_bytes  about how large the file will be; the space is asked for before HDF5 writes, because HDF5
-  /// does not survive a full disk
+  /// @param expected_bytes  about how large the file will be. Space is asked for before HDF5 writes, here and for what
+  /// comes on top later: Open MPI's files do not report a full disk, and HDF5 then loses data and hangs in its close
   /// @throws AgreedError{failed} if the place cannot be written or has no room; nothing is left behind then
   FileWriter(mpi::Context& context, std::string path, std::uint64_t expected_bytes);
   FileWriter(const FileWriter&) = delete;
@@ -62,9 +62,21 @@ class FileWriter {
 
  private:
   void fail(const std::string& reason) const;
+  /// Ask for the space of a dataset unless it was expected. Collective. @throws AgreedError{failed}
+  void claim(std::uint64_t bytes);
+
+  /// What one chunk and one row of a growing dataset take, and what was claimed for it.
+  struct Growth {
+    std::int64_t chunk_rows;
+    std::uint64_t row_bytes;
+    std::uint64_t claimed_bytes;
+  };
   mpi::Context& context_;
   std::string path_;
   std::string temporary_;
+  std::uint64_t reserved_bytes_;
+  std::uint64_t claimed_bytes_;
+  std::map<std::string, Growth> growing_;
   Handle file_;
 };
 

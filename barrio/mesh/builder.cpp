@@ -333,19 +333,24 @@ void MeshBuilder::number_vertices() {
                           }));
 }
 
-void MeshBuilder::fill_table(EntityTable& table, std::span<const Cell> cells,
+void MeshBuilder::fill_table(EntityTable& table, Dim dim, std::span<const Cell> cells,
                              std::span<const std::size_t> order) const {
+  // Asked of the tables, which all ranks know alike: a rank without cells has the same shape as the others.
+  const CellBlock* first = nullptr;
   bool same_type = true;
   bool same_size = true;
-  for (const Cell& cell : cells) {
-    same_type = same_type && cell.type == cells.front().type;
-    same_size = same_size && cell.n_nodes == cells.front().n_nodes;
+  for (const CellBlock& block : tables_.blocks) {
+    if (topology(block.type).dim != dim || block.rows.n_rows == 0) continue;
+    if (first == nullptr) first = &block;
+    same_type = same_type && block.type == first->type;
+    same_size = same_size && block.nodes_per_cell > 0 && block.nodes_per_cell == first->nodes_per_cell;
   }
-  if (same_size && !cells.empty()) table.nodes_per_entity = static_cast<int>(cells.front().n_nodes);
+  if (first != nullptr && same_size) table.nodes_per_entity = first->nodes_per_cell;
+  if (first != nullptr && same_type) table.types.push_back(first->type);
   if (!same_size) table.offsets.push_back(0);
   for (const std::size_t c : order) {
     const Cell& cell = cells[c];
-    if (!same_type || table.types.empty()) table.types.push_back(cell.type);
+    if (!same_type) table.types.push_back(cell.type);
     for (const GlobalId node : nodes_of(cell)) table.nodes.push_back(local_vertex(node));
     if (!same_size) table.offsets.push_back(static_cast<std::int32_t>(table.nodes.size()));
     table.global_ids.push_back(cell.id);
@@ -367,7 +372,7 @@ void MeshBuilder::number_cells() {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(n_local_cells_),
                    [&](std::size_t a, std::size_t b) { return is_interior[a] > is_interior[b]; });
-  fill_table(table, cells_, order);
+  fill_table(table, out_.cell_dim, cells_, order);
   table.n_owned = n_local_cells_;
   table.n_global = tables_.n_global(out_.cell_dim);
   for (const std::size_t c : order) out_.cell_parts.push_back(cells_[c].part);

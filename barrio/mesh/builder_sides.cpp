@@ -177,7 +177,7 @@ void MeshBuilder::fetch_sides(Dim dim) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::tuple(group[a], group[a] == 2 ? sides[a].owner : 0) < std::tuple(group[b], group[b] == 2 ? sides[b].owner : 0);
   });
-  fill_table(table, sides, order);
+  fill_table(table, dim, sides, order);
   table.n_global = mpi::sum(context_, n_taken);
   n_listed = mpi::sum(context_, n_listed);
   if (table.n_global < n_listed) {

@@ -25,9 +25,9 @@ struct LocalRange {
 /// Entities of one dimension >= 1 on one rank. Local order: interior, fringe, ghosts grouped by owner;
 /// within each group by ascending global id.
 struct EntityTable {
-  std::vector<CellType> types;           ///< one entry if all are of one type, else one per entity
+  std::vector<CellType> types;           ///< one entry if the whole mesh has one type, else one per entity
   std::vector<std::int32_t> offsets;     ///< empty if all have `nodes_per_entity` nodes
-  int nodes_per_entity = 0;
+  int nodes_per_entity = 0;              ///< in the whole mesh, so the same on every rank; 0 if it varies
   std::vector<LocalId> nodes;
   std::vector<GlobalId> global_ids;
   std::vector<Rank> owners;

@@ -11,6 +11,10 @@ unsigned ucp_worker_progress(void* worker);
 unsigned ucp_worker_progress(void* worker) {
   static unsigned (*progress)(void*) = NULL;
   if (progress == NULL) *(void**)(&progress) = dlsym(RTLD_NEXT, "ucp_worker_progress");
+  if (progress == NULL) { /* UCX came with a library loaded at run time, as under Python */
+    void* ucp = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+    if (ucp != NULL) *(void**)(&progress) = dlsym(ucp, "ucp_worker_progress");
+  }
   const unsigned n_events = progress(worker);
   if (n_events == 0) sched_yield();
   return n_events;

@@ -59,7 +59,7 @@ class MeshBuilder {
   /// Ranks that use a vertex homed here.
   [[nodiscard]] std::span<const Use> users_of(GlobalId id) const;
   /// Add entities in local order to a table. @param order  places in a list of cells, in the final order
-  void fill_table(EntityTable& table, std::span<const Cell> cells, std::span<const std::size_t> order) const;
+  void fill_table(EntityTable& table, Dim dim, std::span<const Cell> cells, std::span<const std::size_t> order) const;
 
   mpi::Context& context_;
   const MeshTables& tables_;

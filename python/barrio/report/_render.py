@@ -48,9 +48,12 @@ def find_facts(file: VtkhdfFile) -> dict[str, Any]:
     """Tell what kind of file it is, and count and measure what the page says about it."""
     import numpy as np
 
+    from ._scenes import find_skin
+
     grid = file.first.grid
     cells = set(grid.cell_data)
     facts: dict[str, Any] = {"n_steps": file.n_steps}
+    facts["has_body"] = find_skin(grid).wall is not None
     if {"owner", "rank", "is_ghost"} <= cells:
         own = np.asarray(grid.cell_data["is_ghost"]) == 0
         if "part" in cells:

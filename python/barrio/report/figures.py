@@ -128,7 +128,9 @@ def distance_over_time(facts: dict[str, Any], unit: str) -> Html:
     axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(FuncFormatter(_power))
-        axis.set_minor_formatter(NullFormatter())
+        low, high = axis.get_view_interval()
+        is_short = high < 30.0 * low  # so short that powers of ten alone would label nothing
+        axis.set_minor_formatter(FuncFormatter(_power_or_part) if is_short else NullFormatter())
     axes.grid(linewidth=0.5)
     axes.set_xlabel("time")
     axes.set_ylabel(f"|{facts['field']} − last step|{unit and f' in {unit}'}")
@@ -140,6 +142,12 @@ def _power(value: float, _: object) -> str:
     if 0.009 < value < 1100.0:
         return f"{value:g}"
     return f"10{words.raised(round(float(np.log10(value))))}"
+
+
+def _power_or_part(value: float, place: object) -> str:
+    """Label 2 and 5 too."""
+    lead = f"{value:.0e}"[0]
+    return _power(value, place) if lead == "1" else (f"{value:g}" if lead in "25" else "")
 
 
 def colour_bar(bands: Bands, label: str) -> Html:
@@ -240,9 +248,11 @@ def phase_map(names: list[str], rows: list[list[float]]) -> Html:
     if values.count():
         scale = mpl.colors.LogNorm(max(values.min(), values.max() / 1e4), values.max() * 1.0001)
     image = axes.imshow(values, norm=scale, cmap="cividis", aspect="auto", interpolation="nearest")
+    seconds = FuncFormatter(lambda value, _: words.seconds(value).replace(".00", ""))
     axes.set_yticks(range(len(names)), names)
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
     axes.set_xlabel("rank")
-    bar = plot.figure.colorbar(image, ax=axes, label="seconds", pad=0.02)
+    bar = plot.figure.colorbar(image, ax=axes, pad=0.02, format=seconds)
+    bar.ax.yaxis.set_minor_formatter(NullFormatter())
     bar.outline.set_visible(False)
     return plot.svg("Seconds per phase and rank")

@@ -17,6 +17,7 @@ from ._render import FACTS_FILE, UNREADABLE
 from .documents import ReportError
 
 TIME_LIMIT_SECONDS = 600.0
+_FEW = 2  # files that are drawn without asking first what they hold
 REMEDY = "install OpenGL without a screen: apt install libegl1 libgl1-mesa-dri"
 
 
@@ -36,10 +37,19 @@ class Drawing:
 
 
 def draw_all(paths: list[Path], wants_pictures: bool = True) -> list[Drawing]:
-    """Draw several files, all at the same time up to the number of cores. Keeps their order.
+    """Read several files, and draw the first of each kind, as many at a time as there are cores.
 
     @throws ReportError if one is no VTKHDF file; a failure to draw is noted in its Drawing.
     """
+    if len(paths) <= _FEW or not wants_pictures:
+        return _run_all(paths, wants_pictures)
+    known = _run_all(paths, wants_pictures=False)
+    chosen = list({drawing.kind: drawing.path for drawing in reversed(known)}.values())
+    drawn = {drawing.path: drawing for drawing in _run_all(chosen, wants_pictures=True)}
+    return [drawn.get(drawing.path, drawing) for drawing in known]
+
+
+def _run_all(paths: list[Path], wants_pictures: bool) -> list[Drawing]:
     drawings: list[Drawing] = []
     n_at_once = max(1, min(os.cpu_count() or 1, 4))
     for first in range(0, len(paths), n_at_once):
@@ -63,7 +73,7 @@ class _Job:
         command = [sys.executable, "-m", "barrio.report._render", str(path.resolve())]
         command += [str(self._folder), *([] if wants_pictures else ["--no-pictures"])]
         environment = dict(os.environ)
-        root = str(Path(__file__).resolve().parents[2])
+        root = str(Path(__file__).absolute().parents[2])
         known = [root, *filter(None, [environment.get("PYTHONPATH")])]
         environment["PYTHONPATH"] = os.pathsep.join(known)
         self._process = subprocess.Popen(

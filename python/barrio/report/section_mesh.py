@@ -120,8 +120,9 @@ def _parts_pictures(story: Story, drawing: Drawing) -> list[Html]:
             picture(
                 drawing.images["parts"],
                 said,
-                "The body in the mesh and the wall it stands on, coloured by part; seen from "
-                "inside the mesh. A mesh without a body in it is shown from outside.",
+                "The body in the mesh and the wall it stands on, by part, from inside."
+                if drawing.facts.get("has_body")
+                else "The surface of the mesh by part.",
             )
         )
     if "exploded" in drawing.images:

@@ -46,7 +46,8 @@ table { border-collapse:collapse; font-size:0.9rem; font-variant-numeric:tabular
 caption { text-align:left; color:var(--soft); padding:0 0 0.35rem; }
 th, td { padding:0.24rem 0.6rem; border-bottom:1px solid var(--line); text-align:left;
   vertical-align:top; }
-th { font-weight:600; } thead th { white-space:nowrap; } tbody th { font-weight:500; min-width:8em; }
+th { font-weight:600; } thead th { white-space:nowrap; }
+tbody th { font-weight:500; min-width:8em; }
 td code { white-space:nowrap; }
 .n { text-align:right; white-space:nowrap; }
 .group th { padding-top:0.7rem; color:var(--soft); font-weight:600; }

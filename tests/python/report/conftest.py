@@ -1,4 +1,4 @@
-"""Results as barrio writes them, made small: documents, a time series and a mesh with ghosts."""
+"""Files for the tests of the report: documents, a time series and a mesh with ghosts."""
 
 from __future__ import annotations
 
@@ -9,98 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import pytest
+from report_samples import hexes, write_vtkhdf
 
 if importlib.util.find_spec("barrio") is None:  # not installed: the source folder will do
     sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python"))
-
-HEADER: dict[str, Any] = {
-    "schema_version": 1,
-    "barrio": "0.1.0",
-    "commit": "c0ffee123456",
-    "compiler": "GNU 12.2.0",
-    "build": "Release",
-    "host": "node7",
-    "time": "2026-01-02T03:04:05Z",
-    "mpi": "Open MPI v4.1.4, package: Debian",
-    "ranks": 4,
-    "nodes": 1,
-    "cores_of_rank_0": 2,
-}
-
-
-def phase(name: str, seconds: list[float], has_ranks: bool = True) -> dict[str, Any]:
-    """Make the times of a phase."""
-    return {
-        "name": name,
-        "entries": len(seconds),
-        "ranks": len(seconds),
-        "min_seconds": min(seconds),
-        "mean_seconds": sum(seconds) / len(seconds),
-        "max_seconds": max(seconds),
-        "seconds_of_rank": seconds if has_ranks else [],
-    }
-
-
-def spread(low: float, mean: float, high: float) -> dict[str, float]:
-    """Make the figures of a number that differs between ranks."""
-    return {"min": low, "mean": mean, "max": high, "total": 4 * mean}
-
-
-def partition() -> dict[str, Any]:
-    """Make a barrio.partition."""
-    return {
-        **HEADER, "schema": "barrio.partition", "input": "wing.msh", "output": "wing8.h5m",
-        "method": "rcb", "parts": 8, "cells": 80326, "vertices": 16270, "cut_sides": 6103,
-        "imbalance": 1.0234, "empty_parts": 0, "phases": [phase("partition.cut", [0.08, 0.09])],
-    }  # fmt: skip
-
-
-def load() -> dict[str, Any]:
-    """Make a barrio.load."""
-    return {
-        **HEADER, "schema": "barrio.load", "input": "wing8.h5m", "seconds": 0.389, "parts": 8,
-        "ghost_layers": 1, "counts": {"vertices": 16270, "volumes": 80326},
-        "owned_cells": spread(20081, 20081.5, 20082), "ghost_cells": spread(5609, 6033.25, 6556),
-        "shared_vertices": spread(1113, 1236.25, 1350), "neighbours": spread(2, 2.5, 3),
-        "exchange_messages": spread(2, 2.5, 3), "exchange_bytes": spread(12096, 13610, 15320),
-        "phases": [phase("load", [0.38] * 4), phase("io.read", [0.0781, 0.078, 0.078, 0.08])],
-    }  # fmt: skip
-
-
-def heat(ranks: int = 4, checksum: str = "967acb7d88257f05") -> dict[str, Any]:
-    """Make a barrio.heat."""
-    return {
-        **HEADER, "schema": "barrio.heat", "ranks": ranks, "mesh": "wing8.h5m", "parts": 8,
-        "vertices": 16270, "cells": 80326, "end_time": 20.0, "stages": 4252, "exchanges": 4269,
-        "mesh_checksum": "5077bfed08ee40e0", "temperature_checksum": checksum,
-        "max_error": 3.5385e-9, "tolerance": 1e-6, "seconds": 4.598,
-        "phases": [phase("heat.solve", [4.0] * ranks), phase("heat.wait", [1.0] * ranks)],
-    }  # fmt: skip
-
-
-def traffic() -> dict[str, Any]:
-    """Make a barrio.traffic of two pairs that talk much: 0 with 2, 1 with 3."""
-    pairs = {(0, 2): 9_000_000, (1, 3): 8_000_000, (0, 1): 500_000}
-    entries = [[i, j, n // 8, n, 100] for (i, j), n in pairs.items()]
-    entries += [[j, i, n // 8, n, 100] for (i, j), n in pairs.items()]
-    return {**HEADER, "schema": "barrio.traffic", "ranks": 4, "entries": entries}
-
-
-def mapped() -> dict[str, Any]:
-    """Make a barrio.map of that traffic on two nodes."""
-    return {
-        **HEADER, "schema": "barrio.map", "ranks": 4, "cores": 4, "nodes": 2, "machine": "2:2;1:10",
-        "weight": "bytes", "method": "pair exchange", "complete": True, "seconds": 2e-5,
-        "total_weight": 35_000_000.0, "lower_bound": 35_000_000.0,
-        "before": {"cost": 341e6, "inter_node_weight": 34e6, "inter_node_share": 34 / 35,
-                   "max_node_out_bytes": 17e6, "node_bytes": [[1e6, 17e6], [17e6, 0.0]]},
-        "after": {"cost": 44e6, "inter_node_weight": 1e6, "inter_node_share": 1 / 35,
-                  "max_node_out_bytes": 5e5, "node_bytes": [[18e6, 5e5], [5e5, 16e6]]},
-        "placement": [0, 2, 1, 3], "given": [0, 1, 2, 3], "node_names": ["left", "right"],
-    }  # fmt: skip
 
 
 @pytest.fixture
@@ -115,74 +29,17 @@ def write(tmp_path: Path) -> Callable[..., str]:
     return write_document
 
 
-def _hexes() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Make a box of 4 x 3 x 4 hexes with a hole of 2 x 1 x 1 that touches y = 0: points, cells."""
-    n = (5, 4, 5)
-    ids = np.arange(np.prod(n)).reshape(n)
-    points = np.stack(np.meshgrid(*map(np.arange, n), indexing="ij"), -1).reshape(-1, 3) / 2.0
-    cells = []
-    for i, j, k in np.ndindex(4, 3, 4):
-        if i in (1, 2) and j == 0 and k == 1:
-            continue
-        low, high = ids[i : i + 2, j : j + 2, k], ids[i : i + 2, j : j + 2, k + 1]
-        ring = [(0, 0), (1, 0), (1, 1), (0, 1)]
-        cells.append([low[at] for at in ring] + [high[at] for at in ring])
-    cells_of = np.array(cells)
-    return points, cells_of, points[cells_of].mean(axis=1)
-
-
-def _write_vtkhdf(
-    path: Path,
-    pieces: list[np.ndarray],
-    cell_data: dict[str, list[np.ndarray]],
-    fields: list[tuple[float, np.ndarray]],
-) -> None:
-    """Write pieces (cells of the box) with their own points, and a temperature per time step."""
-    points, cells, _ = _hexes()
-    used = [np.unique(cells[piece]) for piece in pieces]
-    local = [np.searchsorted(u, cells[piece]) for u, piece in zip(used, pieces, strict=True)]
-    with h5py.File(path, "w") as file:
-        root = file.create_group("VTKHDF")
-        root.attrs["Version"] = [2, 0]
-        root.attrs.create("Type", np.bytes_("UnstructuredGrid"))
-        root["NumberOfPoints"] = [len(u) for u in used]
-        root["NumberOfCells"] = [len(piece) for piece in pieces]
-        root["NumberOfConnectivityIds"] = [8 * len(piece) for piece in pieces]
-        root["Points"] = np.concatenate([points[u] for u in used])
-        root["Connectivity"] = np.concatenate([c.ravel() for c in local])
-        root["Offsets"] = np.concatenate([8 * np.arange(len(piece) + 1) for piece in pieces])
-        root["Types"] = np.full(sum(map(len, pieces)), 12, dtype=np.uint8)
-        for name, values in cell_data.items():
-            root[f"CellData/{name}"] = np.concatenate(values)
-        if not fields:
-            return
-        n_points, n = sum(map(len, used)), len(fields)
-        each = [np.concatenate([values[u] for u in used]) for _, values in fields]
-        root["PointData/temperature"] = np.concatenate(each)
-        steps = root.create_group("Steps")
-        steps.attrs["NSteps"] = n
-        steps["Values"] = [time for time, _ in fields]
-        steps["NumberOfParts"] = np.full(n, len(pieces))
-        for name in ("PartOffsets", "PointOffsets"):
-            steps[name] = np.zeros(n, dtype=np.int64)
-        for name in ("CellOffsets", "ConnectivityIdOffsets"):
-            steps[name] = np.zeros((n, 1), dtype=np.int64)
-        steps["PointDataOffsets/temperature"] = n_points * np.arange(n)
-        for name in cell_data:
-            steps[f"CellDataOffsets/{name}"] = np.zeros(n, dtype=np.int64)
-
-
 @pytest.fixture(scope="session")
 def vtkhdf(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Write a time series of two parts, and a mesh of two ranks with their ghosts."""
     folder = tmp_path_factory.mktemp("vtkhdf")
-    points, cells, centres = _hexes()
+    points, cells, centres = hexes()
     side = (centres[:, 0] > 1.0).astype(np.int32)
     halves = [np.flatnonzero(side == i) for i in (0, 1)]
     steady = 300.0 + 10.0 * points[:, 0]
     fields = [(t, steady - 50.0 * np.exp(-3.0 * t) * (points[:, 1] > 0)) for t in (0, 0.1, 0.5, 2)]
     parts = {"part": [side[half] for half in halves]}
-    _write_vtkhdf(folder / "heat.vtkhdf", halves, parts, fields)
+    write_vtkhdf(folder / "heat.vtkhdf", halves, parts, fields)
 
     near = [half[np.abs(centres[half, 0] - 1.0) < 0.5] for half in halves]
     pieces = [np.concatenate([halves[0], near[1]]), np.concatenate([halves[1], near[0]])]
@@ -192,7 +49,7 @@ def vtkhdf(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "rank": [np.full(len(piece), rank, np.int32) for rank, piece in enumerate(pieces)],
         "vtkGhostType": [(side[p] != rank).astype(np.uint8) for rank, p in enumerate(pieces)],
     }
-    _write_vtkhdf(folder / "ghosts.vtkhdf", pieces, ghosts, [])
+    write_vtkhdf(folder / "ghosts.vtkhdf", pieces, ghosts, [])
     return {
         "heat": str(folder / "heat.vtkhdf"),
         "ghosts": str(folder / "ghosts.vtkhdf"),

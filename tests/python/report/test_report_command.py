@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import barrio.report
-import conftest as made
 import pytest
+import report_samples as made
 from barrio.report.__main__ import main
 
 Write = Callable[..., str]
@@ -36,8 +36,8 @@ def refuse(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> st
         ('{"schema": "barrio.load"}', "has no schema version"),
         ('{"schema": "barrio.load", "schema_version": 2}', "has schema version 2, newer than 1"),
         ('{"schema": "barrio.traffic", "schema_version": 1}', "has no whole number 'ranks'"),
-        ('{"schema": "barrio.traffic", "schema_version": 1, "ranks": 2, "entries": [[0, 2, 1, 8, 1]]}',
-         "entry 0 has a rank outside 0..1"),
+        ('{"schema": "barrio.traffic", "schema_version": 1, "ranks": 2, '
+         '"entries": [[0, 2, 1, 8, 1]]}', "entry 0 has a rank outside 0..1"),
         ('{"schema": "barrio.map", "schema_version": 1, "cores": 2, "nodes": 1, "given": [0, 0]}',
          "'given' puts two ranks on one core"),
     ],

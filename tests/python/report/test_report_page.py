@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import conftest as made
 import pytest
+import report_samples as made
 from barrio.report.__main__ import main
 
 Write = Callable[..., str]
@@ -52,7 +53,7 @@ class _Checker(HTMLParser):
 
 
 def check(page: str) -> _Checker:
-    """Check the page's form: it is closed, its ids are unique, and it needs nothing from outside."""
+    """Check the form: elements close, ids are unique, and nothing is fetched from outside."""
     checker = _Checker()
     checker.feed(page)
     assert checker.open == []
@@ -82,7 +83,7 @@ def full_page(tmp_path_factory: pytest.TempPathFactory, vtkhdf: dict[str, str]) 
         made.partition(), made.load(), made.heat(), made.traffic(), made.mapped(),
     ):  # fmt: skip
         path = folder / f"{document['schema']}.json"
-        path.write_text(made.json.dumps(document), encoding="utf-8")
+        path.write_text(json.dumps(document), encoding="utf-8")
         files.append(str(path))
     return report(folder, *files, vtkhdf["heat"], vtkhdf["ghosts"])
 
