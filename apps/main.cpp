@@ -9,7 +9,6 @@
 #include "barrio/base/text.hpp"
 #include "barrio/base/version.hpp"
 #include "barrio/mpi/agree.hpp"
-#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/report.hpp"
 #include "barrio/mpi/run.hpp"
 
