@@ -26,8 +26,7 @@ AbortHook abort_hook() noexcept { return installed_hook; }
 
 void abort_job(ErrorCode code, std::string_view message) noexcept {
   try {
-    write_stderr(
-        fmt::format("[rank {}/{}] {}\n", installed_hook.rank, installed_hook.size, message));
+    write_stderr(fmt::format("[rank {}/{}] {}\n", installed_hook.rank, installed_hook.size, message));
   } catch (...) {
     write_stderr(message);
   }

@@ -4,8 +4,8 @@
 
 namespace barrio::detail {
 
-void assertion_failed(std::string_view expression, std::string_view file, int line,
-                      std::string_view names, const std::string& values) noexcept {
+void assertion_failed(std::string_view expression, std::string_view file, int line, std::string_view names,
+                      const std::string& values) noexcept {
   try {
     std::string text = fmt::format("assertion failed: {} at {}:{}", expression, file, line);
     if (!values.empty()) text += fmt::format("; ({}) = ({})", names, values);

@@ -17,8 +17,8 @@ namespace barrio::detail {
 enum AssertLevel : int { none = 0, cheap = 1, dear = 2, comm = 3 };
 
 /// Print the failed expression with its values and end the job with exit code 70.
-[[noreturn]] void assertion_failed(std::string_view expression, std::string_view file, int line,
-                                   std::string_view names, const std::string& values) noexcept;
+[[noreturn]] void assertion_failed(std::string_view expression, std::string_view file, int line, std::string_view names,
+                                   const std::string& values) noexcept;
 
 template <class... Values>
 std::string format_values(const Values&... values) {
@@ -32,11 +32,11 @@ std::string format_values(const Values&... values) {
 
 /// Check an invariant whose failure is a bug: BARRIO_ASSERT(cheap, i < n, i, n). On failure it prints rank,
 /// expression and the values given, then ends the whole job. Local, except at level `comm`.
-#define BARRIO_ASSERT(level, expression, ...)                                                   \
-  do {                                                                                          \
+#define BARRIO_ASSERT(level, expression, ...)                                                      \
+  do {                                                                                             \
     if constexpr (BARRIO_ASSERT_LEVEL >= static_cast<int>(::barrio::detail::AssertLevel::level)) { \
-      if (!(expression)) [[unlikely]]                                                           \
-        ::barrio::detail::assertion_failed(#expression, __FILE__, __LINE__, #__VA_ARGS__,       \
-                                           ::barrio::detail::format_values(__VA_ARGS__));       \
-    }                                                                                           \
+      if (!(expression)) [[unlikely]]                                                              \
+        ::barrio::detail::assertion_failed(#expression, __FILE__, __LINE__, #__VA_ARGS__,          \
+                                           ::barrio::detail::format_values(__VA_ARGS__));          \
+    }                                                                                              \
   } while (false)

@@ -12,8 +12,7 @@ Error::Error(ErrorCode code, ErrorText text) : code_(code), text_(std::move(text
   if (!text_.remedy.empty()) what_ += fmt::format(" ({})", text_.remedy);
 }
 
-AgreedError::AgreedError(const Error& error, std::optional<Rank> first_rank)
-    : Error(error), first_rank_(first_rank) {}
+AgreedError::AgreedError(const Error& error, std::optional<Rank> first_rank) : Error(error), first_rank_(first_rank) {}
 
 Error current_error() noexcept {
   try {

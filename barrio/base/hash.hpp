@@ -29,9 +29,7 @@ class Hash64 {
   }
   constexpr Hash64& add(std::int64_t word) noexcept { return add(static_cast<std::uint64_t>(word)); }
   /// Adds the bit pattern, with -0.0 taken as +0.0.
-  constexpr Hash64& add(double number) noexcept {
-    return add(std::bit_cast<std::uint64_t>(number + 0.0));
-  }
+  constexpr Hash64& add(double number) noexcept { return add(std::bit_cast<std::uint64_t>(number + 0.0)); }
   template <class T>
   constexpr Hash64& add_all(std::span<const T> words) noexcept {
     for (const T& word : words) add(word);

@@ -24,9 +24,7 @@ constexpr std::size_t index(GlobalId id) noexcept { return static_cast<std::size
 
 /// Turn a subscript into an id.
 constexpr LocalId local_id(std::size_t i) noexcept { return LocalId{static_cast<std::int32_t>(i)}; }
-constexpr GlobalId global_id(std::size_t i) noexcept {
-  return GlobalId{static_cast<std::int64_t>(i)};
-}
+constexpr GlobalId global_id(std::size_t i) noexcept { return GlobalId{static_cast<std::int64_t>(i)}; }
 
 constexpr std::int32_t value(LocalId id) noexcept { return static_cast<std::int32_t>(id); }
 constexpr std::int64_t value(GlobalId id) noexcept { return static_cast<std::int64_t>(id); }

@@ -36,10 +36,9 @@ std::string utc_now() {
 
 [[noreturn]] void fail_to_write(const std::string& path, const std::string& temporary, int reason) {
   if (!temporary.empty()) ::unlink(temporary.c_str());
-  throw Error(ErrorCode::failed,
-              {.subject = path,
-               .cause = fmt::format("cannot be written: {}", std::strerror(reason)),
-               .remedy = "choose another place with -o, or make room and rights for it"});
+  throw Error(ErrorCode::failed, {.subject = path,
+                                  .cause = fmt::format("cannot be written: {}", std::strerror(reason)),
+                                  .remedy = "choose another place with -o, or make room and rights for it"});
 }
 
 /// Write all of a text. @return 0 or the system's error number
@@ -56,10 +55,10 @@ int write_all(int file, std::string_view text) noexcept {
 }  // namespace
 
 Json json_document(std::string_view schema, int schema_version) {
-  return Json{{"schema", schema},      {"schema_version", schema_version},
-              {"barrio", version()},   {"commit", commit()},
+  return Json{{"schema", schema},       {"schema_version", schema_version},
+              {"barrio", version()},    {"commit", commit()},
               {"compiler", compiler()}, {"build", build_type()},
-              {"host", host_name()},   {"time", utc_now()}};
+              {"host", host_name()},    {"time", utc_now()}};
 }
 
 Json to_json(const Error& error) {
@@ -71,7 +70,7 @@ Json to_json(const Error& error) {
 
 void write_file_atomically(const std::string& path, std::string_view text) {
   // A device or a pipe (/dev/stdout, /dev/null) is written to; a rename would put a file in its place.
-  struct stat known {};
+  struct stat known{};
   const bool exists = ::stat(path.c_str(), &known) == 0;
   if (exists && !S_ISREG(known.st_mode) && !S_ISDIR(known.st_mode)) {
     const int device = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -97,7 +96,7 @@ Json read_json_file(const std::string& path) {
                                     .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
                                     .remedy = "check the name"});
   }
-  if (struct stat known {}; ::stat(path.c_str(), &known) == 0 && S_ISDIR(known.st_mode)) {
+  if (struct stat known{}; ::stat(path.c_str(), &known) == 0 && S_ISDIR(known.st_mode)) {
     throw Error(ErrorCode::bad_input,
                 {.subject = path, .cause = "is a folder, not a file", .remedy = "name a file in it"});
   }
@@ -106,21 +105,18 @@ Json read_json_file(const std::string& path) {
   try {
     return Json::parse(text.str());
   } catch (const nlohmann::json::exception& error) {  // beside parse_error: a number out of range
-    throw Error(ErrorCode::bad_input,
-                {.subject = path, .cause = fmt::format("is not JSON: {}", error.what())});
+    throw Error(ErrorCode::bad_input, {.subject = path, .cause = fmt::format("is not JSON: {}", error.what())});
   }
 }
 
 Json read_json_document(const std::string& path, std::string_view schema, int newest_version) {
   Json document = read_json_file(path);
   const auto named = document.find("schema");  // end() too if the document is no object
-  const std::string found =
-      named != document.end() && named->is_string() ? named->get<std::string>() : "";
+  const std::string found = named != document.end() && named->is_string() ? named->get<std::string>() : "";
   if (found != schema) {
-    throw Error(ErrorCode::bad_input,
-                {.subject = path,
-                 .cause = found.empty() ? fmt::format("has no schema; {} was expected", schema)
-                                        : fmt::format("is a {}, not a {}", found, schema)});
+    throw Error(ErrorCode::bad_input, {.subject = path,
+                                       .cause = found.empty() ? fmt::format("has no schema; {} was expected", schema)
+                                                              : fmt::format("is a {}, not a {}", found, schema)});
   }
   const auto numbered = document.find("schema_version");
   if (numbered == document.end() || !numbered->is_number_integer()) {
@@ -130,8 +126,7 @@ Json read_json_document(const std::string& path, std::string_view schema, int ne
   if (found_version > newest_version) {
     throw Error(ErrorCode::bad_input,
                 {.subject = path,
-                 .cause = fmt::format("has schema version {}, newer than {}", found_version,
-                                      newest_version),
+                 .cause = fmt::format("has schema version {}, newer than {}", found_version, newest_version),
                  .remedy = "use a newer barrio"});
   }
   return document;

@@ -23,8 +23,7 @@ spdlog::level::level_enum level_from_environment() {
 
 // The logger is made by hand: spdlog's registry is process-wide, and two contexts must not share names.
 Log::Log(Rank rank, int size)
-    : logger_(std::make_shared<spdlog::logger>("barrio",
-                                               std::make_shared<spdlog::sinks::stderr_sink_mt>())),
+    : logger_(std::make_shared<spdlog::logger>("barrio", std::make_shared<spdlog::sinks::stderr_sink_mt>())),
       speaks_(rank == 0) {
   const std::string prefix = size > 1 ? fmt::format("[rank {}/{}] ", rank, size) : std::string{};
   logger_->set_pattern(rank == 0 ? "barrio: %v" : "barrio: " + prefix + "%v");

@@ -31,11 +31,10 @@ void MemoryBudget::take(std::uint64_t bytes, std::string_view what) {
   std::uint64_t used = used_bytes_.load();
   do {
     if (bytes > limit_bytes_ - used) {
-      throw Error(ErrorCode::failed,
-                  {.subject = fmt::format("memory for {}", what),
-                   .cause = fmt::format("{} wanted, {} of {} in use", format_bytes(bytes),
-                                        format_bytes(used), format_bytes(limit_bytes_)),
-                   .remedy = "raise the memory limit or use more ranks"});
+      throw Error(ErrorCode::failed, {.subject = fmt::format("memory for {}", what),
+                                      .cause = fmt::format("{} wanted, {} of {} in use", format_bytes(bytes),
+                                                           format_bytes(used), format_bytes(limit_bytes_)),
+                                      .remedy = "raise the memory limit or use more ranks"});
     }
   } while (!used_bytes_.compare_exchange_weak(used, used + bytes));
   std::uint64_t peak = peak_bytes_.load();

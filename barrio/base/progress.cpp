@@ -41,13 +41,10 @@ void Progress::update(std::int64_t done) {
 std::string Progress::render(const std::string& title, std::int64_t done, std::int64_t n_steps,
                              double elapsed_seconds) {
   const double part =
-      n_steps <= 0 ? 1.0
-                   : std::clamp(static_cast<double>(done) / static_cast<double>(n_steps), 0.0, 1.0);
+      n_steps <= 0 ? 1.0 : std::clamp(static_cast<double>(done) / static_cast<double>(n_steps), 0.0, 1.0);
   const int full = static_cast<int>(part * bar_width);
-  std::string text = fmt::format("{} [{:=<{}}{: <{}}] {:3.0f} %", title, "", full, "",
-                                 bar_width - full, part * 100.0);
-  if (part > 0.0 && part < 1.0)
-    text += fmt::format("  {} left", format_seconds(elapsed_seconds * (1.0 - part) / part));
+  std::string text = fmt::format("{} [{:=<{}}{: <{}}] {:3.0f} %", title, "", full, "", bar_width - full, part * 100.0);
+  if (part > 0.0 && part < 1.0) text += fmt::format("  {} left", format_seconds(elapsed_seconds * (1.0 - part) / part));
   return text;
 }
 

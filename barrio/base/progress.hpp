@@ -18,8 +18,7 @@ class Progress {
   void update(std::int64_t done);
 
   /// Write the bar as text of a fixed width: "title [====    ] 50 %  3.0 s left".
-  static std::string render(const std::string& title, std::int64_t done, std::int64_t n_steps,
-                            double elapsed_seconds);
+  static std::string render(const std::string& title, std::int64_t done, std::int64_t n_steps, double elapsed_seconds);
 
  private:
   std::string title_;

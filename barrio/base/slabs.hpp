@@ -25,8 +25,8 @@ struct Slabs {
   }
   /// The rank whose slab holds a row. @pre 0 <= row < n_rows
   [[nodiscard]] constexpr Rank rank_of(std::int64_t row) const noexcept {
-    // Row i of n lies in slab floor(((i + 1) P - 1) / n) in exact arithmetic; the guess in doubles is off by a step at most
-    // where it rounds.
+    // Row i of n lies in slab floor(((i + 1) P - 1) / n) in exact arithmetic; the guess in doubles is off by a step at
+    // most where it rounds.
     auto guess = static_cast<Rank>((static_cast<double>(row) + 1.0) * n_ranks / static_cast<double>(n_rows));
     if (guess >= n_ranks) guess = n_ranks - 1;
     while (row < first(guess)) --guess;

@@ -30,8 +30,7 @@ class Trace {
   /// Seconds from any fixed start; monotonic.
   using Clock = double (*)();
 
-  explicit Trace(Mode mode = Mode::off, Clock clock = &steady_seconds) noexcept
-      : mode_(mode), clock_(clock) {}
+  explicit Trace(Mode mode = Mode::off, Clock clock = &steady_seconds) noexcept : mode_(mode), clock_(clock) {}
 
   struct Event {
     std::uint32_t region;
@@ -47,9 +46,7 @@ class Trace {
   [[nodiscard]] std::vector<RegionTotal> totals() const;
   [[nodiscard]] const std::deque<Event>& events() const& noexcept { return events_; }
   const std::deque<Event>& events() const&& = delete;
-  [[nodiscard]] std::string_view region_name(std::uint32_t region) const {
-    return regions_[region].name.text;
-  }
+  [[nodiscard]] std::string_view region_name(std::uint32_t region) const { return regions_[region].name.text; }
   /// Add time that was measured elsewhere.
   void add(RegionName name, double begin_seconds, double end_seconds);
 
@@ -81,8 +78,7 @@ class Region {
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
   ~Region() {
-    if (trace_.mode() != Trace::Mode::off && begin_seconds_ >= 0.0)
-      trace_.add(region_, begin_seconds_, trace_.now());
+    if (trace_.mode() != Trace::Mode::off && begin_seconds_ >= 0.0) trace_.add(region_, begin_seconds_, trace_.now());
   }
 
  private:

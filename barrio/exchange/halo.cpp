@@ -13,13 +13,12 @@ constexpr int n_halo_tags = 1;
 }  // namespace
 
 std::uint64_t HaloPlan::memory_bytes() const noexcept {
-  return barrio::memory_bytes(incoming) + barrio::memory_bytes(readers) +
-         barrio::memory_bytes(out_offsets) + barrio::memory_bytes(out);
+  return barrio::memory_bytes(incoming) + barrio::memory_bytes(readers) + barrio::memory_bytes(out_offsets) +
+         barrio::memory_bytes(out);
 }
 
-HaloPlan plan_halo(mpi::Context& context, std::span<const GlobalId> copies,
-                   std::span<const Rank> owners, LocalId first_copy,
-                   const std::function<LocalId(GlobalId)>& local_of) {
+HaloPlan plan_halo(mpi::Context& context, std::span<const GlobalId> copies, std::span<const Rank> owners,
+                   LocalId first_copy, const std::function<LocalId(GlobalId)>& local_of) {
   HaloPlan plan;
   plan.tags = context.take_tags(n_halo_tags);
   for (std::size_t i = 0; i < copies.size(); ++i) {
@@ -35,10 +34,10 @@ HaloPlan plan_halo(mpi::Context& context, std::span<const GlobalId> copies,
     for (const GlobalId id : wanted.items) {
       plan.out.push_back(local_of(id));
       if (plan.out.back() == no_local_id) {
-        throw Error(ErrorCode::internal,
-                    {.subject = "halo plan",
-                     .cause = fmt::format("a value with global id {} is asked of a rank that does not own it",
-                                          value(id))});
+        throw Error(
+            ErrorCode::internal,
+            {.subject = "halo plan",
+             .cause = fmt::format("a value with global id {} is asked of a rank that does not own it", value(id))});
       }
     }
   });

@@ -18,18 +18,17 @@ namespace barrio::exchange {
 struct HaloPlan {
   struct Incoming {
     Rank owner;
-    LocalId first;   ///< copies first .. first + count belong to `owner`
+    LocalId first;  ///< copies first .. first + count belong to `owner`
     std::int32_t count;
   };
-  std::vector<Incoming> incoming;        ///< by ascending owner
-  std::vector<Rank> readers;             ///< ranks that hold copies of owned values, ascending
+  std::vector<Incoming> incoming;  ///< by ascending owner
+  std::vector<Rank> readers;       ///< ranks that hold copies of owned values, ascending
   std::vector<std::size_t> out_offsets{0};
-  std::vector<LocalId> out;              ///< values to send, grouped by reader, in the reader's order
+  std::vector<LocalId> out;  ///< values to send, grouped by reader, in the reader's order
   mpi::TagBlock tags;
 
   [[nodiscard]] std::span<const LocalId> sent_to(std::size_t reader) const& noexcept {
-    return std::span<const LocalId>(out).subspan(out_offsets[reader],
-                                                 out_offsets[reader + 1] - out_offsets[reader]);
+    return std::span<const LocalId>(out).subspan(out_offsets[reader], out_offsets[reader + 1] - out_offsets[reader]);
   }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
@@ -40,9 +39,8 @@ struct HaloPlan {
 /// @param first_copy  local id of copies[0]; the others follow
 /// @param local_of  gives the local id of an owned value, or no_local_id if this rank does not know it
 /// @throws AgreedError{internal} if a rank asks for a value its supposed owner does not have
-HaloPlan plan_halo(mpi::Context& context, std::span<const GlobalId> copies,
-                   std::span<const Rank> owners, LocalId first_copy,
-                   const std::function<LocalId(GlobalId)>& local_of);
+HaloPlan plan_halo(mpi::Context& context, std::span<const GlobalId> copies, std::span<const Rank> owners,
+                   LocalId first_copy, const std::function<LocalId(GlobalId)>& local_of);
 
 /// Bring the copies of one field up to date with their owners, as often as wanted.
 /// Neighbours only; one message per neighbour and direction; receives go straight into the field.
@@ -51,8 +49,7 @@ class HaloExchange {
  public:
   /// Local. The plan is shared; the values are borrowed as long as the exchange lives.
   /// @param values  shape (n_local, n_components), contiguous by entity
-  HaloExchange(mpi::Context& context, std::shared_ptr<const HaloPlan> plan, std::span<T> values,
-               int n_components)
+  HaloExchange(mpi::Context& context, std::shared_ptr<const HaloPlan> plan, std::span<T> values, int n_components)
       : context_(&context),
         plan_(std::move(plan)),
         values_(values),
@@ -78,8 +75,8 @@ class HaloExchange {
     std::size_t at = 0;
     for (const HaloPlan::Incoming& in : plan_->incoming) {
       const std::size_t n_bytes = static_cast<std::size_t>(in.count) * n_components_ * sizeof(T);
-      mpi::check(MPI_Irecv(&values_[index(in.first) * n_components_], mpi::detail::checked_bytes(n_bytes),
-                           MPI_BYTE, in.owner, tag, context_->comm(), &requests_[at++]),
+      mpi::check(MPI_Irecv(&values_[index(in.first) * n_components_], mpi::detail::checked_bytes(n_bytes), MPI_BYTE,
+                           in.owner, tag, context_->comm(), &requests_[at++]),
                  "MPI_Irecv");
       context_->counters().messages_received += 1;
       context_->counters().bytes_received += n_bytes;
@@ -120,14 +117,14 @@ class HaloExchange {
     std::size_t at = 0;
     for (std::size_t reader = 0; reader < plan_->readers.size(); ++reader) {
       const std::size_t n_bytes = plan_->sent_to(reader).size() * n_components_ * sizeof(T);
-      mpi::check(MPI_Irecv(&out_[plan_->out_offsets[reader] * n_components_], mpi::detail::checked_bytes(n_bytes), MPI_BYTE,
-                           plan_->readers[reader], plan_->tags.first, context_->comm(), &requests_[at++]),
+      mpi::check(MPI_Irecv(&out_[plan_->out_offsets[reader] * n_components_], mpi::detail::checked_bytes(n_bytes),
+                           MPI_BYTE, plan_->readers[reader], plan_->tags.first, context_->comm(), &requests_[at++]),
                  "MPI_Irecv");
     }
     for (const HaloPlan::Incoming& in : plan_->incoming) {
       const std::size_t n_bytes = static_cast<std::size_t>(in.count) * n_components_ * sizeof(T);
-      mpi::check(MPI_Isend(&values_[index(in.first) * n_components_], mpi::detail::checked_bytes(n_bytes), MPI_BYTE, in.owner,
-                           plan_->tags.first, context_->comm(), &requests_[at++]),
+      mpi::check(MPI_Isend(&values_[index(in.first) * n_components_], mpi::detail::checked_bytes(n_bytes), MPI_BYTE,
+                           in.owner, plan_->tags.first, context_->comm(), &requests_[at++]),
                  "MPI_Isend");
       context_->counters().messages_sent += 1;
       context_->counters().bytes_sent += n_bytes;

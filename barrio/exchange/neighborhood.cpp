@@ -31,8 +31,7 @@ std::vector<Rank> checked(mpi::Context& context, std::span<const Rank> neighbour
 
 }  // namespace
 
-Neighborhood::Neighborhood(mpi::Context& context, std::span<const Rank> neighbours,
-                           NeighborhoodOptions options)
+Neighborhood::Neighborhood(mpi::Context& context, std::span<const Rank> neighbours, NeighborhoodOptions options)
     : core_(std::make_unique<detail::PacketCore>(
           context, checked(context, neighbours),
           options.packet_bytes != 0 ? options.packet_bytes : context.profile().packet_bytes,
@@ -64,8 +63,7 @@ void Neighborhood::validate() const {
     for (const Rank rank : heard.peers)
       if (!std::binary_search(mine.begin(), mine.end(), rank)) refuse(rank, core_->context().rank());
     for (const Rank rank : mine)
-      if (!std::binary_search(heard.peers.begin(), heard.peers.end(), rank))
-        refuse(core_->context().rank(), rank);
+      if (!std::binary_search(heard.peers.begin(), heard.peers.end(), rank)) refuse(core_->context().rank(), rank);
   });
 }
 
@@ -75,9 +73,7 @@ PacketRound::~PacketRound() {
   if (core_ == nullptr || std::uncaught_exceptions() > 0) return;
   BARRIO_ASSERT(cheap, core_->is_over() && "a round was dropped before it was read to its end");
 }
-std::byte* PacketRound::allocate(std::size_t channel, std::size_t n_bytes) {
-  return core_->allocate(channel, n_bytes);
-}
+std::byte* PacketRound::allocate(std::size_t channel, std::size_t n_bytes) { return core_->allocate(channel, n_bytes); }
 void PacketRound::close() { core_->close(); }
 std::size_t PacketRound::channel_of(Rank neighbour) const { return core_->channel_of(neighbour); }
 std::size_t PacketRound::n_channels() const noexcept { return core_->neighbours().size(); }
@@ -85,8 +81,7 @@ std::optional<PacketRound::Packet> PacketRound::next_packet() { return core_->ne
 
 std::span<std::byte> ByteRound::allocate(Rank neighbour, std::size_t n_bytes) {
   using Reader = detail::ByteReader;
-  std::byte* at = packets_.allocate(packets_.channel_of(neighbour),
-                                    Reader::header_bytes + Reader::padded(n_bytes));
+  std::byte* at = packets_.allocate(packets_.channel_of(neighbour), Reader::header_bytes + Reader::padded(n_bytes));
   const auto length = static_cast<std::uint64_t>(n_bytes);
   std::memcpy(at, &length, sizeof length);
   return {at + Reader::header_bytes, n_bytes};

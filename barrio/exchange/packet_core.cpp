@@ -21,14 +21,12 @@ static_assert(header_bytes == 16);
 // A neighbour is at most one round ahead, so two tags keep rounds apart.
 constexpr int n_epoch_tags = 2;
 
-std::byte* bytes_of(std::vector<std::uint64_t>& buffer) {
-  return reinterpret_cast<std::byte*>(buffer.data());
-}
+std::byte* bytes_of(std::vector<std::uint64_t>& buffer) { return reinterpret_cast<std::byte*>(buffer.data()); }
 
 }  // namespace
 
-PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours,
-                       std::uint32_t packet_bytes, std::uint32_t ring_depth)
+PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours, std::uint32_t packet_bytes,
+                       std::uint32_t ring_depth)
     : context_(context),
       neighbours_(std::move(neighbours)),
       packet_bytes_(std::max<std::size_t>((packet_bytes + 7U) & ~7U, header_bytes + 8)),
@@ -72,10 +70,9 @@ PacketCore::~PacketCore() {
 std::size_t PacketCore::channel_of(Rank neighbour) const {
   const auto at = std::lower_bound(neighbours_.begin(), neighbours_.end(), neighbour);
   if (at == neighbours_.end() || *at != neighbour) {
-    throw Error(ErrorCode::usage,
-                {.subject = fmt::format("rank {}", neighbour),
-                 .cause = fmt::format("is not a neighbour of rank {}", context_.rank()),
-                 .remedy = "name it when the Neighborhood is made, on both ranks"});
+    throw Error(ErrorCode::usage, {.subject = fmt::format("rank {}", neighbour),
+                                   .cause = fmt::format("is not a neighbour of rank {}", context_.rank()),
+                                   .remedy = "name it when the Neighborhood is made, on both ranks"});
   }
   return static_cast<std::size_t>(at - neighbours_.begin());
 }
@@ -94,8 +91,8 @@ void PacketCore::post_receive(std::size_t channel, std::size_t n_bytes) {
   Receiver& receiver = receivers_[channel];
   receiver.posted = spare_buffer(n_bytes);
   receiver.posted_bytes = n_bytes;
-  mpi::check(MPI_Irecv(receiver.posted.data(), mpi::detail::checked_bytes(n_bytes), MPI_BYTE,
-                       neighbours_[channel], tag_, context_.comm(), &receive_request(channel)),
+  mpi::check(MPI_Irecv(receiver.posted.data(), mpi::detail::checked_bytes(n_bytes), MPI_BYTE, neighbours_[channel],
+                       tag_, context_.comm(), &receive_request(channel)),
              "MPI_Irecv");
 }
 
@@ -160,13 +157,12 @@ void PacketCore::wait_for_buffer(std::size_t channel) {
 void PacketCore::flush(std::size_t channel, bool is_last, std::uint64_t next_bytes) {
   Sender& sender = senders_[channel];
   sender.n_packets += 1;
-  const PacketHeader header{static_cast<std::uint32_t>(sender.used_bytes - header_bytes),
-                            is_last ? 1U : 0U, is_last ? sender.n_packets : next_bytes};
+  const PacketHeader header{static_cast<std::uint32_t>(sender.used_bytes - header_bytes), is_last ? 1U : 0U,
+                            is_last ? sender.n_packets : next_bytes};
   Buffer& buffer = sender.ring[sender.current];
   std::memcpy(buffer.data(), &header, header_bytes);
-  mpi::check(MPI_Isend(buffer.data(), mpi::detail::checked_bytes(sender.used_bytes), MPI_BYTE,
-                       neighbours_[channel], tag_, context_.comm(),
-                       &send_request(channel, sender.current)),
+  mpi::check(MPI_Isend(buffer.data(), mpi::detail::checked_bytes(sender.used_bytes), MPI_BYTE, neighbours_[channel],
+                       tag_, context_.comm(), &send_request(channel, sender.current)),
              "MPI_Isend");
   context_.counters().messages_sent += 1;
   context_.counters().bytes_sent += sender.used_bytes;
@@ -193,8 +189,8 @@ void PacketCore::take_packet(std::size_t channel) {
   arrived_.push_back({channel, std::move(receiver.posted)});
   receiver.posted.clear();
   if (header.is_last != 0) {
-    BARRIO_ASSERT(cheap, header.count_or_next_bytes == receiver.n_packets,
-                  header.count_or_next_bytes, receiver.n_packets);
+    BARRIO_ASSERT(cheap, header.count_or_next_bytes == receiver.n_packets, header.count_or_next_bytes,
+                  receiver.n_packets);
     receiver.is_done = true;
     n_done_ += 1;
   } else {
@@ -205,12 +201,10 @@ void PacketCore::take_packet(std::size_t channel) {
 bool PacketCore::take_some(std::size_t n_watched, bool blocks) {
   int n = 0;
   if (blocks) {
-    mpi::check(MPI_Waitsome(static_cast<int>(n_watched), requests_.data(), &n, completed_.data(),
-                            MPI_STATUSES_IGNORE),
+    mpi::check(MPI_Waitsome(static_cast<int>(n_watched), requests_.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
                "MPI_Waitsome");
   } else {
-    mpi::check(MPI_Testsome(static_cast<int>(n_watched), requests_.data(), &n, completed_.data(),
-                            MPI_STATUSES_IGNORE),
+    mpi::check(MPI_Testsome(static_cast<int>(n_watched), requests_.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
                "MPI_Testsome");
   }
   if (n == MPI_UNDEFINED || n == 0) return false;
@@ -259,8 +253,7 @@ std::optional<PacketRound::Packet> PacketCore::next_packet() {
   arrived_.pop_front();
   PacketHeader header{};
   std::memcpy(&header, in_reading_->data(), header_bytes);
-  return PacketRound::Packet{neighbours_[channel],
-                             {bytes_of(*in_reading_) + header_bytes, header.payload_bytes}};
+  return PacketRound::Packet{neighbours_[channel], {bytes_of(*in_reading_) + header_bytes, header.payload_bytes}};
 }
 
 std::uint64_t PacketCore::memory_bytes() const noexcept {

@@ -89,12 +89,8 @@ struct ByteReader {
     std::memcpy(&n, bytes.data(), sizeof n);
     return n;
   }
-  static Message read(std::span<const std::byte> bytes) {
-    return bytes.subspan(header_bytes, length(bytes));
-  }
-  static std::size_t size(std::span<const std::byte> bytes) {
-    return header_bytes + padded(length(bytes));
-  }
+  static Message read(std::span<const std::byte> bytes) { return bytes.subspan(header_bytes, length(bytes)); }
+  static std::size_t size(std::span<const std::byte> bytes) { return header_bytes + padded(length(bytes)); }
 };
 
 }  // namespace detail
@@ -136,8 +132,7 @@ class Round {
   std::vector<Received<T>> collect() {
     std::vector<Received<T>> all;
     for (const Received<T>& one : received()) all.push_back(one);
-    std::stable_sort(all.begin(), all.end(),
-                     [](const auto& a, const auto& b) { return a.from < b.from; });
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.from < b.from; });
     return all;
   }
 
@@ -156,9 +151,7 @@ class ByteRound {
   std::span<std::byte> allocate(Rank neighbour, std::size_t n_bytes);
   void close() { packets_.close(); }
   /// Messages in order of arrival; a span lives until the next step.
-  detail::ReceivedRange<detail::ByteReader> received() {
-    return detail::ReceivedRange<detail::ByteReader>(packets_);
-  }
+  detail::ReceivedRange<detail::ByteReader> received() { return detail::ReceivedRange<detail::ByteReader>(packets_); }
 
  private:
   friend class Neighborhood;

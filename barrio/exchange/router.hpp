@@ -37,8 +37,7 @@ template <mpi::Trivial T>
 [[nodiscard]] Parcels<T> pack_by_rank(std::span<const Rank> to, std::span<const T> items) {
   std::vector<std::size_t> order(to.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return to[a] < to[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return to[a] < to[b]; });
   Parcels<T> parcels;
   parcels.items.reserve(items.size());
   for (const std::size_t i : order) {
@@ -74,8 +73,7 @@ template <mpi::Trivial T>
   std::size_t at = 0;
   for (std::size_t i = 0; i < parcels.n_peers(); ++i) {
     const std::span<const T> group = parcels.of(i);
-    words[at] = static_cast<std::uint64_t>(parcels.peers[i]) << 32U |
-                static_cast<std::uint64_t>(context.rank());
+    words[at] = static_cast<std::uint64_t>(parcels.peers[i]) << 32U | static_cast<std::uint64_t>(context.rank());
     words[at + 1] = group.size_bytes();
     if (!group.empty()) std::memcpy(&words[at + detail::n_head_words], group.data(), group.size_bytes());
     at += detail::n_head_words + words_of(group.size_bytes());

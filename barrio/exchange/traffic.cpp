@@ -23,7 +23,8 @@ void write_traffic(mpi::Context& context, const std::string& path, int n_ends, c
   const auto n_before = mpi::exclusive_sum(context, static_cast<std::int64_t>(rows.size()));
   bool is_first = n_before == 0;
   for (const TrafficRow& row : rows) {
-    piece += fmt::format("{}\n  [{}, {}, {}, {}, {}]", is_first ? "" : ",", row.from, row.to, row.points, row.bytes, row.messages);
+    piece += fmt::format("{}\n  [{}, {}, {}, {}, {}]", is_first ? "" : ",", row.from, row.to, row.points, row.bytes,
+                         row.messages);
     is_first = false;
   }
   if (context.rank() + 1 == context.size()) piece += "\n ]\n}\n";

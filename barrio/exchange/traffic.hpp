@@ -17,8 +17,8 @@ struct TrafficRow {
   std::int64_t messages;  ///< over the whole run
 };
 
-/// Write traffic as a document of schema "barrio.traffic", which `barrio map` reads. Collective; each rank writes the rows
-/// it has, nothing is gathered. @param n_ends  ranks (or parts) that rows may name
+/// Write traffic as a document of schema "barrio.traffic", which `barrio map` reads. Collective; each rank writes the
+/// rows it has, nothing is gathered. @param n_ends  ranks (or parts) that rows may name
 /// @throws AgreedError{failed} if the file cannot be written
 void write_traffic(mpi::Context& context, const std::string& path, int n_ends, const std::vector<TrafficRow>& rows);
 

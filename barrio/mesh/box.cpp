@@ -25,8 +25,8 @@ struct Grid {
     const std::int64_t i = row % n[0];
     const std::int64_t j = row / n[0] % n[1];
     const std::int64_t k = row / n[0] / n[1];
-    return {vertex(i, j, k),         vertex(i + 1, j, k),         vertex(i + 1, j + 1, k),     vertex(i, j + 1, k),
-            vertex(i, j, k + 1),     vertex(i + 1, j, k + 1),     vertex(i + 1, j + 1, k + 1), vertex(i, j + 1, k + 1)};
+    return {vertex(i, j, k),     vertex(i + 1, j, k),     vertex(i + 1, j + 1, k),     vertex(i, j + 1, k),
+            vertex(i, j, k + 1), vertex(i + 1, j, k + 1), vertex(i + 1, j + 1, k + 1), vertex(i, j + 1, k + 1)};
   }
   /// Faces of one side of the box.
   [[nodiscard]] std::int64_t n_faces(std::size_t axis) const { return n[(axis + 1) % 3] * n[(axis + 2) % 3]; }
@@ -62,8 +62,10 @@ MeshTables make_box(mpi::Context& context, const BoxOptions& options) {
                                          .cause = "has more vertices than can be numbered"});
   }
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (!(std::isfinite(options.low[axis]) && std::isfinite(options.high[axis]) && options.low[axis] < options.high[axis])) {
-      throw AgreedError(ErrorCode::usage, {.subject = fmt::format("box from {} to {} along axis {}", options.low[axis], options.high[axis], axis),
+    if (!(std::isfinite(options.low[axis]) && std::isfinite(options.high[axis]) &&
+          options.low[axis] < options.high[axis])) {
+      throw AgreedError(ErrorCode::usage, {.subject = fmt::format("box from {} to {} along axis {}", options.low[axis],
+                                                                  options.high[axis], axis),
                                            .cause = "needs finite corners, the lower one below the upper one"});
     }
   }
@@ -77,7 +79,8 @@ MeshTables make_box(mpi::Context& context, const BoxOptions& options) {
                                          .remedy = "use more ranks"});
   }
   for (std::int64_t row = tables.vertices.first(me); row < tables.vertices.first(me + 1); ++row) {
-    const std::array<std::int64_t, 3> at{row % (n[0] + 1), row / (n[0] + 1) % (n[1] + 1), row / (n[0] + 1) / (n[1] + 1)};
+    const std::array<std::int64_t, 3> at{row % (n[0] + 1), row / (n[0] + 1) % (n[1] + 1),
+                                         row / (n[0] + 1) / (n[1] + 1)};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const double t = static_cast<double>(at[axis]) / static_cast<double>(n[axis]);
       tables.coordinates.push_back(options.low[axis] * (1.0 - t) + options.high[axis] * t);
@@ -92,7 +95,8 @@ MeshTables make_box(mpi::Context& context, const BoxOptions& options) {
   for (std::int64_t row = cells.rows.first(me); row < cells.rows.first(me + 1); ++row) {
     if (options.tets) {
       const auto hex = grid.hex(row / 6);
-      for (const int corner : kuhn_tets[static_cast<std::size_t>(row % 6)]) cells.nodes.push_back(hex[static_cast<std::size_t>(corner)]);
+      for (const int corner : kuhn_tets[static_cast<std::size_t>(row % 6)])
+        cells.nodes.push_back(hex[static_cast<std::size_t>(corner)]);
     } else {
       const auto hex = grid.hex(row);
       cells.nodes.insert(cells.nodes.end(), hex.begin(), hex.end());

@@ -31,8 +31,7 @@ void sort_unique(std::vector<T>& items) {
 
 }  // namespace
 
-MeshBuilder::MeshBuilder(mpi::Context& context, const MeshTables& tables, BuildOptions options,
-                         Mesh::Storage& out)
+MeshBuilder::MeshBuilder(mpi::Context& context, const MeshTables& tables, BuildOptions options, Mesh::Storage& out)
     : context_(context), tables_(tables), options_(options), out_(out) {
   if (options.ghost_layers < 0 || options.ghost_layers > 1) {
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("{} ghost layers", options.ghost_layers),
@@ -190,13 +189,13 @@ void MeshBuilder::fetch_ghosts() {
   exchange::Neighborhood hood(context_, out_.neighbours);
   auto round = hood.begin_byte_round();
 
-  // A cell is a ghost of every rank that shares one of its vertices. Its message carries all that the receiver may lack.
+  // A cell is a ghost of every rank that shares one of its vertices. Its message carries all that the receiver may
+  // lack.
   std::vector<SetMember> by_cell;
   for (const SetMember& m : set_members_)
     if (m.dim == out_.cell_dim) by_cell.push_back(m);
-  std::sort(by_cell.begin(), by_cell.end(), [](const SetMember& a, const SetMember& b) {
-    return std::tuple(a.id, a.set) < std::tuple(b.id, b.set);
-  });
+  std::sort(by_cell.begin(), by_cell.end(),
+            [](const SetMember& a, const SetMember& b) { return std::tuple(a.id, a.set) < std::tuple(b.id, b.set); });
   std::vector<Rank> readers;
   std::vector<std::int64_t> record;
   for (std::size_t c = 0; c < n_local_cells_; ++c) {
@@ -259,9 +258,9 @@ void MeshBuilder::fetch_ghosts() {
             [](const Cell& a, const Cell& b) { return std::tuple(a.owner, a.id) < std::tuple(b.owner, b.id); });
   vertices_.insert(vertices_.end(), more.begin(), more.end());
   std::stable_sort(vertices_.begin(), vertices_.end(), [](const Vertex& a, const Vertex& b) { return a.id < b.id; });
-  vertices_.erase(std::unique(vertices_.begin(), vertices_.end(),
-                              [](const Vertex& a, const Vertex& b) { return a.id == b.id; }),
-                  vertices_.end());
+  vertices_.erase(
+      std::unique(vertices_.begin(), vertices_.end(), [](const Vertex& a, const Vertex& b) { return a.id == b.id; }),
+      vertices_.end());
 }
 
 LocalId MeshBuilder::local_vertex(GlobalId id) const {

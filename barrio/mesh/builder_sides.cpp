@@ -32,8 +32,7 @@ struct CellsOfVertices {
   std::vector<std::int32_t> offsets;
   std::vector<std::int32_t> cells;
 
-  CellsOfVertices(const EntityTable& table, std::size_t n_cells, std::size_t n_vertices)
-      : offsets(n_vertices + 1, 0) {
+  CellsOfVertices(const EntityTable& table, std::size_t n_cells, std::size_t n_vertices) : offsets(n_vertices + 1, 0) {
     for (std::size_t c = 0; c < n_cells; ++c)
       for (const LocalId v : table.nodes_of(c)) offsets[index(v) + 1] += 1;
     std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
@@ -119,9 +118,8 @@ void MeshBuilder::fetch_sides(Dim dim) {
       const auto candidates = around.of(local.front());
       const bool is_side = std::any_of(candidates.begin(), candidates.end(), [&](std::int32_t c) {
         const auto of_cell = cells.nodes_of(static_cast<std::size_t>(c));
-        return std::all_of(local.begin(), local.end(), [&](LocalId v) {
-          return std::find(of_cell.begin(), of_cell.end(), v) != of_cell.end();
-        });
+        return std::all_of(local.begin(), local.end(),
+                           [&](LocalId v) { return std::find(of_cell.begin(), of_cell.end(), v) != of_cell.end(); });
       });
       if (!is_side) continue;
       for (const std::int64_t node : nodes) nodes_.push_back(GlobalId{node});
@@ -141,7 +139,8 @@ void MeshBuilder::fetch_sides(Dim dim) {
   std::vector<Claim> all;
   for (std::size_t p = 0; p < claimed.n_peers(); ++p)
     for (const GlobalId id : claimed.of(p)) all.push_back({id, claimed.peers[p]});
-  std::sort(all.begin(), all.end(), [](const Claim& a, const Claim& b) { return std::tuple(a.id, a.rank) < std::tuple(b.id, b.rank); });
+  std::sort(all.begin(), all.end(),
+            [](const Claim& a, const Claim& b) { return std::tuple(a.id, a.rank) < std::tuple(b.id, b.rank); });
   std::vector<Rank> to;
   std::vector<Ownership> decided;
   std::int64_t n_taken = 0;
@@ -165,9 +164,8 @@ void MeshBuilder::fetch_sides(Dim dim) {
   for (std::size_t i = 0; i < sides.size(); ++i) {
     sides[i].owner = owners[i].owner;
     const auto nodes = nodes_of(sides[i]);
-    const bool is_interior = std::all_of(nodes.begin(), nodes.end(), [&](GlobalId node) {
-      return index(local_vertex(node)) < out_.vertices.n_owned;
-    });
+    const bool is_interior = std::all_of(
+        nodes.begin(), nodes.end(), [&](GlobalId node) { return index(local_vertex(node)) < out_.vertices.n_owned; });
     group[i] = sides[i].owner != context_.rank() ? 2 : (is_interior ? 0 : 1);
     table.n_owned += group[i] < 2 ? 1 : 0;
     table.n_interior += group[i] == 0 ? 1 : 0;
@@ -175,7 +173,8 @@ void MeshBuilder::fetch_sides(Dim dim) {
   std::vector<std::size_t> order(sides.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::tuple(group[a], group[a] == 2 ? sides[a].owner : 0) < std::tuple(group[b], group[b] == 2 ? sides[b].owner : 0);
+    return std::tuple(group[a], group[a] == 2 ? sides[a].owner : 0) <
+           std::tuple(group[b], group[b] == 2 ? sides[b].owner : 0);
   });
   fill_table(table, dim, sides, order);
   table.n_global = mpi::sum(context_, n_taken);

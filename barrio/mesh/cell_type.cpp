@@ -11,7 +11,8 @@ constexpr std::array<std::int8_t, 9> triangle_sides{0, 1, -1, 1, 2, -1, 2, 0, -1
 constexpr std::array<std::int8_t, 12> quad_sides{0, 1, -1, 1, 2, -1, 2, 3, -1, 3, 0, -1};
 constexpr std::array<std::int8_t, 16> tet_sides{0, 1, 3, -1, 1, 2, 3, -1, 0, 3, 2, -1, 0, 2, 1, -1};
 constexpr std::array<std::int8_t, 21> pyramid_sides{0, 1, 4, -1, 1, 2, 4, -1, 2, 3, 4, -1, 3, 0, 4, -1, 0, 3, 2, 1, -1};
-constexpr std::array<std::int8_t, 23> prism_sides{0, 1, 4, 3, -1, 1, 2, 5, 4, -1, 0, 3, 5, 2, -1, 0, 2, 1, -1, 3, 4, 5, -1};
+constexpr std::array<std::int8_t, 23> prism_sides{0, 1, 4,  3, -1, 1, 2,  5, 4, -1, 0, 3,
+                                                  5, 2, -1, 0, 2,  1, -1, 3, 4, 5,  -1};
 constexpr std::array<std::int8_t, 30> hex_sides{0, 1, 5, 4, -1, 1, 2, 6, 5, -1, 2, 3, 7, 6, -1,
                                                 3, 0, 4, 7, -1, 0, 3, 2, 1, -1, 4, 5, 6, 7, -1};
 
@@ -21,8 +22,7 @@ constexpr std::array<std::int8_t, 8> quad_edges{0, 1, 1, 2, 2, 3, 3, 0};
 constexpr std::array<std::int8_t, 12> tet_edges{0, 1, 1, 2, 2, 0, 0, 3, 1, 3, 2, 3};
 constexpr std::array<std::int8_t, 16> pyramid_edges{0, 1, 1, 2, 2, 3, 3, 0, 0, 4, 1, 4, 2, 4, 3, 4};
 constexpr std::array<std::int8_t, 18> prism_edges{0, 1, 1, 2, 2, 0, 0, 3, 1, 4, 2, 5, 3, 4, 4, 5, 5, 3};
-constexpr std::array<std::int8_t, 24> hex_edges{0, 1, 1, 2, 2, 3, 3, 0, 0, 4, 1, 5,
-                                                2, 6, 3, 7, 4, 5, 5, 6, 6, 7, 7, 4};
+constexpr std::array<std::int8_t, 24> hex_edges{0, 1, 1, 2, 2, 3, 3, 0, 0, 4, 1, 5, 2, 6, 3, 7, 4, 5, 5, 6, 6, 7, 7, 4};
 
 constexpr std::array<CellTopology, n_cell_types> topologies{{
     {"vertex", "vertices", Dim::vertex, 1, {}, {}},
@@ -40,8 +40,6 @@ constexpr std::array<CellTopology, n_cell_types> topologies{{
 
 }  // namespace
 
-const CellTopology& topology(CellType type) noexcept {
-  return topologies[static_cast<std::size_t>(type)];
-}
+const CellTopology& topology(CellType type) noexcept { return topologies[static_cast<std::size_t>(type)]; }
 
 }  // namespace barrio::mesh

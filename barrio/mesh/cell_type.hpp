@@ -14,17 +14,27 @@ constexpr int value(Dim dim) noexcept { return static_cast<int>(dim); }
 
 /// Topology of an entity. Higher-order elements have the type of their corners and more nodes.
 enum class CellType : std::uint8_t {
-  vertex, edge, triangle, quad, polygon, tet, pyramid, prism, knife, hex, polyhedron
+  vertex,
+  edge,
+  triangle,
+  quad,
+  polygon,
+  tet,
+  pyramid,
+  prism,
+  knife,
+  hex,
+  polyhedron
 };
 
 /// Fixed facts about a type.
 struct CellTopology {
-  std::string_view name;     ///< "tet"
-  std::string_view plural;   ///< "tets"
+  std::string_view name;    ///< "tet"
+  std::string_view plural;  ///< "tets"
   Dim dim;
-  int n_corners;             ///< 0 where it varies
-  std::span<const std::int8_t> sides;         ///< corners of the sides, -1 ends each side; empty where it varies
-  std::span<const std::int8_t> edges;         ///< corner pairs
+  int n_corners;                       ///< 0 where it varies
+  std::span<const std::int8_t> sides;  ///< corners of the sides, -1 ends each side; empty where it varies
+  std::span<const std::int8_t> edges;  ///< corner pairs
 };
 
 const CellTopology& topology(CellType type) noexcept;

@@ -73,9 +73,8 @@ partition::Graph dual_graph(mpi::Context& context, const MeshTables& tables) {
     i = end;
   }
   links = exchange::route(context, exchange::pack_by_rank<Link>(to, links)).items;
-  std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) {
-    return a.cell != b.cell ? a.cell < b.cell : a.other < b.other;
-  });
+  std::sort(links.begin(), links.end(),
+            [](const Link& a, const Link& b) { return a.cell != b.cell ? a.cell < b.cell : a.other < b.other; });
   links.erase(std::unique(links.begin(), links.end(),
                           [](const Link& a, const Link& b) { return a.cell == b.cell && a.other == b.other; }),
               links.end());

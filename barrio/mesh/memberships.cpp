@@ -56,9 +56,8 @@ std::vector<Membership> memberships_at_home(mpi::Context& context, const MeshTab
 
 std::span<const Membership> of_row(std::span<const Membership> sorted, Dim dim, std::int64_t row) {
   const auto key = std::tuple(dim, row);
-  const auto first = std::lower_bound(sorted.begin(), sorted.end(), key, [](const Membership& m, const auto& k) {
-    return std::tuple(m.dim, m.row) < k;
-  });
+  const auto first = std::lower_bound(sorted.begin(), sorted.end(), key,
+                                      [](const Membership& m, const auto& k) { return std::tuple(m.dim, m.row) < k; });
   auto last = first;
   while (last != sorted.end() && last->dim == dim && last->row == row) ++last;
   return {first, last};

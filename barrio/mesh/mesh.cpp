@@ -40,7 +40,9 @@ int Mesh::n_parts() const noexcept { return storage_->n_parts; }
 LocalRange Mesh::parts() const noexcept { return storage_->parts; }
 const VertexTable& Mesh::vertices() const& noexcept { return storage_->vertices; }
 const EntityTable& Mesh::entities(Dim dim) const& { return storage_->entities[static_cast<std::size_t>(value(dim))]; }
-const EntityTable& Mesh::cells() const& noexcept { return storage_->entities[static_cast<std::size_t>(value(cell_dim()))]; }
+const EntityTable& Mesh::cells() const& noexcept {
+  return storage_->entities[static_cast<std::size_t>(value(cell_dim()))];
+}
 std::span<const std::int32_t> Mesh::cell_parts() const& noexcept { return storage_->cell_parts; }
 std::span<const MeshSet> Mesh::sets() const& noexcept { return storage_->sets; }
 std::span<const Rank> Mesh::neighbours() const& noexcept { return storage_->neighbours; }
@@ -64,9 +66,10 @@ const MeshSet& Mesh::set(SetKind kind, std::string_view wanted) const& {
     if (one.info.name == wanted) return one;
     known.push_back(one.info.name);
   }
-  throw Error(ErrorCode::usage, {.subject = fmt::format("{} set '{}'", mesh::name(kind), wanted),
-                                 .cause = "is not in the mesh." + did_you_mean(wanted, known),
-                                 .remedy = known.empty() ? "" : fmt::format("the mesh has: {}", fmt::join(known, ", "))});
+  throw Error(ErrorCode::usage,
+              {.subject = fmt::format("{} set '{}'", mesh::name(kind), wanted),
+               .cause = "is not in the mesh." + did_you_mean(wanted, known),
+               .remedy = known.empty() ? "" : fmt::format("the mesh has: {}", fmt::join(known, ", "))});
 }
 
 FieldData& Mesh::new_field(const std::string& wanted, Dim dim, int n_components, FieldValues values) {
@@ -104,7 +107,10 @@ std::uint64_t Mesh::checksum() const {
   std::uint64_t total = 0;
   const VertexTable& v = vertices();
   for (std::size_t i = 0; i < v.n_owned; ++i) {
-    total += Hash64(0).add(barrio::value(v.global_ids[i])).add_all(std::span<const double>(&v.coordinates[3 * i], 3)).value();
+    total += Hash64(0)
+                 .add(barrio::value(v.global_ids[i]))
+                 .add_all(std::span<const double>(&v.coordinates[3 * i], 3))
+                 .value();
   }
   const EntityTable& c = cells();
   for (std::size_t i = 0; i < c.n_owned; ++i) {

@@ -25,13 +25,13 @@ struct LocalRange {
 /// Entities of one dimension >= 1 on one rank. Local order: interior, fringe, ghosts grouped by owner;
 /// within each group by ascending global id.
 struct EntityTable {
-  std::vector<CellType> types;           ///< one entry if the whole mesh has one type, else one per entity
-  std::vector<std::int32_t> offsets;     ///< empty if all have `nodes_per_entity` nodes
-  int nodes_per_entity = 0;              ///< in the whole mesh, so the same on every rank; 0 if it varies
+  std::vector<CellType> types;        ///< one entry if the whole mesh has one type, else one per entity
+  std::vector<std::int32_t> offsets;  ///< empty if all have `nodes_per_entity` nodes
+  int nodes_per_entity = 0;           ///< in the whole mesh, so the same on every rank; 0 if it varies
   std::vector<LocalId> nodes;
   std::vector<GlobalId> global_ids;
   std::vector<Rank> owners;
-  std::size_t n_interior = 0;            ///< entities whose vertices are all owned here
+  std::size_t n_interior = 0;  ///< entities whose vertices are all owned here
   std::size_t n_owned = 0;
   std::int64_t n_global = 0;
 
@@ -51,10 +51,10 @@ struct EntityTable {
 /// Vertices on one rank. Local order: interior, fringe, then copies grouped by owner.
 /// A copy is a vertex that another rank owns: one on the interface, or one that only ghost cells use.
 struct VertexTable {
-  std::vector<double> coordinates;       ///< shape (n_local, 3)
+  std::vector<double> coordinates;  ///< shape (n_local, 3)
   std::vector<GlobalId> global_ids;
   std::vector<Rank> owners;
-  std::size_t n_interior = 0;            ///< owned, and no cell joins them to a copy
+  std::size_t n_interior = 0;  ///< owned, and no cell joins them to a copy
   std::size_t n_owned = 0;
   std::int64_t n_global = 0;
   /// Vertices that cells of several ranks use (ghosts do not count), ascending by local id, and for each the ranks
@@ -66,7 +66,8 @@ struct VertexTable {
   [[nodiscard]] std::size_t size() const noexcept { return global_ids.size(); }
   [[nodiscard]] std::span<const Rank> sharers_of(std::size_t shared_place) const& noexcept {
     const auto first = static_cast<std::size_t>(sharer_offsets[shared_place]);
-    return std::span<const Rank>(sharers).subspan(first, static_cast<std::size_t>(sharer_offsets[shared_place + 1]) - first);
+    return std::span<const Rank>(sharers).subspan(first,
+                                                  static_cast<std::size_t>(sharer_offsets[shared_place + 1]) - first);
   }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
@@ -74,11 +75,12 @@ struct VertexTable {
 /// A set of entities and its members on this rank.
 struct MeshSet {
   SetInfo info;
-  std::vector<LocalId> vertices;             ///< copies included
+  std::vector<LocalId> vertices;                 ///< copies included
   std::array<std::vector<LocalId>, 4> entities;  ///< by dimension; [0] unused; ghosts included for cells
 };
 
-using FieldValues = std::variant<std::vector<double>, std::vector<float>, std::vector<std::int32_t>, std::vector<std::int64_t>>;
+using FieldValues =
+    std::variant<std::vector<double>, std::vector<float>, std::vector<std::int32_t>, std::vector<std::int64_t>>;
 
 /// Values on the entities of one dimension, owned by a Mesh.
 struct FieldData {
@@ -96,7 +98,9 @@ class Field {
   /// Shape (n_local(dim), n_components), contiguous by entity.
   [[nodiscard]] std::span<T> values() const noexcept { return values_; }
   /// First component of an entity.
-  T& operator[](LocalId id) const noexcept { return values_[index(id) * static_cast<std::size_t>(data_->n_components)]; }
+  T& operator[](LocalId id) const noexcept {
+    return values_[index(id) * static_cast<std::size_t>(data_->n_components)];
+  }
   [[nodiscard]] const std::string& name() const noexcept { return data_->name; }
   [[nodiscard]] Dim dim() const noexcept { return data_->dim; }
   [[nodiscard]] int n_components() const noexcept { return data_->n_components; }
@@ -122,7 +126,8 @@ class Mesh {
   /// @pre tables.n_parts > 0 and `validate(tables)` holds
   /// @throws AgreedError{bad_input} for polyhedra, which are not supported; {usage} for ghost_layers not 0 or 1
   /// Cost: three routed exchanges for cells and vertices, one neighbourhood round for ghosts; memory O(n_local).
-  /// Source: Tautges et al. 2012, sections II to IV; here sharing comes with the look-up of coordinates, and no skin is computed.
+  /// Source: Tautges et al. 2012, sections II to IV; here sharing comes with the look-up of coordinates, and no skin is
+  /// computed.
   Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options = {});
   ~Mesh();
   Mesh(Mesh&&) noexcept;
@@ -177,8 +182,8 @@ class Mesh {
   }
   [[nodiscard]] std::shared_ptr<const exchange::HaloPlan> halo_plan(Dim dim) const;
 
-  /// Hash of the owned mesh: vertices with coordinates, cells with connectivity. Collective. Does not depend on the rank count
-  /// or on ghosts; see `Hash64`.
+  /// Hash of the owned mesh: vertices with coordinates, cells with connectivity. Collective. Does not depend on the
+  /// rank count or on ghosts; see `Hash64`.
   [[nodiscard]] std::uint64_t checksum() const;
   /// Hash of the owned values of a field. Collective.
   [[nodiscard]] std::uint64_t checksum(const FieldData& field) const;
@@ -200,8 +205,8 @@ class Mesh {
 
 template <class T>
 Field<T> Mesh::add_field(const std::string& name, Dim dim, int n_components) {
-  return Field<T>(new_field(name, dim, n_components,
-                            std::vector<T>(n_local(dim) * static_cast<std::size_t>(n_components))));
+  return Field<T>(
+      new_field(name, dim, n_components, std::vector<T>(n_local(dim) * static_cast<std::size_t>(n_components))));
 }
 
 template <class T>

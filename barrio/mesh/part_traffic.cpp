@@ -8,11 +8,12 @@
 
 namespace barrio::mesh {
 
-std::vector<exchange::TrafficRow> part_traffic(const Mesh& mesh, std::int64_t n_exchanges, std::int64_t bytes_per_point) {
+std::vector<exchange::TrafficRow> part_traffic(const Mesh& mesh, std::int64_t n_exchanges,
+                                               std::int64_t bytes_per_point) {
   if (mesh.ghost_layers() < 1) {
-    throw AgreedError(ErrorCode::usage, {.subject = "traffic between parts",
-                                         .cause = "needs a mesh with a ghost layer",
-                                         .remedy = "load it with one"});
+    throw AgreedError(
+        ErrorCode::usage,
+        {.subject = "traffic between parts", .cause = "needs a mesh with a ghost layer", .remedy = "load it with one"});
   }
   const EntityTable& cells = mesh.cells();
   const std::size_t n_vertices = mesh.n_local(Dim::vertex);
@@ -30,7 +31,8 @@ std::vector<exchange::TrafficRow> part_traffic(const Mesh& mesh, std::int64_t n_
   for (const auto& [v, part] : vertex_part) first[index(v) + 1] += 1;
   for (std::size_t v = 0; v < n_vertices; ++v) first[v + 1] += first[v];
   for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) {
-    const std::uint64_t draw = Hash64().add(barrio::value(mesh.vertices().global_ids[v])).value() % (first[v + 1] - first[v]);
+    const std::uint64_t draw =
+        Hash64().add(barrio::value(mesh.vertices().global_ids[v])).value() % (first[v + 1] - first[v]);
     owner[v] = vertex_part[first[v] + draw].second;
   }
   exchange::HaloExchange<std::int32_t> halo(mesh.context(), mesh.halo_plan(Dim::vertex), owner, 1);

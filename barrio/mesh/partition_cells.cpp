@@ -54,8 +54,8 @@ std::vector<std::int32_t> cut_graph(mpi::Context& context, const MeshTables& tab
   std::vector<Label> labels;
   const GlobalId first{graph.vertices.first(context.rank())};
   for (std::size_t i = 0; i < part.size(); ++i) labels.push_back({first + static_cast<std::int64_t>(i), part[i]});
-  labels = move_labels(context, labels,
-                       [&](GlobalId cell) { return tables.home(tables.top_dim(), barrio::value(cell)); });
+  labels =
+      move_labels(context, labels, [&](GlobalId cell) { return tables.home(tables.top_dim(), barrio::value(cell)); });
   std::vector<std::int32_t> by_table;
   for (const Label& label : labels) by_table.push_back(label.label);
   return by_table;

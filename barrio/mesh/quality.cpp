@@ -17,7 +17,8 @@ double det(const Point& a, const Point& b, const Point& c) {
 
 // At each corner, the three neighbours along edges, ordered so that a valid cell has positive volume there.
 constexpr std::array<std::array<int, 4>, 1> tet_corners{{{0, 1, 2, 3}}};
-constexpr std::array<std::array<int, 4>, 6> prism_corners{{{0, 1, 2, 3}, {1, 2, 0, 4}, {2, 0, 1, 5}, {3, 5, 4, 0}, {4, 3, 5, 1}, {5, 4, 3, 2}}};
+constexpr std::array<std::array<int, 4>, 6> prism_corners{
+    {{0, 1, 2, 3}, {1, 2, 0, 4}, {2, 0, 1, 5}, {3, 5, 4, 0}, {4, 3, 5, 1}, {5, 4, 3, 2}}};
 constexpr std::array<std::array<int, 4>, 4> pyramid_corners{{{0, 1, 3, 4}, {1, 2, 0, 4}, {2, 3, 1, 4}, {3, 0, 2, 4}}};
 constexpr std::array<std::array<int, 4>, 8> hex_corners{
     {{0, 1, 3, 4}, {1, 2, 0, 5}, {2, 3, 1, 6}, {3, 0, 2, 7}, {4, 7, 5, 0}, {5, 4, 6, 1}, {6, 5, 7, 2}, {7, 6, 4, 3}}};
@@ -61,7 +62,8 @@ CellShape cell_shape(CellType type, std::span<const Point> corners) {
   if (!triples.empty()) shape.corner_volume = std::numeric_limits<double>::infinity();
   for (const auto& [at, a, b, c] : triples) {
     const Point& x = corners[static_cast<std::size_t>(at)];
-    shape.corner_volume = std::min(shape.corner_volume, det(minus(corners[static_cast<std::size_t>(a)], x), minus(corners[static_cast<std::size_t>(b)], x),
+    shape.corner_volume = std::min(shape.corner_volume, det(minus(corners[static_cast<std::size_t>(a)], x),
+                                                            minus(corners[static_cast<std::size_t>(b)], x),
                                                             minus(corners[static_cast<std::size_t>(c)], x)));
   }
   return shape;

@@ -55,7 +55,8 @@ Rank MeshTables::home(Dim dim, std::int64_t row) const noexcept {
 std::uint64_t MeshTables::memory_bytes() const noexcept {
   std::uint64_t bytes = barrio::memory_bytes(coordinates) + barrio::memory_bytes(parts) +
                         barrio::memory_bytes(members) + barrio::memory_bytes(sets);
-  for (const CellBlock& block : blocks) bytes += barrio::memory_bytes(block.nodes) + barrio::memory_bytes(block.offsets);
+  for (const CellBlock& block : blocks)
+    bytes += barrio::memory_bytes(block.nodes) + barrio::memory_bytes(block.offsets);
   return bytes;
 }
 
@@ -65,7 +66,8 @@ std::vector<GlobalId> top_ids(mpi::Context& context, const MeshTables& tables) {
     const CellBlock& block = tables.blocks[b];
     if (topology(block.type).dim != tables.top_dim()) continue;
     const GlobalId first{tables.first_row(b) + block.rows.first(context.rank())};
-    for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) ids.push_back(first + static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i)
+      ids.push_back(first + static_cast<std::int64_t>(i));
   }
   return ids;
 }
@@ -73,7 +75,8 @@ std::vector<GlobalId> top_ids(mpi::Context& context, const MeshTables& tables) {
 std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tables) {
   std::vector<GlobalId> wanted;
   for (const CellBlock& block : tables.blocks)
-    if (topology(block.type).dim == tables.top_dim()) wanted.insert(wanted.end(), block.nodes.begin(), block.nodes.end());
+    if (topology(block.type).dim == tables.top_dim())
+      wanted.insert(wanted.end(), block.nodes.begin(), block.nodes.end());
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   std::vector<Rank> to;
@@ -144,8 +147,8 @@ void validate_locally(mpi::Context& context, const MeshTables& tables, const std
     }
   }
   for (const SetRows& rows : tables.members) {
-    if (rows.set < 0 || rows.set >= static_cast<std::int32_t>(tables.sets.size()) || rows.first < 0 ||
-        rows.count < 0 || rows.first + rows.count > tables.n_global(rows.dim)) {
+    if (rows.set < 0 || rows.set >= static_cast<std::int32_t>(tables.sets.size()) || rows.first < 0 || rows.count < 0 ||
+        rows.first + rows.count > tables.n_global(rows.dim)) {
       refuse(fmt::format("set {} holds entities that do not exist", rows.set));
     }
   }
@@ -183,9 +186,10 @@ void assign_parts(mpi::Context& context, MeshTables& tables, const std::vector<S
       const auto at = std::lower_bound(ids.begin(), ids.end(), GlobalId{m.row}) - ids.begin();
       std::int32_t& part = tables.parts[static_cast<std::size_t>(at)];
       if (part >= 0) {
-        throw Error(ErrorCode::bad_input, {.subject = subject,
-                                           .cause = fmt::format("element {} (0-based) is in part {} and in part {}", m.row, part, m.set),
-                                           .remedy = "partition the mesh again: barrio partition IN -n P -o OUT"});
+        throw Error(ErrorCode::bad_input,
+                    {.subject = subject,
+                     .cause = fmt::format("element {} (0-based) is in part {} and in part {}", m.row, part, m.set),
+                     .remedy = "partition the mesh again: barrio partition IN -n P -o OUT"});
       }
       part = m.set;
     }

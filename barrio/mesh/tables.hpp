@@ -18,15 +18,15 @@ std::string_view name(SetKind kind) noexcept;
 /// A named set of entities; which entities belong to it is kept elsewhere.
 struct SetInfo {
   SetKind kind = SetKind::other;
-  std::int32_t id = 0;        ///< the number users know it by (block id, side-set id)
-  std::string name;           ///< may be empty
+  std::int32_t id = 0;             ///< the number users know it by (block id, side-set id)
+  std::string name;                ///< may be empty
   Dim geometry_dim = Dim::vertex;  ///< for geometry sets: dimension of the CAD entity
 };
 
 /// Rows of one dimension that belong to a set. Any rank may hold it, whoever holds the rows.
 struct SetRows {
-  std::int32_t set;     ///< place in MeshTables::sets
-  Dim dim;              ///< of the rows; Dim::vertex for vertices
+  std::int32_t set;  ///< place in MeshTables::sets
+  Dim dim;           ///< of the rows; Dim::vertex for vertices
   std::int64_t first;
   std::int64_t count;
 };
@@ -34,10 +34,10 @@ struct SetRows {
 /// Cells of one type and one number of nodes (or polygons of any), cut into slabs.
 struct CellBlock {
   CellType type = CellType::tet;
-  Slabs rows;                          ///< of this block alone
-  int nodes_per_cell = 0;              ///< 0: varies, see offsets
-  std::vector<std::int64_t> offsets;   ///< of this rank's cells, if the number varies; one longer than their number
-  std::vector<GlobalId> nodes;         ///< vertex rows, cell after cell
+  Slabs rows;                         ///< of this block alone
+  int nodes_per_cell = 0;             ///< 0: varies, see offsets
+  std::vector<std::int64_t> offsets;  ///< of this rank's cells, if the number varies; one longer than their number
+  std::vector<GlobalId> nodes;        ///< vertex rows, cell after cell
 
   [[nodiscard]] std::span<const GlobalId> cell(std::size_t i) const& noexcept {
     if (nodes_per_cell > 0) {
@@ -56,12 +56,13 @@ struct CellBlock {
 /// cells of that dimension, the blocks of the dimension counted one after the other in their order here.
 struct MeshTables {
   Slabs vertices;
-  std::vector<double> coordinates;     ///< shape (this rank's rows, 3), model units
-  std::vector<CellBlock> blocks;       ///< the same list of blocks on every rank
-  std::vector<SetInfo> sets;           ///< the same on every rank
-  std::vector<SetRows> members;        ///< this rank's share
-  int n_parts = 0;                     ///< 0: no partition
-  /// Part of each of this rank's cells of the top dimension, the blocks' slabs one after the other; empty if n_parts is 0.
+  std::vector<double> coordinates;  ///< shape (this rank's rows, 3), model units
+  std::vector<CellBlock> blocks;    ///< the same list of blocks on every rank
+  std::vector<SetInfo> sets;        ///< the same on every rank
+  std::vector<SetRows> members;     ///< this rank's share
+  int n_parts = 0;                  ///< 0: no partition
+  /// Part of each of this rank's cells of the top dimension, the blocks' slabs one after the other; empty if n_parts is
+  /// 0.
   std::vector<std::int32_t> parts;
 
   /// Dimension of the highest cells; Dim::vertex without cells.
@@ -94,8 +95,9 @@ void assign_parts(mpi::Context& context, MeshTables& tables, const std::vector<S
 /// that is not a number, a cell in no part
 void validate(mpi::Context& context, const MeshTables& tables, const std::string& subject);
 
-/// Move cells so that those of a part stand together, parts in ascending order, and renumber vertices by first use. Collective.
-/// Within a part the order of before is kept. Sets follow. A partitioned file in this order is read in contiguous pieces.
+/// Move cells so that those of a part stand together, parts in ascending order, and renumber vertices by first use.
+/// Collective. Within a part the order of before is kept. Sets follow. A partitioned file in this order is read in
+/// contiguous pieces.
 /// @pre tables.n_parts > 0
 MeshTables reorder_by_part(mpi::Context& context, MeshTables tables);
 

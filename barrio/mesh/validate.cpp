@@ -14,7 +14,8 @@ namespace barrio::mesh {
 namespace {
 
 [[noreturn]] void broken(std::string what) {
-  throw Error(ErrorCode::internal, {.subject = "mesh", .cause = std::move(what), .remedy = "this is a bug in barrio, please report it"});
+  throw Error(ErrorCode::internal,
+              {.subject = "mesh", .cause = std::move(what), .remedy = "this is a bug in barrio, please report it"});
 }
 
 /// Interior, fringe, copies by owner; ascending ids within each.
@@ -24,8 +25,8 @@ void check_order(std::span<const GlobalId> ids, std::span<const Rank> owners, st
     if ((owners[i] == me) != (i < n_owned)) broken(fmt::format("{} {} stands among the wrong ones", what, i));
     if (i == 0 || i == n_interior || i == n_owned) continue;
     const bool is_copy = i > n_owned;
-    const bool ascends = is_copy ? std::tuple(owners[i - 1], ids[i - 1]) < std::tuple(owners[i], ids[i])
-                                 : ids[i - 1] < ids[i];
+    const bool ascends =
+        is_copy ? std::tuple(owners[i - 1], ids[i - 1]) < std::tuple(owners[i], ids[i]) : ids[i - 1] < ids[i];
     if (!ascends) broken(fmt::format("{} {} is out of order", what, i));
   }
 }
@@ -60,7 +61,8 @@ void check_vertices(const Mesh& mesh) {
 void check_owned_once(mpi::Context& context, std::span<const GlobalId> owned, std::int64_t n_global, const char* what) {
   std::vector<Rank> to;
   for (const GlobalId id : owned)
-    to.push_back(static_cast<Rank>(mix64(static_cast<std::uint64_t>(barrio::value(id))) % static_cast<std::uint64_t>(context.size())));
+    to.push_back(static_cast<Rank>(mix64(static_cast<std::uint64_t>(barrio::value(id))) %
+                                   static_cast<std::uint64_t>(context.size())));
   std::vector<GlobalId> met = exchange::route(context, exchange::pack_by_rank<GlobalId>(to, owned)).items;
   const auto n = mpi::sum(context, static_cast<std::int64_t>(owned.size()));
   agree_after(context, [&] {
@@ -91,7 +93,8 @@ void check_sharers(const Mesh& mesh) {
     if (!std::equal(heard.peers.begin(), heard.peers.end(), mesh.neighbours().begin(), mesh.neighbours().end()))
       broken("neighbours are not mutual");
     for (std::size_t n = 0; n < digest.size(); ++n)
-      if (heard.items[n] != digest[n]) broken(fmt::format("shared vertices differ from those of rank {}", heard.peers[n]));
+      if (heard.items[n] != digest[n])
+        broken(fmt::format("shared vertices differ from those of rank {}", heard.peers[n]));
   });
 }
 
@@ -104,7 +107,8 @@ void check_copies(const Mesh& mesh, Dim dim, HashOf&& hash_of) {
   halo.exchange();
   agree_after(mesh.context(), [&] {
     for (std::size_t i = mesh.n_owned(dim); i < values.size(); ++i)
-      if (values[i] != hash_of(i)) broken(fmt::format("copy {} of dimension {} differs from its owner's", i, value(dim)));
+      if (values[i] != hash_of(i))
+        broken(fmt::format("copy {} of dimension {} differs from its owner's", i, value(dim)));
   });
 }
 
@@ -126,7 +130,10 @@ void Mesh::validate() const {
   }
   check_sharers(*this);
   check_copies(*this, Dim::vertex, [&](std::size_t i) {
-    return Hash64().add(barrio::value(v.global_ids[i])).add_all(std::span<const double>(&v.coordinates[3 * i], 3)).value();
+    return Hash64()
+        .add(barrio::value(v.global_ids[i]))
+        .add_all(std::span<const double>(&v.coordinates[3 * i], 3))
+        .value();
   });
   check_copies(*this, cell_dim(), [&](std::size_t i) {
     Hash64 hash;

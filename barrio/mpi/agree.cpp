@@ -12,8 +12,7 @@ namespace barrio::mpi {
 void agree(Context& context, const Status& status) {
   Rank first = status ? context.rank() : context.size();
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, context.comm(), &request),
-        "MPI_Iallreduce");
+  check(MPI_Iallreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, context.comm(), &request), "MPI_Iallreduce");
   context.counters().collectives += 1;
 #ifdef BARRIO_MPI_SMPI
   // A simulated rank cannot stay away, and polls cost simulated time.
@@ -38,8 +37,7 @@ void agree(Context& context, const Status& status) {
   }
   broadcast(context, std::span(&code, 1), first);
   for (std::string& part : text) broadcast(context, part, first);
-  const Error error(static_cast<ErrorCode>(code),
-                    {.subject = text[0], .cause = text[1], .remedy = text[2]});
+  const Error error(static_cast<ErrorCode>(code), {.subject = text[0], .cause = text[1], .remedy = text[2]});
   throw AgreedError(error, first);
 }
 

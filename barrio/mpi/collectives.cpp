@@ -15,8 +15,7 @@ constexpr int reduce_tag = 1;
 
 int as_count(std::size_t n) {
   if (n > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw Error(ErrorCode::internal, {.subject = "collective call",
-                                      .cause = "more than 2^31 - 1 items in one call"});
+    throw Error(ErrorCode::internal, {.subject = "collective call", .cause = "more than 2^31 - 1 items in one call"});
   }
   return static_cast<int>(n);
 }
@@ -44,13 +43,11 @@ namespace detail {
 
 void all_reduce(Context& context, void* items, std::size_t n, MPI_Datatype type, MPI_Op op) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallreduce(MPI_IN_PLACE, items, as_count(n), type, op, context.comm(), &request),
-        "MPI_Iallreduce");
+  check(MPI_Iallreduce(MPI_IN_PLACE, items, as_count(n), type, op, context.comm(), &request), "MPI_Iallreduce");
   complete(context, request);
 }
 
-void exclusive_scan(Context& context, const void* in, void* out, std::size_t n, MPI_Datatype type,
-                    MPI_Op op) {
+void exclusive_scan(Context& context, const void* in, void* out, std::size_t n, MPI_Datatype type, MPI_Op op) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iexscan(in, out, as_count(n), type, op, context.comm(), &request), "MPI_Iexscan");
   complete(context, request);
@@ -72,8 +69,7 @@ void broadcast(Context& context, void* bytes, std::size_t n_bytes, Rank root) {
 
 void all_gather(Context& context, const void* in, std::size_t n_bytes, void* out) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallgather(in, as_count(n_bytes), MPI_BYTE, out, as_count(n_bytes), MPI_BYTE,
-                       context.comm(), &request),
+  check(MPI_Iallgather(in, as_count(n_bytes), MPI_BYTE, out, as_count(n_bytes), MPI_BYTE, context.comm(), &request),
         "MPI_Iallgather");
   complete(context, request);
 }

@@ -18,8 +18,7 @@ void barrier(Context& context);
 
 namespace detail {
 void all_reduce(Context& context, void* items, std::size_t n, MPI_Datatype type, MPI_Op op);
-void exclusive_scan(Context& context, const void* in, void* out, std::size_t n, MPI_Datatype type,
-                    MPI_Op op);
+void exclusive_scan(Context& context, const void* in, void* out, std::size_t n, MPI_Datatype type, MPI_Op op);
 void broadcast(Context& context, void* bytes, std::size_t n_bytes, Rank root);
 void all_gather(Context& context, const void* in, std::size_t n_bytes, void* out);
 }  // namespace detail
@@ -34,7 +33,8 @@ template <Builtin T>
   detail::all_reduce(context, &item, 1, datatype<T>(), op);
   return item;
 }
-/// Add over all ranks. Collective. For floating point the order is MPI's: use it for integers or for figures that are shown.
+/// Add over all ranks. Collective. For floating point the order is MPI's: use it for integers or for figures that are
+/// shown.
 template <Builtin T>
 [[nodiscard]] T sum(Context& context, T item) {
   return all_reduce(context, item, MPI_SUM);

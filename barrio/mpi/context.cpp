@@ -14,13 +14,13 @@ Context::Context(MPI_Comm comm, ContextOptions options)
       size_(comm_.size()),
       options_(options),
       log_(rank_, size_),
-      trace_(options.trace, +[] { return MPI_Wtime(); }),
+      trace_(
+          options.trace, +[] { return MPI_Wtime(); }),
       memory_(options.memory_limit_bytes),
       next_tag_(first_object_tag) {
   int* upper_bound = nullptr;
   int found = 0;
-  check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&upper_bound), &found),
-        "MPI_Comm_get_attr");
+  check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&upper_bound), &found), "MPI_Comm_get_attr");
   if (found != 0 && upper_bound != nullptr) tag_limit_ = *upper_bound;
 }
 

@@ -51,8 +51,7 @@ concept Trivial = std::is_trivially_copyable_v<T>;
 
 /// A type that MPI itself knows: numbers, bytes and enumerations over them.
 template <class T>
-concept Builtin = Trivial<T> && (std::is_arithmetic_v<T> || std::is_enum_v<T> ||
-                                 std::is_same_v<T, std::byte>);
+concept Builtin = Trivial<T> && (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::byte>);
 
 /// The MPI datatype of a C++ number.
 template <Builtin T>

@@ -21,12 +21,10 @@ NodePlace find_node(Context& context) {
   Hash64 hash;
   for (const char c : std::string_view(name.data(), static_cast<std::size_t>(length)))
     hash.add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
-  check(MPI_Comm_split(context.comm(), static_cast<int>(hash.value() & 0x7fffffffU), context.rank(),
-                       &raw),
+  check(MPI_Comm_split(context.comm(), static_cast<int>(hash.value() & 0x7fffffffU), context.rank(), &raw),
         "MPI_Comm_split");
 #else
-  check(MPI_Comm_split_type(context.comm(), MPI_COMM_TYPE_SHARED, context.rank(), MPI_INFO_NULL,
-                            &raw),
+  check(MPI_Comm_split_type(context.comm(), MPI_COMM_TYPE_SHARED, context.rank(), MPI_INFO_NULL, &raw),
         "MPI_Comm_split_type");
 #endif
   NodePlace place;

@@ -6,9 +6,9 @@ namespace barrio::mpi {
 
 /// Where this rank sits: nodes are numbered by their lowest rank.
 struct NodePlace {
-  int node = 0;           ///< number of this rank's node, 0-based
-  int n_nodes = 1;        ///< nodes in the job
-  int rank_on_node = 0;   ///< 0-based
+  int node = 0;          ///< number of this rank's node, 0-based
+  int n_nodes = 1;       ///< nodes in the job
+  int rank_on_node = 0;  ///< 0-based
   int ranks_on_node = 1;
 };
 

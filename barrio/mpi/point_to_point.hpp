@@ -66,7 +66,7 @@ class [[nodiscard]] Request {
 namespace detail {
 int checked_bytes(std::size_t bytes);
 void check_whole_items(std::size_t bytes, std::size_t item_bytes, Rank from, int tag);
-}
+}  // namespace detail
 
 /// Start to send items; the request keeps them. Local.
 /// @throws Error{internal} above 2^31 - 1 bytes in one message
@@ -74,8 +74,7 @@ template <Trivial T>
 Request<T> begin_send(Context& context, std::vector<T> items, Rank to, int tag) {
   Request<T> made(context, std::move(items));
   const std::size_t bytes = made.items_->size() * sizeof(T);
-  check(MPI_Isend(made.items_->data(), detail::checked_bytes(bytes), MPI_BYTE, to, tag,
-                  context.comm(), &made.request_),
+  check(MPI_Isend(made.items_->data(), detail::checked_bytes(bytes), MPI_BYTE, to, tag, context.comm(), &made.request_),
         "MPI_Isend");
   context.counters().messages_sent += 1;
   context.counters().bytes_sent += bytes;
@@ -86,8 +85,8 @@ Request<T> begin_send(Context& context, std::vector<T> items, Rank to, int tag) 
 template <Trivial T>
 Request<T> begin_receive(Context& context, std::size_t n, Rank from, int tag) {
   Request<T> made(context, std::vector<T>(n));
-  check(MPI_Irecv(made.items_->data(), detail::checked_bytes(n * sizeof(T)), MPI_BYTE, from, tag,
-                  context.comm(), &made.request_),
+  check(MPI_Irecv(made.items_->data(), detail::checked_bytes(n * sizeof(T)), MPI_BYTE, from, tag, context.comm(),
+                  &made.request_),
         "MPI_Irecv");
   context.counters().messages_received += 1;
   context.counters().bytes_received += n * sizeof(T);
@@ -98,8 +97,7 @@ Request<T> begin_receive(Context& context, std::size_t n, Rank from, int tag) {
 template <Trivial T>
 void send(Context& context, std::span<const T> items, Rank to, int tag) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Isend(items.data(), detail::checked_bytes(items.size_bytes()), MPI_BYTE, to, tag,
-                  context.comm(), &request),
+  check(MPI_Isend(items.data(), detail::checked_bytes(items.size_bytes()), MPI_BYTE, to, tag, context.comm(), &request),
         "MPI_Isend");
   context.counters().messages_sent += 1;
   context.counters().bytes_sent += items.size_bytes();
@@ -117,9 +115,7 @@ std::vector<T> receive(Context& context, Rank from, int tag) {
   detail::check_whole_items(bytes, sizeof(T), from, tag);
   std::vector<T> items(bytes / sizeof(T));
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Irecv(items.data(), static_cast<int>(bytes), MPI_BYTE, from, tag, context.comm(),
-                  &request),
-        "MPI_Irecv");
+  check(MPI_Irecv(items.data(), static_cast<int>(bytes), MPI_BYTE, from, tag, context.comm(), &request), "MPI_Irecv");
   wait(request, context.wait_policy());
   context.counters().messages_received += 1;
   context.counters().bytes_received += bytes;

@@ -48,8 +48,7 @@ std::vector<RegionSummary> summarise(Context& context) {
   const auto merge = [](std::string low, std::string high) {
     Json all = Json::parse(low);
     for (const Json& other : Json::parse(high)) {
-      const auto same = std::find_if(all.begin(), all.end(),
-                                     [&](const Json& entry) { return entry[0] == other[0]; });
+      const auto same = std::find_if(all.begin(), all.end(), [&](const Json& entry) { return entry[0] == other[0]; });
       if (same == all.end()) {
         all.push_back(other);
         continue;
@@ -87,11 +86,10 @@ std::string format_summary(const std::vector<RegionSummary>& summary) {
   std::size_t width = 6;
   for (const RegionSummary& region : summary) width = std::max(width, region.name.size());
   std::string text =
-      fmt::format("{:<{}}  {:>10} {:>10} {:>10} {:>9}\n", "region", width, "min s", "mean s", "max s",
-                  "entries");
+      fmt::format("{:<{}}  {:>10} {:>10} {:>10} {:>9}\n", "region", width, "min s", "mean s", "max s", "entries");
   for (const RegionSummary& region : summary) {
-    text += fmt::format("{:<{}}  {:>10.4f} {:>10.4f} {:>10.4f} {:>9}\n", region.name, width,
-                        region.min_seconds, region.mean_seconds, region.max_seconds, region.count);
+    text += fmt::format("{:<{}}  {:>10.4f} {:>10.4f} {:>10.4f} {:>9}\n", region.name, width, region.min_seconds,
+                        region.mean_seconds, region.max_seconds, region.count);
   }
   return text;
 }

@@ -59,8 +59,7 @@ void print_error(const Error& error, int size) {
   std::fflush(stderr);
 }
 
-int run(int& argc, char**& argv, const std::function<void(Context&)>& body,
-        const RunOptions& options) {
+int run(int& argc, char**& argv, const std::function<void(Context&)>& body, const RunOptions& options) {
   int provided = 0;
   if (MPI_Init_thread(&argc, &argv, options.thread_level, &provided) != MPI_SUCCESS) {
     std::fputs("barrio: error: MPI cannot be initialised\n", stderr);

@@ -18,8 +18,7 @@ struct RunOptions {
 ///   code is returned on every rank.
 /// - Any other exception ends the whole job before anything unwinds: `[rank r/n] message` on stderr, then
 ///   MPI_Abort with the error's code (70 if it has none). Nothing waits for ranks that do not know of the fault.
-int run(int& argc, char**& argv, const std::function<void(Context&)>& body,
-        const RunOptions& options = {});
+int run(int& argc, char**& argv, const std::function<void(Context&)>& body, const RunOptions& options = {});
 
 /// Print an error as the command line does: "barrio: error: subject: cause", and the remedy on a line of its own.
 void print_error(const Error& error, int size = 1);

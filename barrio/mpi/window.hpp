@@ -22,8 +22,8 @@ class Window {
     // 16 bytes: where a size is no multiple of 16, puts land beside their place. So whole cache lines are asked for.
     constexpr std::size_t line = 64;
     const std::size_t bytes = (n * sizeof(T) + line - 1) / line * line;
-    check(MPI_Win_allocate(static_cast<MPI_Aint>(bytes), static_cast<int>(sizeof(T)),
-                           MPI_INFO_NULL, context.comm(), &memory_, &window_),
+    check(MPI_Win_allocate(static_cast<MPI_Aint>(bytes), static_cast<int>(sizeof(T)), MPI_INFO_NULL, context.comm(),
+                           &memory_, &window_),
           "MPI_Win_allocate");
   }
   Window(Window&& other) noexcept
@@ -51,9 +51,8 @@ class Window {
   void fence() { check(MPI_Win_fence(0, window_), "MPI_Win_fence"); }
   /// Write items into another rank's memory; complete after the next fence. Local.
   void put(std::span<const T> items, Rank to, std::size_t at) {
-    check(MPI_Put(items.data(), static_cast<int>(items.size_bytes()), MPI_BYTE, to,
-                  static_cast<MPI_Aint>(at), static_cast<int>(items.size_bytes()), MPI_BYTE,
-                  window_),
+    check(MPI_Put(items.data(), static_cast<int>(items.size_bytes()), MPI_BYTE, to, static_cast<MPI_Aint>(at),
+                  static_cast<int>(items.size_bytes()), MPI_BYTE, window_),
           "MPI_Put");
   }
   [[nodiscard]] std::span<T> local() noexcept { return {static_cast<T*>(memory_), n_}; }

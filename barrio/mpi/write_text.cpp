@@ -15,9 +15,10 @@ namespace barrio::mpi {
 namespace {
 
 Error cannot_write(const std::string& path, const std::string& reason) {
-  return {ErrorCode::failed, {.subject = path,
-                              .cause = fmt::format("cannot be written: {}", reason),
-                              .remedy = "choose another place, or make room and rights for it"}};
+  return {ErrorCode::failed,
+          {.subject = path,
+           .cause = fmt::format("cannot be written: {}", reason),
+           .remedy = "choose another place, or make room and rights for it"}};
 }
 
 std::string reason_of(int mpi_code) {
@@ -35,12 +36,14 @@ void write_text(Context& context, const std::string& path, std::string_view piec
   const auto offset = exclusive_sum(context, static_cast<std::int64_t>(piece.size()));
   const std::string temporary = path + ".part";
   MPI_File file = MPI_FILE_NULL;
-  const int opened = MPI_File_open(context.comm(), temporary.c_str(), MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+  const int opened =
+      MPI_File_open(context.comm(), temporary.c_str(), MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
   agree_after(context, [&] {
     if (opened != MPI_SUCCESS) throw cannot_write(path, reason_of(opened));
   });
   MPI_File_set_size(file, 0);
-  const int written = MPI_File_write_at_all(file, offset, piece.data(), detail::checked_bytes(piece.size()), MPI_BYTE, MPI_STATUS_IGNORE);
+  const int written = MPI_File_write_at_all(file, offset, piece.data(), detail::checked_bytes(piece.size()), MPI_BYTE,
+                                            MPI_STATUS_IGNORE);
   const int closed = MPI_File_close(&file);
   Status status = capture([&] {
     if (written != MPI_SUCCESS) throw cannot_write(path, reason_of(written));

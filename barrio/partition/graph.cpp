@@ -79,8 +79,7 @@ std::vector<std::int32_t> detail::labels_of_neighbours(mpi::Context& context, co
   return labels;
 }
 
-CutQuality cut_quality(mpi::Context& context, const Graph& graph, const std::vector<std::int32_t>& part,
-                       int n_parts) {
+CutQuality cut_quality(mpi::Context& context, const Graph& graph, const std::vector<std::int32_t>& part, int n_parts) {
   const std::vector<std::int32_t> other = detail::labels_of_neighbours(context, graph, part);
   std::int64_t n_cut = 0;
   std::vector<std::int64_t> size(static_cast<std::size_t>(n_parts), 0);

@@ -29,7 +29,8 @@ GraphMethod graph_method(const std::string& name);
 
 /// Cut a graph into parts of equal vertex count with few edges between them, by PT-Scotch. Collective.
 /// The result depends on the rank count and the distribution, as PT-Scotch's does; for one rank count it repeats.
-/// @throws AgreedError{usage} if this build has no PT-Scotch, if its ids are too narrow for the graph, or for n_parts < 1
+/// @throws AgreedError{usage} if this build has no PT-Scotch, if its ids are too narrow for the graph, or for n_parts <
+/// 1
 std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& graph, int n_parts);
 
 /// The largest graph given to METIS, which is serial.
@@ -42,18 +43,16 @@ inline constexpr int metis_max_vertices = 20000;
 /// @return part of each of this rank's vertices; the same for any rank count if the clusters are
 /// @throws AgreedError{usage} if this build has no METIS or the bounds are broken
 std::vector<std::int32_t> cut_by_metis(mpi::Context& context, const Graph& graph,
-                                       const std::vector<std::int32_t>& cluster, int n_clusters,
-                                       int n_parts);
+                                       const std::vector<std::int32_t>& cluster, int n_clusters, int n_parts);
 
 /// How good a cut is.
 struct CutQuality {
-  std::int64_t n_cut_edges = 0;    ///< edges between parts
-  double imbalance = 1.0;          ///< largest part / mean part, in vertices
+  std::int64_t n_cut_edges = 0;  ///< edges between parts
+  double imbalance = 1.0;        ///< largest part / mean part, in vertices
   int n_empty_parts = 0;
 };
 
 /// Judge a cut. Collective. Memory O(n_parts) on each rank.
-CutQuality cut_quality(mpi::Context& context, const Graph& graph, const std::vector<std::int32_t>& part,
-                       int n_parts);
+CutQuality cut_quality(mpi::Context& context, const Graph& graph, const std::vector<std::int32_t>& part, int n_parts);
 
 }  // namespace barrio::partition

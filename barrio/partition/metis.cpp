@@ -25,9 +25,8 @@ struct CoarseEdge {
 
 /// Sum edges with the same ends.
 void merge(std::vector<CoarseEdge>& edges) {
-  std::sort(edges.begin(), edges.end(), [](const CoarseEdge& a, const CoarseEdge& b) {
-    return a.from != b.from ? a.from < b.from : a.to < b.to;
-  });
+  std::sort(edges.begin(), edges.end(),
+            [](const CoarseEdge& a, const CoarseEdge& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
   std::size_t n = 0;
   for (const CoarseEdge& edge : edges) {
     if (n > 0 && edges[n - 1].from == edge.from && edges[n - 1].to == edge.to) {
@@ -40,8 +39,8 @@ void merge(std::vector<CoarseEdge>& edges) {
 }
 
 #ifdef BARRIO_HAVE_METIS
-std::vector<std::int32_t> metis_kway(const std::vector<CoarseEdge>& edges,
-                                     const std::vector<std::int64_t>& weights, int n_parts) {
+std::vector<std::int32_t> metis_kway(const std::vector<CoarseEdge>& edges, const std::vector<std::int64_t>& weights,
+                                     int n_parts) {
   std::vector<idx_t> offsets(weights.size() + 1, 0);
   std::vector<idx_t> neighbours;
   std::vector<idx_t> edge_weights;
@@ -62,9 +61,9 @@ std::vector<std::int32_t> metis_kway(const std::vector<CoarseEdge>& edges,
   options[METIS_OPTION_SEED] = 1;
   options[METIS_OPTION_NUMBERING] = 0;
   if (n_parts > 1) {
-    const int status = METIS_PartGraphKway(&n_vertices, &n_constraints, offsets.data(), neighbours.data(),
-                                           vertex_weights.data(), nullptr, edge_weights.data(), &n, nullptr,
-                                           nullptr, options.data(), &cut, part.data());
+    const int status =
+        METIS_PartGraphKway(&n_vertices, &n_constraints, offsets.data(), neighbours.data(), vertex_weights.data(),
+                            nullptr, edge_weights.data(), &n, nullptr, nullptr, options.data(), &cut, part.data());
     if (status != METIS_OK) {
       throw Error(ErrorCode::failed, {.subject = "METIS", .cause = fmt::format("gave up with code {}", status)});
     }
@@ -76,8 +75,7 @@ std::vector<std::int32_t> metis_kway(const std::vector<CoarseEdge>& edges,
 }  // namespace
 
 std::vector<std::int32_t> cut_by_metis(mpi::Context& context, const Graph& graph,
-                                       const std::vector<std::int32_t>& cluster, int n_clusters,
-                                       int n_parts) {
+                                       const std::vector<std::int32_t>& cluster, int n_clusters, int n_parts) {
   graph_method("metis");
   if (n_clusters > metis_max_vertices || n_parts > n_clusters || n_parts < 1) {
     throw AgreedError(ErrorCode::usage,

@@ -30,7 +30,8 @@ class DistributedGraph {
   ~DistributedGraph() { SCOTCH_dgraphExit(&graph_); }
   SCOTCH_Dgraph* get() { return &graph_; }
   static void check(int status, const char* call) {
-    if (status != 0) throw Error(ErrorCode::failed, {.subject = call, .cause = fmt::format("gave up with code {}", status)});
+    if (status != 0)
+      throw Error(ErrorCode::failed, {.subject = call, .cause = fmt::format("gave up with code {}", status)});
   }
 
  private:
@@ -87,10 +88,9 @@ std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& gr
   RepeatingContext repeating;
   SCOTCH_Dgraph* bound = nullptr;
   agree_after(context, [&] {
-    DistributedGraph::check(
-        SCOTCH_dgraphBuild(scotch.get(), 0, n, n, offsets.data(), offsets.data() + 1, nullptr, nullptr, n_edges,
-                           n_edges, neighbours.data(), nullptr, nullptr),
-        "SCOTCH_dgraphBuild");
+    DistributedGraph::check(SCOTCH_dgraphBuild(scotch.get(), 0, n, n, offsets.data(), offsets.data() + 1, nullptr,
+                                               nullptr, n_edges, n_edges, neighbours.data(), nullptr, nullptr),
+                            "SCOTCH_dgraphBuild");
     bound = repeating.bind(scotch);
   });
   SCOTCH_Strat strategy;

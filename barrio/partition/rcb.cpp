@@ -96,8 +96,7 @@ Key find_cut(mpi::Context& context, std::span<const Item> items, std::size_t axi
       mpi::all_reduce(context, std::span<std::int64_t>(weight), MPI_SUM);
       std::size_t digit = 0;
       while (digit + 1 < n_digits && before + weight[digit] <= share) before += weight[digit++];
-      (word == 0 ? cut.coordinate : cut.id) |= static_cast<std::uint64_t>(digit)
-                                               << static_cast<unsigned>(shift);
+      (word == 0 ? cut.coordinate : cut.id) |= static_cast<std::uint64_t>(digit) << static_cast<unsigned>(shift);
       std::erase_if(candidates, [&](const Item* item) { return digit_of(*item) != digit; });
     }
   }
@@ -111,9 +110,8 @@ void label_locally(std::span<Item> items, int first_part, int n_parts, std::vect
     return;
   }
   const std::size_t axis = longest_axis(nullptr, items);
-  std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
-    return key_of(a, axis) < key_of(b, axis);
-  });
+  std::sort(items.begin(), items.end(),
+            [&](const Item& a, const Item& b) { return key_of(a, axis) < key_of(b, axis); });
   const int n_low = n_parts / 2;
   const std::int64_t share = lower_share(total_weight(items), n_low, n_parts);
   std::int64_t before = 0;
@@ -130,9 +128,8 @@ Rank target_rank(std::int64_t place, std::int64_t total, Rank first, int n_ranks
 
 }  // namespace
 
-std::vector<std::int32_t> rcb(mpi::Context& context, std::span<const double> points,
-                              std::span<const GlobalId> ids, std::span<const std::int64_t> weights,
-                              int n_parts) {
+std::vector<std::int32_t> rcb(mpi::Context& context, std::span<const double> points, std::span<const GlobalId> ids,
+                              std::span<const std::int64_t> weights, int n_parts) {
   if (n_parts < 1) {
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("{} parts", n_parts),
                                          .cause = "is not a number of parts",
@@ -143,9 +140,11 @@ std::vector<std::int32_t> rcb(mpi::Context& context, std::span<const double> poi
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const std::int64_t weight = weights.empty() ? 1 : weights[i];
       items[i] = {{points[3 * i], points[3 * i + 1], points[3 * i + 2]},
-                  value(ids[i]), weight, context.rank(), static_cast<std::int32_t>(i)};
-      if (std::isnan(items[i].x[0]) || std::isnan(items[i].x[1]) || std::isnan(items[i].x[2]) ||
-          weight < 0) {
+                  value(ids[i]),
+                  weight,
+                  context.rank(),
+                  static_cast<std::int32_t>(i)};
+      if (std::isnan(items[i].x[0]) || std::isnan(items[i].x[1]) || std::isnan(items[i].x[2]) || weight < 0) {
         throw Error(ErrorCode::bad_input,
                     {.subject = fmt::format("point {}", value(ids[i])),
                      .cause = weight < 0 ? "has a negative weight" : "has a coordinate that is not a number"});
@@ -176,9 +175,8 @@ std::vector<std::int32_t> rcb(mpi::Context& context, std::span<const double> poi
     }
     std::vector<Rank> to(items.size());
     for (std::size_t i = 0; i < items.size(); ++i) {
-      to[i] = is_low(items[i])
-                  ? target_rank(at[0]++, n_total[0], 0, n_low_ranks)
-                  : target_rank(at[1]++, n_total[1], n_low_ranks, group->size() - n_low_ranks);
+      to[i] = is_low(items[i]) ? target_rank(at[0]++, n_total[0], 0, n_low_ranks)
+                               : target_rank(at[1]++, n_total[1], n_low_ranks, group->size() - n_low_ranks);
     }
     items = exchange::route(*group, exchange::pack_by_rank<Item>(to, items)).items;
 

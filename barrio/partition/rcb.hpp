@@ -21,8 +21,7 @@ namespace barrio::partition {
 /// @throws AgreedError{bad_input} on all ranks for a NaN coordinate or a negative weight; {usage} for n_parts < 1
 /// Cost: log2(P) migrations of 48 bytes per point, 17 small reductions per level; memory O(n), nothing of size P.
 /// Source: Berger and Bokhari 1987; the exact cut by radix selection is ours.
-std::vector<std::int32_t> rcb(mpi::Context& context, std::span<const double> points,
-                              std::span<const GlobalId> ids, std::span<const std::int64_t> weights,
-                              int n_parts);
+std::vector<std::int32_t> rcb(mpi::Context& context, std::span<const double> points, std::span<const GlobalId> ids,
+                              std::span<const std::int64_t> weights, int n_parts);
 
 }  // namespace barrio::partition

@@ -52,7 +52,8 @@ Conduction::Conduction(const barrio::Mesh& mesh) : is_fixed_(mesh.n_owned(Dim::v
   std::vector<Term> terms;
   for (std::size_t row = 0; row < n_rows; ++row) {
     terms.clear();
-    std::sort(around.begin() + static_cast<std::ptrdiff_t>(first[row]), around.begin() + static_cast<std::ptrdiff_t>(first[row + 1]),
+    std::sort(around.begin() + static_cast<std::ptrdiff_t>(first[row]),
+              around.begin() + static_cast<std::ptrdiff_t>(first[row + 1]),
               [&](std::size_t a, std::size_t b) { return cells.global_ids[a] < cells.global_ids[b]; });
     double mass = 0.0;
     for (std::size_t k = first[row]; k < first[row + 1]; ++k) {
@@ -67,9 +68,11 @@ Conduction::Conduction(const barrio::Mesh& mesh) : is_fixed_(mesh.n_owned(Dim::v
       // Gradients of the four shape functions, times six volumes.
       std::array<Vector, 4> gradient{Vector{}, cross(b, d), cross(d, a), cross(a, b)};
       for (std::size_t i = 0; i < 3; ++i) gradient[0][i] = -(gradient[1][i] + gradient[2][i] + gradient[3][i]);
-      const std::size_t me = static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), barrio::local_id(row)) - nodes.begin());
+      const std::size_t me =
+          static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), barrio::local_id(row)) - nodes.begin());
       for (std::size_t n = 0; n < 4; ++n)
-        terms.push_back({vertices.global_ids[index(nodes[n])], cells.global_ids[c], nodes[n], dot(gradient[me], gradient[n]) / (6.0 * six_volumes)});
+        terms.push_back({vertices.global_ids[index(nodes[n])], cells.global_ids[c], nodes[n],
+                         dot(gradient[me], gradient[n]) / (6.0 * six_volumes)});
       mass += six_volumes / 24.0;
     }
     std::sort(terms.begin(), terms.end(), [](const Term& p, const Term& q) {
@@ -100,7 +103,8 @@ double Conduction::local_spectral_bound() const {
   double bound = 0.0;
   for (std::size_t row = 0; row < mass_.size(); ++row) {
     double sum = 0.0;
-    for (auto e = static_cast<std::size_t>(offsets_[row]); e < static_cast<std::size_t>(offsets_[row + 1]); ++e) sum += std::abs(entries_[e]);
+    for (auto e = static_cast<std::size_t>(offsets_[row]); e < static_cast<std::size_t>(offsets_[row + 1]); ++e)
+      sum += std::abs(entries_[e]);
     bound = std::max(bound, sum / mass_[row]);
   }
   return bound;

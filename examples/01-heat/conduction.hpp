@@ -26,8 +26,8 @@ class Conduction {
 
  private:
   std::vector<std::int64_t> offsets_;
-  std::vector<barrio::LocalId> columns_;   // by ascending global id
-  std::vector<double> entries_;            // of K
+  std::vector<barrio::LocalId> columns_;  // by ascending global id
+  std::vector<double> entries_;           // of K
   std::vector<double> mass_;
   std::vector<char> is_fixed_;
 };

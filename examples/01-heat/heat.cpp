@@ -1,6 +1,6 @@
-// Heat conduction on a distributed mesh of tets: load by parts, one layer of ghosts, and a ghost exchange at every step,
-// hidden behind the interior. Explicit Chebyshev steps of first order (RKC) take the stiff mesh to its steady state, which is
-// known: the boundary holds a linear temperature, and linear elements hold a linear function exactly.
+// Heat conduction on a distributed mesh of tets: load by parts, one layer of ghosts, and a ghost exchange at every
+// step, hidden behind the interior. Explicit Chebyshev steps of first order (RKC) take the stiff mesh to its steady
+// state, which is known: the boundary holds a linear temperature, and linear elements hold a linear function exactly.
 //
 //   mpiexec -n 4 heat wing8.h5m -o heat.vtkhdf --result heat.json --traffic traffic.json
 //
@@ -53,7 +53,8 @@ double steady_temperature(const double* x) { return 300.0 + 10.0 * x[0] + 5.0 * 
 /// Advance over one span of time by one Chebyshev step with as many stages as stability asks for.
 class Stepper {
  public:
-  Stepper(barrio::Mesh& mesh, const heat::Conduction& conduction, barrio::mesh::Field<double> temperature, double spectral_bound)
+  Stepper(barrio::Mesh& mesh, const heat::Conduction& conduction, barrio::mesh::Field<double> temperature,
+          double spectral_bound)
       : trace_(mesh.context().trace()),
         conduction_(conduction),
         interior_(mesh.interior(Dim::vertex)),
@@ -66,8 +67,8 @@ class Stepper {
 
   /// @return stages taken
   int advance(double span) {
-    // With this damping every stiff mode shrinks at least by 1 / cosh(sqrt(2 damping)) = 1/43 a step, and n stages are stable
-    // up to span * bound = 2 n^2 tanh(sqrt(2 damping)) / sqrt(2 damping) = 0.447 n^2.
+    // With this damping every stiff mode shrinks at least by 1 / cosh(sqrt(2 damping)) = 1/43 a step, and n stages are
+    // stable up to span * bound = 2 n^2 tanh(sqrt(2 damping)) / sqrt(2 damping) = 0.447 n^2.
     constexpr double damping = 10.0;
     const int n = std::max(2, static_cast<int>(std::ceil(std::sqrt(span * bound_ / 0.44))) + 1);
     const double w0 = 1.0 + damping / (static_cast<double>(n) * n);
@@ -159,7 +160,9 @@ void check_tets(const barrio::Mesh& mesh, const std::string& path) {
     all_tets = all_tets && cells.type(c) == barrio::mesh::CellType::tet && cells.nodes_of(c).size() == 4;
   barrio::agree_after(mesh.context(), [&] {
     if (!all_tets)
-      throw barrio::Error(barrio::ErrorCode::bad_input, {.subject = path, .cause = "has other cells than linear tets, which this example does not handle"});
+      throw barrio::Error(
+          barrio::ErrorCode::bad_input,
+          {.subject = path, .cause = "has other cells than linear tets, which this example does not handle"});
   });
 }
 
@@ -193,7 +196,8 @@ void solve(barrio::Context& context, const Options& options) {
     writer->write_step(time);
   };
   if (!options.output.empty())
-    writer = std::make_unique<barrio::io::VtkhdfWriter>(mesh, options.output, barrio::io::VtkhdfOptions{.fields = {"temperature"}, .has_steps = true});
+    writer = std::make_unique<barrio::io::VtkhdfWriter>(
+        mesh, options.output, barrio::io::VtkhdfOptions{.fields = {"temperature"}, .has_steps = true});
   write_frame(0.0);
 
   // Frames follow each other in growing distance: heat moves fast at first.
@@ -219,7 +223,8 @@ void solve(barrio::Context& context, const Options& options) {
   const double seconds = barrio::mpi::max(context, MPI_Wtime() - begin);
   const auto n_exchanges = static_cast<std::int64_t>(stepper.n_exchanges());
   if (!options.traffic.empty())
-    barrio::exchange::write_traffic(context, options.traffic, mesh.n_parts(), barrio::mesh::part_traffic(mesh, n_exchanges, sizeof(double)));
+    barrio::exchange::write_traffic(context, options.traffic, mesh.n_parts(),
+                                    barrio::mesh::part_traffic(mesh, n_exchanges, sizeof(double)));
 
   barrio::Json result = barrio::mpi::document(context, "barrio.heat", 1);
   result["mesh"] = options.mesh;
@@ -242,15 +247,19 @@ void solve(barrio::Context& context, const Options& options) {
   barrio::agree_after(context, [&] {
     if (!context.is_root()) return;
     if (!options.result.empty()) barrio::write_file_atomically(options.result, result.dump(1) + "\n");
-    fmt::print("{}\n  {} tets in {} parts on {} ranks, {} stages, {:.2f} s\n  mesh checksum         {}\n  temperature checksum  {}\n"
-               "  largest error         {:.3g} K against the steady state (tolerance {:.0e} K)\n",
-               options.mesh, mesh.n_global(Dim::volume), mesh.n_parts(), context.size(), n_stages, seconds, result["mesh_checksum"].get<std::string>(),
-               result["temperature_checksum"].get<std::string>(), error, tolerance);
+    fmt::print(
+        "{}\n  {} tets in {} parts on {} ranks, {} stages, {:.2f} s\n  mesh checksum         {}\n  temperature "
+        "checksum  {}\n"
+        "  largest error         {:.3g} K against the steady state (tolerance {:.0e} K)\n",
+        options.mesh, mesh.n_global(Dim::volume), mesh.n_parts(), context.size(), n_stages, seconds,
+        result["mesh_checksum"].get<std::string>(), result["temperature_checksum"].get<std::string>(), error,
+        tolerance);
     std::fflush(stdout);
   });
   if (!(error <= tolerance)) {
     throw barrio::AgreedError(barrio::ErrorCode::differs,
-                              {.subject = "temperature", .cause = fmt::format("is {:.3g} K off the known steady state", error),
+                              {.subject = "temperature",
+                               .cause = fmt::format("is {:.3g} K off the known steady state", error),
                                .remedy = "raise --end-time; if that does not help, it is a bug"});
   }
 }
@@ -264,9 +273,15 @@ int main(int argc, char** argv) {
   app.add_option("-o,--output", options.output, "Time series to write (.vtkhdf)");
   app.add_option("--result", options.result, "Result to write (.json), for barrio report");
   app.add_option("--traffic", options.traffic, "Traffic between parts to write (.json), for barrio map");
-  app.add_option("--insulated", options.insulated, "Boundary set without heat flow; all others are held at the steady temperature")->capture_default_str();
-  app.add_option("--end-time", options.end_time, "Time to reach, with unit diffusivity")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--frames", options.n_frames, "Frames to write, the first one apart")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--insulated", options.insulated,
+                 "Boundary set without heat flow; all others are held at the steady temperature")
+      ->capture_default_str();
+  app.add_option("--end-time", options.end_time, "Time to reach, with unit diffusivity")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--frames", options.n_frames, "Frames to write, the first one apart")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& wanted) {

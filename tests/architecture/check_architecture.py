@@ -37,7 +37,11 @@ def source_files(tree: pathlib.Path) -> list[File]:
     for top in ("barrio", *OUTSIDE):
         for path in sorted((tree / top).rglob("*")):
             inside = path.relative_to(tree)
-            if path.is_file() and path.suffix in ENDINGS and not any(p.startswith(".") for p in inside.parts):
+            if (
+                path.is_file()
+                and path.suffix in ENDINGS
+                and not any(p.startswith(".") for p in inside.parts)
+            ):
                 found.append(File(inside.as_posix()))
     return found
 
@@ -78,8 +82,11 @@ def includes_of(tree: pathlib.Path, path: File) -> list[tuple[int, File]]:
 
 def faults_of_edges(edges: dict[str, set[str]]) -> list[str]:
     """The list itself: names only rooms it has, and has no circle."""
-    faults = [f"the list lets '{room}' include '{name}', which is no room"
-              for room, known in edges.items() for name in sorted(known - edges.keys())]
+    faults = [
+        f"the list lets '{room}' include '{name}', which is no room"
+        for room, known in edges.items()
+        for name in sorted(known - edges.keys())
+    ]
     circle = find_circle({room: sorted(known & edges.keys()) for room, known in edges.items()})
     if circle:
         faults.append("the list has a circle: " + " -> ".join(circle))
@@ -101,7 +108,7 @@ def find_circle(graph: dict[str, list[str]]) -> list[str]:
                 done.add(node)
                 continue
             if node in on_path:
-                return [*path[path.index(node):], node]
+                return [*path[path.index(node) :], node]
             if node in done:
                 continue
             path.append(node)
@@ -144,9 +151,19 @@ def check(tree: pathlib.Path, edges: dict[str, set[str]]) -> tuple[list[str], in
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--source", type=pathlib.Path, required=True, help="the tree that holds barrio/")
-    parser.add_argument("--edges", nargs="+", required=True, metavar="ROOM:KNOWN", help="'room: rooms it may include'")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--source", type=pathlib.Path, required=True, help="the tree that holds barrio/"
+    )
+    parser.add_argument(
+        "--edges",
+        nargs="+",
+        required=True,
+        metavar="ROOM:KNOWN",
+        help="'room: rooms it may include'",
+    )
     options = parser.parse_args()
     edges = read_edges(options.edges)
     faults, n_includes = check(options.source, edges)

@@ -14,7 +14,10 @@ import subprocess
 import sys
 
 # How the shared library of each MPI is called: Open MPI 4 and 5; MPICH 3 and newer, whose ABI others share.
-LIBRARIES = {"openmpi": re.compile(r"^libmpi\.so\.40$"), "mpich": re.compile(r"^(libmpich|libmpi)\.so\.12$")}
+LIBRARIES = {
+    "openmpi": re.compile(r"^libmpi\.so\.40$"),
+    "mpich": re.compile(r"^(libmpich|libmpi)\.so\.12$"),
+}
 
 
 def libraries_of(listing: str) -> dict[str, str]:
@@ -30,7 +33,10 @@ def libraries_of(listing: str) -> dict[str, str]:
 def faults_of(listing: str, flavour: str) -> list[str]:
     libraries = libraries_of(listing)
     faults = [f"{name} is not found" for name, path in libraries.items() if path == "not found"]
-    loaded = {known: [name for name in libraries if pattern.match(name)] for known, pattern in LIBRARIES.items()}
+    loaded = {
+        known: [name for name in libraries if pattern.match(name)]
+        for known, pattern in LIBRARIES.items()
+    }
     names = sorted(name for matches in loaded.values() for name in matches)
     if len(names) != 1:
         faults.append(f"loads {len(names)} MPI libraries, not one: {', '.join(names) or 'none'}")
@@ -48,9 +54,15 @@ def faults_of(listing: str, flavour: str) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--flavour", required=True, help="the MPI they were built for: openmpi, mpich or other")
-    parser.add_argument("--listing", action="store_true", help="the files are texts that ldd printed (for tests)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--flavour", required=True, help="the MPI they were built for: openmpi, mpich or other"
+    )
+    parser.add_argument(
+        "--listing", action="store_true", help="the files are texts that ldd printed (for tests)"
+    )
     parser.add_argument("programs", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     n_faults = 0
@@ -62,7 +74,9 @@ def main() -> int:
         if options.listing:
             listing = program.read_text(encoding="utf-8")
         else:
-            listing = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+            listing = subprocess.run(
+                ["ldd", program], capture_output=True, text=True, check=True
+            ).stdout
         faults = faults_of(listing, options.flavour)
         n_faults += len(faults)
         print(f"{program.name}: {'; '.join(faults) or 'one MPI'}")

@@ -29,13 +29,19 @@ def check(changes: dict[str, str], edges: list[str] | None = None) -> tuple[bool
             path = pathlib.Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        done = subprocess.run([sys.executable, SCRIPT, "--source", folder, "--edges", *(edges or EDGES)],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, SCRIPT, "--source", folder, "--edges", *(edges or EDGES)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     return done.returncode == 0, done.stdout + done.stderr
 
 
 class CheckArchitecture(unittest.TestCase):
-    def assert_refused(self, reason: str, changes: dict[str, str], edges: list[str] | None = None) -> None:
+    def assert_refused(
+        self, reason: str, changes: dict[str, str], edges: list[str] | None = None
+    ) -> None:
         passed, output = check(changes, edges)
         self.assertIn(reason, output)
         self.assertFalse(passed, output)
@@ -46,55 +52,89 @@ class CheckArchitecture(unittest.TestCase):
         self.assertIn("9 includes between files of barrio, 0 faults", output)
 
     def test_an_edge_that_is_not_allowed(self) -> None:
-        for include in ('#include "barrio/mesh/mesh.hpp"', "#include <barrio/mesh/mesh.hpp>",
-                        '  #  include "barrio/mesh/mesh.hpp"', '#include "../mesh/mesh.hpp"',
-                        '#include "barrio/mpi/../mesh/mesh.hpp"'):
+        for include in (
+            '#include "barrio/mesh/mesh.hpp"',
+            "#include <barrio/mesh/mesh.hpp>",
+            '  #  include "barrio/mesh/mesh.hpp"',
+            '#include "../mesh/mesh.hpp"',
+            '#include "barrio/mpi/../mesh/mesh.hpp"',
+        ):
             with self.subTest(include):
-                self.assert_refused("barrio/files/more.cpp:2: 'files' may not include 'mesh' (barrio/mesh/mesh.hpp)",
-                                    {"barrio/files/more.cpp": "// one line\n" + include + "\n"})
+                self.assert_refused(
+                    "barrio/files/more.cpp:2: 'files' may not include 'mesh' (barrio/mesh/mesh.hpp)",
+                    {"barrio/files/more.cpp": "// one line\n" + include + "\n"},
+                )
 
     def test_an_edge_upward_between_folders_in_a_room(self) -> None:
-        self.assert_refused("barrio/base/detail/x.hpp:1: 'base' may not include 'mpi'",
-                            {"barrio/base/detail/x.hpp": '#include "barrio/mpi/comm.cpp"\n'})
+        self.assert_refused(
+            "barrio/base/detail/x.hpp:1: 'base' may not include 'mpi'",
+            {"barrio/base/detail/x.hpp": '#include "barrio/mpi/comm.cpp"\n'},
+        )
 
     def test_a_room_that_includes_the_command_line(self) -> None:
-        self.assert_refused("'mesh' may not include 'apps'",
-                            {"barrio/mesh/more.cpp": '#include "apps/info.hpp"\n'})
+        self.assert_refused(
+            "'mesh' may not include 'apps'", {"barrio/mesh/more.cpp": '#include "apps/info.hpp"\n'}
+        )
 
     def test_python_is_held_to_its_list(self) -> None:
-        self.assert_refused("python/src/core.cpp:1: 'python' may not include 'mesh'",
-                            {"python/src/core.cpp": '#include "barrio/mesh/mesh.hpp"\n'}, [*EDGES, "python: base"])
+        self.assert_refused(
+            "python/src/core.cpp:1: 'python' may not include 'mesh'",
+            {"python/src/core.cpp": '#include "barrio/mesh/mesh.hpp"\n'},
+            [*EDGES, "python: base"],
+        )
 
     def test_a_room_that_includes_the_umbrella(self) -> None:
-        self.assert_refused("'files' includes the umbrella header barrio/barrio.hpp",
-                            {"barrio/files/more.cpp": '#include "barrio/barrio.hpp"\n'})
+        self.assert_refused(
+            "'files' includes the umbrella header barrio/barrio.hpp",
+            {"barrio/files/more.cpp": '#include "barrio/barrio.hpp"\n'},
+        )
 
     def test_a_circle_between_files_of_one_room(self) -> None:
-        self.assert_refused("files include in a circle: ",
-                            {"barrio/base/a.hpp": '#include "barrio/base/b.hpp"\n',
-                             "barrio/base/b.hpp": '#include "c.hpp"\n',
-                             "barrio/base/c.hpp": '#include "barrio/base/a.hpp"\n'})
-        self.assert_refused("circle: barrio/base/a.hpp -> barrio/base/a.hpp",
-                            {"barrio/base/a.hpp": '#include "barrio/base/a.hpp"\n'})
+        self.assert_refused(
+            "files include in a circle: ",
+            {
+                "barrio/base/a.hpp": '#include "barrio/base/b.hpp"\n',
+                "barrio/base/b.hpp": '#include "c.hpp"\n',
+                "barrio/base/c.hpp": '#include "barrio/base/a.hpp"\n',
+            },
+        )
+        self.assert_refused(
+            "circle: barrio/base/a.hpp -> barrio/base/a.hpp",
+            {"barrio/base/a.hpp": '#include "barrio/base/a.hpp"\n'},
+        )
 
     def test_a_room_that_is_not_in_the_list(self) -> None:
-        self.assert_refused("barrio/attic/ is not in the list of rooms", {"barrio/attic/readme.txt": "old"})
+        self.assert_refused(
+            "barrio/attic/ is not in the list of rooms", {"barrio/attic/readme.txt": "old"}
+        )
 
     def test_a_file_that_does_not_exist(self) -> None:
-        self.assert_refused("includes barrio/base/gone.hpp, which does not exist",
-                            {"barrio/mpi/more.cpp": '#include "barrio/base/gone.hpp"\n'})
+        self.assert_refused(
+            "includes barrio/base/gone.hpp, which does not exist",
+            {"barrio/mpi/more.cpp": '#include "barrio/base/gone.hpp"\n'},
+        )
 
     def test_a_list_with_faults(self) -> None:
-        self.assert_refused("the list has a circle: base -> mpi -> base", {}, ["base: mpi", *EDGES[1:]])
-        self.assert_refused("the list lets 'base' include 'attic', which is no room", {}, ["base: attic", *EDGES[1:]])
+        self.assert_refused(
+            "the list has a circle: base -> mpi -> base", {}, ["base: mpi", *EDGES[1:]]
+        )
+        self.assert_refused(
+            "the list lets 'base' include 'attic', which is no room",
+            {},
+            ["base: attic", *EDGES[1:]],
+        )
         self.assert_refused("is not 'room: rooms it may include'", {}, ["base"])
 
     def test_a_tree_without_includes(self) -> None:
         self.assert_refused("no include was found", {name: "" for name in SOUND})
 
     def test_comments_are_not_includes(self) -> None:
-        passed, output = check({"barrio/files/more.cpp": '// #include "barrio/mesh/mesh.hpp"\n'
-                                                         '/*\n#include "barrio/mesh/mesh.hpp"\n*/\n'})
+        passed, output = check(
+            {
+                "barrio/files/more.cpp": '// #include "barrio/mesh/mesh.hpp"\n'
+                '/*\n#include "barrio/mesh/mesh.hpp"\n*/\n'
+            }
+        )
         self.assertTrue(passed, output)
 
 

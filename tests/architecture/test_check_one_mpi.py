@@ -21,27 +21,47 @@ def check(flavour: str, listing: str) -> tuple[bool, str]:
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "program")
         path.write_text(listing, encoding="utf-8")
-        done = subprocess.run([sys.executable, SCRIPT, "--flavour", flavour, "--listing", path],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, SCRIPT, "--flavour", flavour, "--listing", path],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     return done.returncode == 0, done.stdout + done.stderr
 
 
 class CheckOneMpi(unittest.TestCase):
     def test_one_is_right(self) -> None:
-        for flavour, listing in (("openmpi", C + OPENMPI + HDF5_OPENMPI), ("mpich", C + MPICH), ("mpich", C + MPICH_ABI),
-                                 ("other", C + MPICH)):
+        for flavour, listing in (
+            ("openmpi", C + OPENMPI + HDF5_OPENMPI),
+            ("mpich", C + MPICH),
+            ("mpich", C + MPICH_ABI),
+            ("other", C + MPICH),
+        ):
             with self.subTest(flavour):
                 passed, output = check(flavour, listing)
                 self.assertTrue(passed, output)
 
     def test_anything_else_is_refused(self) -> None:
         for flavour, listing, reason in (
-            ("openmpi", C + OPENMPI + MPICH, "loads 2 MPI libraries, not one: libmpi.so.40, libmpich.so.12"),
+            (
+                "openmpi",
+                C + OPENMPI + MPICH,
+                "loads 2 MPI libraries, not one: libmpi.so.40, libmpich.so.12",
+            ),
             ("openmpi", C, "loads 0 MPI libraries, not one: none"),
             ("openmpi", C + MPICH, "loads libmpich.so.12, which is not of openmpi"),
             ("mpich", C + OPENMPI, "loads libmpi.so.40, which is not of mpich"),
-            ("mpich", C + MPICH + HDF5_OPENMPI, "loads libhdf5_openmpi.so.103 (/usr/lib/libhdf5_openmpi.so.103), which"),
-            ("openmpi", C + OPENMPI + HDF5_SERIAL, "loads libhdf5_serial.so.103, which has no MPI in it"),
+            (
+                "mpich",
+                C + MPICH + HDF5_OPENMPI,
+                "loads libhdf5_openmpi.so.103 (/usr/lib/libhdf5_openmpi.so.103), which",
+            ),
+            (
+                "openmpi",
+                C + OPENMPI + HDF5_SERIAL,
+                "loads libhdf5_serial.so.103, which has no MPI in it",
+            ),
             ("openmpi", C + OPENMPI + "\tlibx.so => not found\n", "libx.so is not found"),
         ):
             with self.subTest(reason):

@@ -16,9 +16,8 @@ TEST(Mix64, GivesTheReferenceNumbersOfSplitMix64) {
   static constexpr std::array<std::uint64_t, 5> of_zero{0xe220a8397b1dcdafU, 0x6e789e6aa1b965f4U, 0x06c45d188009454fU,
                                                         0xf88bb8a8724c81ecU, 0x1b39896a51a8749bU};
   // Seed 1234567: the known answers of the Rosetta Code task "Pseudo-random numbers/Splitmix64".
-  static constexpr std::array<std::uint64_t, 5> of_1234567{6457827717110365317U, 3203168211198807973U,
-                                                           9817491932198370423U, 4593380528125082431U,
-                                                           16408922859458223821U};
+  static constexpr std::array<std::uint64_t, 5> of_1234567{
+      6457827717110365317U, 3203168211198807973U, 9817491932198370423U, 4593380528125082431U, 16408922859458223821U};
   for (std::uint64_t n = 0; n < 5; ++n) {
     EXPECT_EQ(mix64(n * gamma), of_zero[n]);
     EXPECT_EQ(mix64(1234567 + n * gamma), of_1234567[n]);

@@ -62,7 +62,9 @@ TEST_F(TraceTest, TotalsAreInclusiveAndInTheOrderOfEntering) {
 TEST_F(TraceTest, ARegionThatIsStillOpenIsNotInTheTotals) {
   Trace trace(Trace::Mode::totals, &fake_clock);
   const Region open(trace, outer);
-  { const Region closed(trace, inner); }
+  {
+    const Region closed(trace, inner);
+  }
   ASSERT_EQ(trace.totals().size(), 1U);
   EXPECT_EQ(trace.totals()[0].name, "test.inner");
 }

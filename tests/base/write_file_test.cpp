@@ -79,8 +79,9 @@ TEST_F(WriteFile, SaysThatTheFolderIsMissing) {
   const Status status = capture([&] { write_file_atomically(path, "new"); });
   ASSERT_TRUE(status);
   EXPECT_EQ(status->code(), ErrorCode::failed);
-  EXPECT_EQ(status->what(), path.string() + ": cannot be written: No such file or directory "
-                                            "(choose another place with -o, or make room and rights for it)");
+  EXPECT_EQ(status->what(), path.string() +
+                                ": cannot be written: No such file or directory "
+                                "(choose another place with -o, or make room and rights for it)");
   EXPECT_FALSE(fs::exists(folder_ / "absent"));
 }
 
@@ -115,7 +116,7 @@ TEST_F(WriteFile, AFullDeviceIsReportedAndStaysADevice) {
   if (!fs::is_character_file("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
   // A device of our own where we may make one: if the code under test is wrong, the system's is not lost.
   const fs::path device = folder_ / "full";
-  struct stat full {};
+  struct stat full{};
   ASSERT_EQ(::stat("/dev/full", &full), 0);
   if (::mknod(device.c_str(), S_IFCHR | 0666, full.st_rdev) != 0) GTEST_SKIP() << "only root may make a device";
   const int opened = ::open(device.c_str(), O_WRONLY);

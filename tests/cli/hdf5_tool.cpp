@@ -1,6 +1,6 @@
 // Look into HDF5 files and damage them, for tests in Python that should not need h5py.
 //   hdf5_tool digest FILE | numbers FILE DATASET | set FILE DATASET PLACE VALUE | remove FILE PATH
-//   hdf5_tool polygons FILE GROUP | type FILE GROUP TYPE
+//   hdf5_tool polygons FILE GROUP | type FILE GROUP TYPE | gmsh-binary TEXT BINARY
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/io/damage.hpp"
+#include "tests/io/gmsh_binary.hpp"
 
 int main(int argc, char** argv) {
   using namespace barrio::test;
@@ -25,6 +26,8 @@ int main(int argc, char** argv) {
     make_polygons(words[1], words[2]);
   } else if (is("type", 4)) {
     set_type(words[1], words[2], words[3]);
+  } else if (is("gmsh-binary", 3)) {
+    write_gmsh_binary(words[1], words[2]);
   } else {
     fmt::print(stderr, "hdf5_tool: the words make no sense; see the top of its source\n");
     return 2;

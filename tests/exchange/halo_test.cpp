@@ -127,7 +127,8 @@ TEST(HaloPlan, EqualsWhatAllRanksTogetherKnow) {
     }
     EXPECT_EQ(in, plan.incoming.end());
     EXPECT_EQ(reader, plan.readers.size());
-    EXPECT_GE(plan.memory_bytes(), plan.out.size() * sizeof(LocalId) + plan.incoming.size() * sizeof(HaloPlan::Incoming));
+    EXPECT_GE(plan.memory_bytes(),
+              plan.out.size() * sizeof(LocalId) + plan.incoming.size() * sizeof(HaloPlan::Incoming));
   }
 }
 

@@ -17,7 +17,8 @@ MpiCalls mpi_calls() { return calls; }
     return PMPI_##name arguments;                               \
   }
 
-BARRIO_TEST_COUNT(sends, Send, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c), (b, n, t, to, tag, c))
+BARRIO_TEST_COUNT(sends, Send, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c),
+                  (b, n, t, to, tag, c))
 BARRIO_TEST_COUNT(sends, Isend, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r),
                   (b, n, t, to, tag, c, r))
 
@@ -26,8 +27,7 @@ BARRIO_TEST_COUNT(collectives, Ibarrier, (MPI_Comm c, MPI_Request* r), (c, r))
 BARRIO_TEST_COUNT(collectives, Bcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c))
 BARRIO_TEST_COUNT(collectives, Ibcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request* r),
                   (b, n, t, root, c, r))
-BARRIO_TEST_COUNT(collectives, Reduce,
-                  (const void* s, void* b, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c),
+BARRIO_TEST_COUNT(collectives, Reduce, (const void* s, void* b, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c),
                   (s, b, n, t, o, root, c))
 BARRIO_TEST_COUNT(collectives, Allreduce, (const void* s, void* b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
                   (s, b, n, t, o, c))
@@ -53,7 +53,8 @@ BARRIO_TEST_COUNT(collectives, Iallgather,
                   (const void* s, int n, MPI_Datatype t, void* b, int m, MPI_Datatype u, MPI_Comm c, MPI_Request* r),
                   (s, n, t, b, m, u, c, r))
 BARRIO_TEST_COUNT(collectives, Allgatherv,
-                  (const void* s, int n, MPI_Datatype t, void* b, const int* m, const int* d, MPI_Datatype u, MPI_Comm c),
+                  (const void* s, int n, MPI_Datatype t, void* b, const int* m, const int* d, MPI_Datatype u,
+                   MPI_Comm c),
                   (s, n, t, b, m, d, u, c))
 BARRIO_TEST_COUNT(collectives, Alltoall,
                   (const void* s, int n, MPI_Datatype t, void* b, int m, MPI_Datatype u, MPI_Comm c),

@@ -147,7 +147,9 @@ TEST(OpenRounds, ANeighborhoodMayDieWhileAnotherRoundIsOpen) {
       }
     }
     EXPECT_EQ(i, all.size());
-    { const Round<T> over = std::move(rounds[which]); }
+    {
+      const Round<T> over = std::move(rounds[which]);
+    }
     hoods[which].reset();
   }
 }

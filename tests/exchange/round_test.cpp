@@ -95,8 +95,7 @@ void fixed_round(Neighborhood& hood, const Talk& talk) {
   round.close();
   delay_one_rank(talk.round, 1);
   Listener listener(hood, talk);
-  for (const auto& [from, message] : round.received())
-    listener.hear(from, std::as_bytes(std::span(&message, 1)));
+  for (const auto& [from, message] : round.received()) listener.hear(from, std::as_bytes(std::span(&message, 1)));
   listener.expect_all_heard();
   EXPECT_EQ(hood.epoch(), epoch + 1);
 }
@@ -148,7 +147,8 @@ std::vector<Shape> all_shapes() {
 
 class Rounds : public testing::TestWithParam<Shape> {
  protected:
-  Neighborhood hood{world(), neighbours_of(GetParam().graph, world().rank(), world().size()),
+  Neighborhood hood{world(),
+                    neighbours_of(GetParam().graph, world().rank(), world().size()),
                     {.packet_bytes = GetParam().packet_bytes, .ring_depth = GetParam().ring_depth}};
 };
 
@@ -180,7 +180,8 @@ INSTANTIATE_TEST_SUITE_P(, Rounds, testing::ValuesIn(all_shapes()), name_of);
 
 TEST(Round, ManyInARowWithRanksDelayed) {
   for (const Graph graph : {Graph::ring, Graph::random}) {
-    Neighborhood hood(world(), neighbours_of(graph, world().rank(), world().size()), {.packet_bytes = 256, .ring_depth = 2});
+    Neighborhood hood(world(), neighbours_of(graph, world().rank(), world().size()),
+                      {.packet_bytes = 256, .ring_depth = 2});
     for (int round = 1000; round < 1100; ++round) fixed_round<Blob<12>>(hood, {.round = round, .max_messages = 60});
     EXPECT_EQ(hood.epoch(), 100U);
   }
@@ -200,15 +201,15 @@ TEST(Round, OneRankMayRunARoundAhead) {
     messages.close();
     if (world().rank() % 2 == round % 2) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     Listener listener(hood, talk);
-    for (const auto& [from, message] : messages.received())
-      listener.hear(from, std::as_bytes(std::span(&message, 1)));
+    for (const auto& [from, message] : messages.received()) listener.hear(from, std::as_bytes(std::span(&message, 1)));
     listener.expect_all_heard();
   }
 }
 
 TEST(Round, MayBlockInsideMpi) {
   mpi::Context context(MPI_COMM_WORLD, {.wait = {.kind = mpi::WaitPolicy::Kind::block}});
-  Neighborhood hood(context, neighbours_of(Graph::all, world().rank(), world().size()), {.packet_bytes = 1U << 17U, .ring_depth = 1});
+  Neighborhood hood(context, neighbours_of(Graph::all, world().rank(), world().size()),
+                    {.packet_bytes = 1U << 17U, .ring_depth = 1});
   for (int round = 3000; round < 3004; ++round) {
     fixed_round<Blob<5000>>(hood, {.round = round, .max_messages = 100});
     byte_round(hood, {.round = round + 100, .max_messages = 20, .max_bytes = 1'000'000});
@@ -235,7 +236,8 @@ TEST(Round, AHundredThousandMessages) {
     ++n_heard;
   }
   for (const auto& [from, k] : next) EXPECT_GE(k, n_messages);
-  EXPECT_EQ(mpi::sum(world(), n_heard), world().size() > 1 ? n_messages * static_cast<std::uint64_t>(world().size()) : 0U);
+  EXPECT_EQ(mpi::sum(world(), n_heard),
+            world().size() > 1 ? n_messages * static_cast<std::uint64_t>(world().size()) : 0U);
 }
 
 TEST(Round, AHugeByteMessageBetweenSmallOnes) {
@@ -262,7 +264,8 @@ TEST(Round, AHugeByteMessageBetweenSmallOnes) {
 }
 
 TEST(Round, CollectSortsBySenderAndKeepsTheOrderOfSending) {
-  Neighborhood hood(world(), neighbours_of(Graph::all, world().rank(), world().size()), {.packet_bytes = 64, .ring_depth = 2});
+  Neighborhood hood(world(), neighbours_of(Graph::all, world().rank(), world().size()),
+                    {.packet_bytes = 64, .ring_depth = 2});
   for (int repeat = 0; repeat < 5; ++repeat) {
     auto round = hood.begin_round<std::uint64_t>();
     for (std::uint64_t k = 0; k < 50; ++k)

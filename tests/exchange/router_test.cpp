@@ -15,8 +15,9 @@ namespace {
 using namespace test;
 
 enum class Pattern { nobody, self, all, all_to_one, one_to_all, random, random_with_empty };
-constexpr std::array all_patterns{Pattern::nobody,     Pattern::self,   Pattern::all,              Pattern::all_to_one,
-                                  Pattern::one_to_all, Pattern::random, Pattern::random_with_empty};
+constexpr std::array all_patterns{Pattern::nobody,           Pattern::self,       Pattern::all,
+                                  Pattern::all_to_one,       Pattern::one_to_all, Pattern::random,
+                                  Pattern::random_with_empty};
 
 /// Items in the parcel from one rank to another, or -1 if there is none: known to all ranks.
 std::int64_t n_items(Pattern pattern, std::uint64_t repeat, Rank from, Rank to) {

@@ -41,7 +41,8 @@ TEST(Slabs, RankOfInvertsFirstForRandomSizes) {
     const auto n_rows = static_cast<std::int64_t>(1 + (random() >> (2 + random() % 62)));
     const auto n_ranks = static_cast<int>(1 + random() % (std::uint64_t{1} << (random() % 13)));
     const Slabs slabs{n_rows, n_ranks};
-    for (int k = 0; k < 20; ++k) expect_inverse(slabs, static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n_rows)));
+    for (int k = 0; k < 20; ++k)
+      expect_inverse(slabs, static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n_rows)));
     const auto rank = static_cast<Rank>(random() % static_cast<std::uint64_t>(n_ranks));
     if (slabs.size(rank) > 0) {
       EXPECT_EQ(slabs.rank_of(slabs.first(rank)), rank);

@@ -123,7 +123,7 @@ TEST(FileWriter, PlacesThatCannotBeWritten) {
   EXPECT_EQ(refusal("/proc/x.h5"), "1: cannot be written: No such file or directory");
   EXPECT_EQ(refusal(folder), "1: cannot be written: it is a folder");
   const fs::path pipe = place("pipe");  // stands for /dev/null, which a fault here would take from the whole machine
-  if (world().rank() == 0) ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  if (world().rank() == 0) { ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0); }
   mpi::barrier(world());
   EXPECT_EQ(refusal(pipe), "1: cannot be written: it is a device or a pipe, not a file");
   EXPECT_TRUE(fs::is_fifo(pipe));

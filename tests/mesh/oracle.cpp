@@ -41,7 +41,9 @@ WholeMesh::WholeMesh(mpi::Context& context, const mesh::MeshTables& tables) : n_
     std::size_t first = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const auto n = static_cast<std::size_t>(sizes[i]);
-      cells.push_back({block.type, {nodes.begin() + static_cast<long>(first), nodes.begin() + static_cast<long>(first + n)}, parts[i]});
+      cells.push_back({block.type,
+                       {nodes.begin() + static_cast<long>(first), nodes.begin() + static_cast<long>(first + n)},
+                       parts[i]});
       first += n;
     }
   }
@@ -62,7 +64,8 @@ std::set<std::int64_t> WholeMesh::cells_of(int rank, int n_ranks) const {
 
 std::set<std::int64_t> WholeMesh::vertices_of(const std::set<std::int64_t>& some) const {
   std::set<std::int64_t> used;
-  for (const std::int64_t c : some) used.insert(cells[static_cast<std::size_t>(c)].nodes.begin(), cells[static_cast<std::size_t>(c)].nodes.end());
+  for (const std::int64_t c : some)
+    used.insert(cells[static_cast<std::size_t>(c)].nodes.begin(), cells[static_cast<std::size_t>(c)].nodes.end());
   return used;
 }
 

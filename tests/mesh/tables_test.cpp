@@ -27,8 +27,10 @@ TEST(Tables, KuhnBoxFillsItsVolumeWithPositiveTets) {
     const auto& a = whole.vertices[static_cast<std::size_t>(cell.nodes[0])];
     std::array<std::array<double, 3>, 3> e{};
     for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t k = 0; k < 3; ++k) e[i][k] = whole.vertices[static_cast<std::size_t>(cell.nodes[i + 1])][k] - a[k];
-    const double det = e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+      for (std::size_t k = 0; k < 3; ++k)
+        e[i][k] = whole.vertices[static_cast<std::size_t>(cell.nodes[i + 1])][k] - a[k];
+    const double det = e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
+                       e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
                        e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
     EXPECT_GT(det, 0.0);
     volume += det / 6.0;
@@ -39,11 +41,13 @@ TEST(Tables, KuhnBoxFillsItsVolumeWithPositiveTets) {
 TEST(Tables, DualGraphOfAHexBoxHasItsInnerFaces) {
   const MeshTables tables = make_box(world(), {.n = {5, 4, 3}});
   const partition::Graph graph = dual_graph(world(), tables);
-  EXPECT_EQ(mpi::sum(world(), static_cast<std::int64_t>(graph.neighbours.size())), 2 * (4 * 4 * 3 + 5 * 3 * 3 + 5 * 4 * 2));
+  EXPECT_EQ(mpi::sum(world(), static_cast<std::int64_t>(graph.neighbours.size())),
+            2 * (4 * 4 * 3 + 5 * 3 * 3 + 5 * 4 * 2));
   const std::int64_t first = graph.vertices.first(world().rank());
   for (std::size_t v = 0; v + 1 < graph.offsets.size(); ++v) {
     for (std::int64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
-      const std::int64_t step = std::abs(value(graph.neighbours[static_cast<std::size_t>(e)]) - first - static_cast<std::int64_t>(v));
+      const std::int64_t step =
+          std::abs(value(graph.neighbours[static_cast<std::size_t>(e)]) - first - static_cast<std::int64_t>(v));
       EXPECT_TRUE(step == 1 || step == 5 || step == 20) << step;
     }
   }

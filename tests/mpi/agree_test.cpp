@@ -28,16 +28,17 @@ TEST(Agree, AThrowOnOneRankIsTheSameErrorOnAll) {
 TEST(Agree, TheLowestFailingRankSpeaks) {
   Context& context = test::world();
   try {
-    agree_after(context, [&] {
-      throw Error(ErrorCode::failed, {.subject = "rank", .cause = std::to_string(context.rank())});
-    });
+    agree_after(context,
+                [&] { throw Error(ErrorCode::failed, {.subject = "rank", .cause = std::to_string(context.rank())}); });
     FAIL();
   } catch (const AgreedError& error) {
     EXPECT_EQ(error.cause(), "0");
   }
 }
 
-TEST(Agree, GoesOnWhereAllSucceed) { EXPECT_NO_THROW(agree_after(test::world(), [] {})); }
+TEST(Agree, GoesOnWhereAllSucceed) {
+  EXPECT_NO_THROW(agree_after(test::world(), [] {}));
+}
 
 }  // namespace
 }  // namespace barrio::mpi

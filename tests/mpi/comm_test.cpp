@@ -65,9 +65,8 @@ TEST(Comm, ManyMayBeMadeOneAfterAnother) {
 #ifndef BARRIO_MPI_SMPI  // the simulator ends the job on such a call
 TEST(Comm, AFaultOfMpiIsAnErrorThatNamesTheCall) {
   const Comm made = Comm::duplicate(MPI_COMM_WORLD);
-  const Status status = capture([&] {
-    check(MPI_Send(nullptr, 0, MPI_BYTE, made.size() + 1, 0, made.get()), "MPI_Send");
-  });
+  const Status status =
+      capture([&] { check(MPI_Send(nullptr, 0, MPI_BYTE, made.size() + 1, 0, made.get()), "MPI_Send"); });
   ASSERT_TRUE(status);
   EXPECT_EQ(status->code(), ErrorCode::failed);
   EXPECT_EQ(status->subject(), "MPI_Send");

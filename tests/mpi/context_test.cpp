@@ -62,7 +62,9 @@ TEST(Context, KeepsItsOwnTraceMemoryAndProfile) {
   EXPECT_EQ(first.profile().packet_bytes, 512U);
   EXPECT_EQ(second.profile().packet_bytes, Profile().packet_bytes);
   constexpr RegionName name{"test.region"};
-  { const Region a(first.trace(), name), b(second.trace(), name); }
+  {
+    const Region a(first.trace(), name), b(second.trace(), name);
+  }
   EXPECT_EQ(first.trace().totals().size(), 1U);
   EXPECT_TRUE(second.trace().totals().empty());
 }

@@ -62,7 +62,8 @@ TEST_F(Ring, ARequestMovesWithItsBuffer) {
 
 TEST_F(Ring, MessagesOfOneTagKeepTheirOrder) {
   std::vector<Request<int>> sent;
-  for (int i = 0; i < 50; ++i) sent.push_back(begin_send(context, std::vector<int>(static_cast<std::size_t>(i), i), next, 84));
+  for (int i = 0; i < 50; ++i)
+    sent.push_back(begin_send(context, std::vector<int>(static_cast<std::size_t>(i), i), next, 84));
   for (int i = 0; i < 50; ++i)
     EXPECT_EQ(receive<int>(context, before, 84), std::vector<int>(static_cast<std::size_t>(i), i));
   for (auto& request : sent) (void)request.wait();

@@ -75,19 +75,26 @@ TEST(Summarise, GivesMinMeanAndMaxOverAllRanks) {
 
 TEST(Summarise, IsEmptyWhereNothingWasTraced) {
   Context context(test::world().comm(), {.trace = Trace::Mode::off});
-  { const Region region(context.trace(), on_all); }
+  {
+    const Region region(context.trace(), on_all);
+  }
   EXPECT_TRUE(summarise(context).empty());
 }
 
 TEST(Summary, IsWrittenAsTableAndJson) {
-  const std::vector<RegionSummary> summary{
-      {.name = "mesh.resolve", .count = 8, .n_ranks = 4, .min_seconds = 0.5, .mean_seconds = 1, .max_seconds = 2,
-       .of_rank = {0.5, 2}}};
+  const std::vector<RegionSummary> summary{{.name = "mesh.resolve",
+                                            .count = 8,
+                                            .n_ranks = 4,
+                                            .min_seconds = 0.5,
+                                            .mean_seconds = 1,
+                                            .max_seconds = 2,
+                                            .of_rank = {0.5, 2}}};
   EXPECT_EQ(format_summary(summary),
             "region             min s     mean s      max s   entries\n"
             "mesh.resolve      0.5000     1.0000     2.0000         8\n");
-  EXPECT_EQ(to_json(summary).dump(),
-            R"([{"name":"mesh.resolve","entries":8,"ranks":4,"min_seconds":0.5,"mean_seconds":1.0,"max_seconds":2.0,"seconds_of_rank":[0.5,2.0]}])");
+  EXPECT_EQ(
+      to_json(summary).dump(),
+      R"([{"name":"mesh.resolve","entries":8,"ranks":4,"min_seconds":0.5,"mean_seconds":1.0,"max_seconds":2.0,"seconds_of_rank":[0.5,2.0]}])");
   EXPECT_EQ(to_json({}).dump(), "[]");
 }
 

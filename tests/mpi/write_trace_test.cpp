@@ -163,7 +163,8 @@ TEST(WriteText, JoinsThePiecesInRankOrder) {
   Context& context = test::world();
   const fs::path path = fresh_folder("text") / "pieces.txt";
   const auto piece_of = [](int rank) {  // every third rank has nothing to say
-    return rank % 3 == 1 ? std::string() : std::string(static_cast<std::size_t>(rank) * 1000 + 1, static_cast<char>('a' + rank));
+    return rank % 3 == 1 ? std::string()
+                         : std::string(static_cast<std::size_t>(rank) * 1000 + 1, static_cast<char>('a' + rank));
   };
   write_text(context, path, piece_of(context.rank()));
   if (context.is_root()) {

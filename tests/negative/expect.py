@@ -20,15 +20,25 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     if "--" not in arguments:
         sys.exit("expect.py: the command to run follows '--'")
     split = arguments.index("--")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--exit", type=int, required=True, help="exit code the command must have")
     parser.add_argument("--within", type=float, default=30.0, help="seconds the command may take")
     parser.add_argument("--text", action="append", default=[], help="must be in the output")
-    parser.add_argument("--once", action="append", default=[], help="must be in the output exactly once")
-    parser.add_argument("--count", action="append", default=[], nargs=2, metavar=("N", "TEXT"),
-                        help="must be in the output N times")
+    parser.add_argument(
+        "--once", action="append", default=[], help="must be in the output exactly once"
+    )
+    parser.add_argument(
+        "--count",
+        action="append",
+        default=[],
+        nargs=2,
+        metavar=("N", "TEXT"),
+        help="must be in the output N times",
+    )
     parser.add_argument("--forbid", action="append", default=[], help="must not be in the output")
-    return parser.parse_args(arguments[:split]), arguments[split + 1:]
+    return parser.parse_args(arguments[:split]), arguments[split + 1 :]
 
 
 def end_group(process: subprocess.Popen[str]) -> str:
@@ -47,8 +57,15 @@ def end_group(process: subprocess.Popen[str]) -> str:
 def main(arguments: list[str]) -> int:
     wanted, command = parse(arguments)
     begin = time.monotonic()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               text=True, errors="replace", start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
     faults = []
     try:
         output = process.communicate(timeout=wanted.within)[0]

@@ -50,8 +50,7 @@ class WaitsWhenDestroyed {
 };
 
 Error torn_file() {
-  return {ErrorCode::bad_input,
-          {.subject = "wing.h5m", .cause = "is truncated", .remedy = "copy it again"}};
+  return {ErrorCode::bad_input, {.subject = "wing.h5m", .cause = "is truncated", .remedy = "copy it again"}};
 }
 
 /// The last rank throws what `raise` throws; the others wait for it in a barrier.
@@ -111,19 +110,18 @@ void announce_finalize() {
 
 const std::map<std::string, std::function<void(Context&)>> scenarios{
     {"success", [](Context&) {}},
-    {"agreed", [](Context& context) {
-       agree_after(context, [&] { on_last_rank(context, [] { throw torn_file(); }); });
-     }},
+    {"agreed",
+     [](Context& context) { agree_after(context, [&] { on_last_rank(context, [] { throw torn_file(); }); }); }},
     {"agreed_alike", [](Context&) { throw AgreedError(torn_file()); }},
     {"error", [](Context& context) { lonely(context, [] { throw torn_file(); }); }},
     {"exception", [](Context& context) { lonely(context, [] { throw std::runtime_error("a stray exception"); }); }},
     {"not_an_exception", [](Context& context) { lonely(context, [] { throw 7; }); }},
-    {"thread", [](Context& context) {
+    {"thread",
+     [](Context& context) {
        lonely(context, [] { std::thread([] { throw std::runtime_error("thrown in a thread"); }).join(); });
      }},
-    {"mpi_error", [](Context& context) {
-       lonely(context, [&] { mpi::send(context, std::span<const int>(), context.size(), 1); });
-     }},
+    {"mpi_error",
+     [](Context& context) { lonely(context, [&] { mpi::send(context, std::span<const int>(), context.size(), 1); }); }},
     {"destructor", destroy},
     {"destructor_caught", destroy},
     {"assertion", assert_nothing},

@@ -14,14 +14,33 @@ SLEEPER = [sys.executable, "-S", "-c", "import time; print('begun', flush=True);
 
 
 def expect(options: list[str], command: list[str]) -> tuple[bool, str]:
-    done = subprocess.run([sys.executable, SCRIPT, *options, "--", *command], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, SCRIPT, *options, "--", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return done.returncode == 0, done.stdout
 
 
 class Expect(unittest.TestCase):
     def test_says_yes_if_all_is_as_expected(self) -> None:
-        passed, _ = expect(["--exit", "3", "--text", "red", "--once", "red", "--count", "2", "green", "--forbid", "blue"],
-                           SPEAKER)
+        passed, _ = expect(
+            [
+                "--exit",
+                "3",
+                "--text",
+                "red",
+                "--once",
+                "red",
+                "--count",
+                "2",
+                "green",
+                "--forbid",
+                "blue",
+            ],
+            SPEAKER,
+        )
         self.assertTrue(passed)
 
     def test_says_no_to_what_differs(self) -> None:
@@ -29,7 +48,10 @@ class Expect(unittest.TestCase):
             (["--exit", "0"], "exit code 3, expected 0"),
             (["--exit", "3", "--text", "blue"], "'blue' is not in the output"),
             (["--exit", "3", "--once", "green"], "'green' is in the output 2 times, expected 1"),
-            (["--exit", "3", "--count", "1", "blue"], "'blue' is in the output 0 times, expected 1"),
+            (
+                ["--exit", "3", "--count", "1", "blue"],
+                "'blue' is in the output 0 times, expected 1",
+            ),
             (["--exit", "3", "--forbid", "red"], "'red' is in the output"),
         ):
             with self.subTest(reason):

@@ -70,8 +70,8 @@ void expect_quality_equals_brute_force(const WholeGraph& whole, int n_parts, std
   std::mt19937_64 random(test::seed() + variant);
   std::vector<std::int32_t> part;
   for (std::int64_t v = 0; v < whole.n; ++v)
-    part.push_back(static_cast<std::int32_t>(std::min(random() % static_cast<std::uint64_t>(n_parts),
-                                                      random() % static_cast<std::uint64_t>(n_parts))));
+    part.push_back(static_cast<std::int32_t>(
+        std::min(random() % static_cast<std::uint64_t>(n_parts), random() % static_cast<std::uint64_t>(n_parts))));
   std::int64_t n_cut = 0;
   std::vector<std::int64_t> size(static_cast<std::size_t>(n_parts), 0);
   for (std::size_t v = 0; v < part.size(); ++v) {
@@ -216,7 +216,8 @@ TEST(Metis, CutsAGridWell) {
 TEST(Metis, ResultDoesNotDependOnTheRankCount) {
   if (!has("metis")) GTEST_SKIP() << "this build has no METIS";
   mpi::Context alone(MPI_COMM_SELF);
-  const auto expect_same = [&](const WholeGraph& whole, const std::vector<std::int32_t>& cluster, int n_clusters, int n_parts) {
+  const auto expect_same = [&](const WholeGraph& whole, const std::vector<std::int32_t>& cluster, int n_clusters,
+                               int n_parts) {
     const auto expected = cut_by_metis(alone, whole.slab(alone), cluster, n_clusters, n_parts);
     const auto found = cut_by_metis(world(), whole.slab(world()), slab_of(cluster, world()), n_clusters, n_parts);
     EXPECT_EQ(found, slab_of(expected, world()));
@@ -255,8 +256,10 @@ TEST(Metis, BoundsAreRefusedByName) {
   const Graph graph = grid(4, 4).slab(world());
   const std::vector<std::int32_t> cluster(graph.offsets.size() - 1, 0);
   const std::string rest =
-      " clusters: METIS is serial and gets at most 20000 clusters, and at least one per part (use rcb or ptscotch for more parts)";
-  expect_refused([&] { cut_by_metis(world(), graph, cluster, metis_max_vertices + 1, 2); }, "METIS, 2 parts of 20001" + rest);
+      " clusters: METIS is serial and gets at most 20000 clusters, and at least one per part (use rcb or ptscotch for "
+      "more parts)";
+  expect_refused([&] { cut_by_metis(world(), graph, cluster, metis_max_vertices + 1, 2); },
+                 "METIS, 2 parts of 20001" + rest);
   expect_refused([&] { cut_by_metis(world(), graph, cluster, 4, 5); }, "METIS, 5 parts of 4" + rest);
   expect_refused([&] { cut_by_metis(world(), graph, cluster, 4, 0); }, "METIS, 0 parts of 4" + rest);
   EXPECT_NO_THROW(cut_by_metis(world(), graph, cluster, metis_max_vertices, 2));

@@ -34,16 +34,15 @@ void bisect(std::vector<Point> points, int first_part, int n_parts, std::map<std
   std::size_t axis = 0;
   double longest = -1.0;
   for (std::size_t a = 0; a < 3; ++a) {
-    const auto [low, high] =
-        std::minmax_element(points.begin(), points.end(), [&](const Point& p, const Point& q) { return p.x[a] < q.x[a]; });
+    const auto [low, high] = std::minmax_element(points.begin(), points.end(),
+                                                 [&](const Point& p, const Point& q) { return p.x[a] < q.x[a]; });
     if (high->x[a] - low->x[a] > longest) {
       longest = high->x[a] - low->x[a];
       axis = a;
     }
   }
-  std::sort(points.begin(), points.end(), [&](const Point& p, const Point& q) {
-    return std::pair(p.x[axis], p.id) < std::pair(q.x[axis], q.id);
-  });
+  std::sort(points.begin(), points.end(),
+            [&](const Point& p, const Point& q) { return std::pair(p.x[axis], p.id) < std::pair(q.x[axis], q.id); });
   std::int64_t total = 0;
   for (const Point& point : points) total += point.weight;
   const int n_low = n_parts / 2;
@@ -56,7 +55,8 @@ void bisect(std::vector<Point> points, int first_part, int n_parts, std::map<std
 }
 
 enum class Spread { slabs, scattered, first_rank, last_rank, odd_ranks };
-constexpr std::array all_spreads{Spread::slabs, Spread::scattered, Spread::first_rank, Spread::last_rank, Spread::odd_ranks};
+constexpr std::array all_spreads{Spread::slabs, Spread::scattered, Spread::first_rank, Spread::last_rank,
+                                 Spread::odd_ranks};
 
 Rank home(Spread spread, std::size_t i, std::size_t n) {
   const auto size = static_cast<std::size_t>(world().size());
@@ -117,11 +117,13 @@ std::vector<Point> random_points(std::size_t n, std::uint64_t variant) {
 void add_weights(std::vector<Point>& points, std::int64_t largest) {
   std::mt19937_64 random(test::seed() + 77);
   for (Point& point : points)
-    point.weight = random() % 3 == 0 ? 0 : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(largest + 1));
+    point.weight =
+        random() % 3 == 0 ? 0 : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(largest + 1));
 }
 
 TEST(Rcb, EqualsTheSerialOracleOnRandomPoints) {
-  for (const int n_parts : {1, 2, 3, 5, 8, 13}) expect_equals_oracle(random_points(400, static_cast<std::uint64_t>(n_parts)), n_parts, false);
+  for (const int n_parts : {1, 2, 3, 5, 8, 13})
+    expect_equals_oracle(random_points(400, static_cast<std::uint64_t>(n_parts)), n_parts, false);
 }
 
 TEST(Rcb, EqualsTheSerialOracleOnAGrid) {
@@ -182,14 +184,15 @@ TEST(Rcb, WeighedPartsDifferByTheWeightOfAPointOrTwo) {
     std::map<std::int64_t, std::int64_t> weight_of;
     for (const Point& point : points) weight_of[point.id] = point.weight;
     std::vector<std::int64_t> weight(static_cast<std::size_t>(n_parts), 0);
-    for (const auto& [id, part] : cut(points, Spread::scattered, n_parts, true)) weight[static_cast<std::size_t>(part)] += weight_of[id];
+    for (const auto& [id, part] : cut(points, Spread::scattered, n_parts, true))
+      weight[static_cast<std::size_t>(part)] += weight_of[id];
     mpi::all_reduce(world(), std::span<std::int64_t>(weight), MPI_SUM);
     for (const std::int64_t w : weight) EXPECT_LE(std::abs(w - total / n_parts), 2 * 51) << n_parts << " parts";
   }
 }
 
-void expect_refused(const std::vector<double>& x, const std::vector<GlobalId>& ids, const std::vector<std::int64_t>& weights,
-                    int n_parts, ErrorCode code, const std::string& text) {
+void expect_refused(const std::vector<double>& x, const std::vector<GlobalId>& ids,
+                    const std::vector<std::int64_t>& weights, int n_parts, ErrorCode code, const std::string& text) {
   try {
     static_cast<void>(rcb(world(), x, ids, weights, n_parts));
     ADD_FAILURE() << "should refuse: " << text;
@@ -212,7 +215,8 @@ TEST(Rcb, AFaultOfOneRankIsNamedOnAllRanks) {
   }
   const std::vector<std::int64_t> weights{1, world().rank() == culprit ? -1 : 0};
   expect_refused({0, 0, 0, 1, 1, 1}, ids, weights, 2, ErrorCode::bad_input, subject + ": has a negative weight");
-  expect_refused({0, 0, 0, 1, 1, 1}, ids, {}, 0, ErrorCode::usage, "0 parts: is not a number of parts (ask for 1 or more)");
+  expect_refused({0, 0, 0, 1, 1, 1}, ids, {}, 0, ErrorCode::usage,
+                 "0 parts: is not a number of parts (ask for 1 or more)");
 }
 
 }  // namespace

@@ -31,9 +31,7 @@ std::atomic<std::int64_t> changed_at_seconds{0};
 std::atomic<bool> finished{false};
 
 std::int64_t seconds_now() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 void set_doing(const char* what) {
@@ -45,9 +43,8 @@ void watch(std::int64_t limit_seconds, Rank rank, int size) {
   while (!finished) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (seconds_now() - changed_at_seconds < limit_seconds) continue;
-    const std::string line =
-        fmt::format("[rank {}/{}] HANGS: {} {}.{} for {} s\n", rank, size, doing.load(),
-                    test_suite.load(), test_name.load(), limit_seconds);
+    const std::string line = fmt::format("[rank {}/{}] HANGS: {} {}.{} for {} s\n", rank, size, doing.load(),
+                                         test_suite.load(), test_name.load(), limit_seconds);
     [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());
     std::this_thread::sleep_for(std::chrono::seconds(1));  // let the other ranks speak
     std::_Exit(124);
@@ -63,15 +60,13 @@ class MeetAfterEachTest : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (result.failed() && the_world->rank() != 0) {
       fmt::print(stderr, "[rank {}/{}] {}:{}: {}\n", the_world->rank(), the_world->size(),
-                 result.file_name() == nullptr ? "?" : result.file_name(), result.line_number(),
-                 result.message());
+                 result.file_name() == nullptr ? "?" : result.file_name(), result.line_number(), result.message());
     }
   }
   void OnTestEnd(const testing::TestInfo& info) override {
     set_doing("is done and waits for other ranks after");
     const int failures = mpi::sum(*the_world, info.result()->Failed() ? 1 : 0);
-    if (failures > 0 && !info.result()->Failed())
-      ADD_FAILURE() << failures << " other rank(s) failed this test";
+    if (failures > 0 && !info.result()->Failed()) ADD_FAILURE() << failures << " other rank(s) failed this test";
   }
 };
 
@@ -88,9 +83,7 @@ std::optional<std::filesystem::path> interop(const std::string& name) {
   return path;
 }
 
-std::filesystem::path data(const std::string& name) {
-  return std::filesystem::path(BARRIO_DATA_DIR) / name;
-}
+std::filesystem::path data(const std::string& name) { return std::filesystem::path(BARRIO_DATA_DIR) / name; }
 
 namespace {
 int run_all(int argc, char** argv) {
@@ -100,15 +93,13 @@ int run_all(int argc, char** argv) {
   the_world = std::make_unique<mpi::Context>(
       MPI_COMM_WORLD, mpi::ContextOptions{.trace = Trace::Mode::events, .agree_limit_seconds = 20.0});
   const Rank rank = the_world->rank();
-  set_abort_hook({.end_job = [](int code) noexcept { MPI_Abort(MPI_COMM_WORLD, code); },
-                  .rank = rank,
-                  .size = the_world->size()});
+  set_abort_hook(
+      {.end_job = [](int code) noexcept { MPI_Abort(MPI_COMM_WORLD, code); }, .rank = rank, .size = the_world->size()});
 
   const char* chosen = std::getenv("BARRIO_SEED");
   the_seed = chosen != nullptr ? std::strtoull(chosen, nullptr, 10) : std::random_device{}();
   mpi::broadcast(*the_world, std::span(&the_seed, 1));
-  std::string folder =
-      (std::filesystem::temp_directory_path() / fmt::format("barrio-test-{}", ::getpid())).string();
+  std::string folder = (std::filesystem::temp_directory_path() / fmt::format("barrio-test-{}", ::getpid())).string();
   mpi::broadcast(*the_world, folder);
   the_scratch = folder;
   std::filesystem::create_directories(the_scratch);

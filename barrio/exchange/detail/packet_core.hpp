@@ -17,8 +17,7 @@ namespace barrio::exchange::detail {
 /// Run the packet protocol of a Neighborhood: send rings, posted receives, end of a round by counts.
 class PacketCore {
  public:
-  PacketCore(mpi::Context& context, std::vector<Rank> neighbours, std::uint32_t packet_bytes,
-             std::uint32_t ring_depth);
+  PacketCore(mpi::Context& context, std::vector<Rank> neighbours, std::uint32_t packet_bytes, std::uint32_t ring_depth);
   PacketCore(const PacketCore&) = delete;
   PacketCore& operator=(const PacketCore&) = delete;
   ~PacketCore();
@@ -39,15 +38,15 @@ class PacketCore {
   using Buffer = std::vector<std::uint64_t>;  // 8-byte aligned
 
   struct Sender {
-    std::vector<Buffer> ring;      // ring_depth buffers, made when first needed
-    std::size_t current = 0;       // place in the ring that is being written
-    std::size_t used_bytes = 0;    // header included
-    std::uint64_t n_packets = 0;   // sent in this round
+    std::vector<Buffer> ring;     // ring_depth buffers, made when first needed
+    std::size_t current = 0;      // place in the ring that is being written
+    std::size_t used_bytes = 0;   // header included
+    std::uint64_t n_packets = 0;  // sent in this round
   };
   struct Receiver {
     Buffer posted;
     std::size_t posted_bytes = 0;
-    std::uint64_t n_packets = 0;   // received in this round
+    std::uint64_t n_packets = 0;  // received in this round
     bool is_done = false;
   };
   struct Arrived {

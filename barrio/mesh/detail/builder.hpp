@@ -65,13 +65,13 @@ class MeshBuilder {
   const MeshTables& tables_;
   BuildOptions options_;
   Mesh::Storage& out_;
-  std::vector<detail::Membership> members_;       // of rows homed here
-  std::vector<Use> uses_;                         // of vertices homed here, by ascending id and rank
-  std::vector<Cell> cells_;                       // local, then ghosts
+  std::vector<detail::Membership> members_;  // of rows homed here
+  std::vector<Use> uses_;                    // of vertices homed here, by ascending id and rank
+  std::vector<Cell> cells_;                  // local, then ghosts
   std::size_t n_local_cells_ = 0;
   std::vector<GlobalId> nodes_;
-  std::vector<Vertex> vertices_;                  // by ascending id; after fetch_ghosts with the ghosts' vertices
-  std::vector<GlobalId> shared_;                  // ascending
+  std::vector<Vertex> vertices_;  // by ascending id; after fetch_ghosts with the ghosts' vertices
+  std::vector<GlobalId> shared_;  // ascending
   std::vector<std::size_t> sharer_offsets_{0};
   std::vector<Rank> sharers_;
   std::vector<std::pair<GlobalId, LocalId>> local_of_;  // by ascending global id

@@ -1,0 +1,106 @@
+"""Run the command `barrio` as a person would, and look at all that comes out.
+
+Where things are is told by the environment, which CTest sets: BARRIO_COMMAND, BARRIO_HDF5_TOOL, BARRIO_HEAT,
+BARRIO_SOURCE, BARRIO_MPIEXEC (with its flags), and BARRIO_RANKS for suites that run at several rank counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from dataclasses import dataclass
+from pathlib import Path
+
+COMMAND = os.environ["BARRIO_COMMAND"]
+HDF5_TOOL = os.environ["BARRIO_HDF5_TOOL"]
+HEAT = os.environ.get("BARRIO_HEAT", "")
+SOURCE = Path(os.environ["BARRIO_SOURCE"])
+MPIEXEC = os.environ["BARRIO_MPIEXEC"].split()
+RANKS = int(os.environ.get("BARRIO_RANKS", "1"))
+IS_QUICK = os.environ.get("BARRIO_QUICK") == "1"
+WING = SOURCE / "data" / "wing" / "wing_coarse.msh"
+LIMIT_SECONDS = 30.0
+
+
+@dataclass
+class Outcome:
+    words: list[str]
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+    def json(self) -> dict:
+        """The one document on standard output."""
+        return json.loads(self.out)
+
+    def __str__(self) -> str:
+        return (f"$ {' '.join(self.words)}\n-> exit {self.code} after {self.seconds:.1f} s\n"
+                f"--- stdout\n{self.out}\n--- stderr\n{self.err}")
+
+
+def execute(words: list[str], limit: float = LIMIT_SECONDS, cwd: Path | None = None, stdout=subprocess.PIPE,
+            environment: dict[str, str] | None = None) -> Outcome:
+    """Run a command to its end; one that exceeds the limit is ended with all it started, and has the code 124."""
+    begin = time.monotonic()
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, cwd=cwd,
+                               env={**os.environ, **(environment or {})}, text=True, errors="replace",
+                               start_new_session=True)
+    hangs = False
+    try:
+        out, err = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        hangs = True
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(process.pid, number)
+                out, err = process.communicate(timeout=5)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+    return Outcome(words, 124 if hangs else process.returncode, out or "", err, time.monotonic() - begin)
+
+
+def barrio(*words: object, ranks: int = 0, **options) -> Outcome:
+    """Run barrio. ranks > 0 goes through `--ranks`; 0 starts one process without a launcher."""
+    line = [COMMAND] + (["--ranks", str(ranks)] if ranks > 0 else []) + [str(word) for word in words]
+    return execute(line, **options)
+
+
+def at_ranks(*words: object, **options) -> Outcome:
+    """Run barrio on as many ranks as this suite is for; one rank does without a launcher."""
+    return barrio(*words, ranks=RANKS if RANKS > 1 else 0, **options)
+
+
+def tool(*words: object) -> str:
+    return subprocess.run([HDF5_TOOL, *map(str, words)], check=True, capture_output=True, text=True).stdout
+
+
+class Case(unittest.TestCase):
+    longMessage = True
+    maxDiff = None
+
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="barrio-cli-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def assert_code(self, outcome: Outcome, code: int) -> None:
+        self.assertEqual(outcome.code, code, str(outcome))
+
+    def assert_error(self, outcome: Outcome, code: int, *texts: str) -> None:
+        """One error message with these texts, and the exit code."""
+        self.assert_code(outcome, code)
+        self.assertEqual(outcome.err.count("barrio: error: "), 1, str(outcome))
+        for text in texts:
+            self.assertIn(text, outcome.err, str(outcome))
+        for text in ("HDF5-DIAG", "terminate", "Signal:"):
+            self.assertNotIn(text, outcome.err, str(outcome))
+
+    def assert_no_leftovers(self, folder: Path | None = None) -> None:
+        self.assertEqual([p.name for p in (folder or self.folder).iterdir() if ".part" in p.name], [])

@@ -1,0 +1,144 @@
+"""Flip bytes of small mesh files and see how barrio takes it: exit code 0, 1 or 3 within 10 s, never a signal or 70.
+
+    fuzz.py [--count N] [--seed S]
+
+The seed is printed; with it a run can be repeated. A file that breaks the rule is kept and named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from barrio_case import WING, Outcome, barrio, tool
+
+ALLOWED = (0, 1, 3)
+LIMIT_SECONDS = 10.0
+
+
+def seeds(folder: Path) -> list[Path]:
+    """Good files to start from."""
+    box = folder / "box.h5m"
+    assert barrio("generate", "box", "-c", 3, 2, 2, "-n", 3, "-o", box).code == 0
+    polygons = folder / "polygons.h5m"
+    shutil.copy(box, polygons)
+    tool("polygons", polygons, "/tstt/elements/Quad4")
+    text = folder / "small.msh"
+    text.write_text("""$MeshFormat
+4.1 0 8
+$EndMeshFormat
+$PhysicalNames
+2
+2 1 "floor"
+3 2 "inside"
+$EndPhysicalNames
+$Entities
+0 0 1 1
+1 0 0 0 1 1 0 1 1 0
+1 0 0 0 1 1 1 1 2 0
+$EndEntities
+$Nodes
+2 6 1 6
+2 1 0 4
+1
+2
+3
+4
+0 0 0
+1 0 0
+0 1 0
+1 1 0
+3 1 0 2
+5
+6
+0.5 0.5 1
+0.5 0.5 -1
+$EndNodes
+$Elements
+2 6 1 6
+2 1 2 2
+1 1 2 3
+2 2 4 3
+3 1 4 4
+3 1 2 3 5
+4 2 4 3 5
+5 1 3 2 6
+6 2 3 4 6
+$EndElements
+""")
+    binary = folder / "small_binary.msh"
+    tool("gmsh-binary", text, binary)
+    coarse = folder / "coarse_binary.msh"
+    tool("gmsh-binary", WING, coarse)
+    return [box, polygons, text, binary, coarse]
+
+
+def damage(good: bytes, source: random.Random) -> bytes:
+    """Change one to four bytes, or now and then cut, double or drop a piece."""
+    data = bytearray(good)
+    for _ in range(source.randint(1, 4)):
+        # Half of all changes go to the first 4 KiB, where the tables are described.
+        at = source.randrange(min(len(data), 4096) if source.random() < 0.5 else len(data))
+        data[at] = source.choice((0, 255, 127, 128, data[at] ^ (1 << source.randrange(8)), source.randrange(256)))
+    if source.random() < 0.1:
+        first = source.randrange(len(data))
+        last = min(len(data), first + source.randrange(1, 200))
+        data[first:last] = b"" if source.random() < 0.5 else data[first:last] * 2
+    return bytes(data)
+
+
+def fault_of(outcome: Outcome) -> str:
+    if outcome.code not in ALLOWED:
+        return f"exit code {outcome.code}"
+    if outcome.code != 0 and outcome.err.count("barrio: error: ") != 1:
+        return "not exactly one error message"
+    if "HDF5-DIAG" in outcome.err:
+        return "HDF5 speaks"
+    return ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--only", default="", help="a file to start from, by name")
+    parser.add_argument("--info-only", action="store_true", help="leave out load, which takes ten times as long")
+    wanted = parser.parse_args()
+    print(f"repeat this run with --seed {wanted.seed} --count {wanted.count}", flush=True)
+    source = random.Random(wanted.seed)
+    folder = Path(tempfile.mkdtemp(prefix="barrio-fuzz-"))
+    good = [path for path in seeds(folder) if wanted.only in path.name]
+    for path in good:
+        assert barrio("info", path).code == 0, path
+        assert wanted.info_only or barrio("load", path, "--validate").code == 0, path
+    n_faults = 0
+    codes: dict[int, int] = {}
+    for i in range(wanted.count):
+        origin = good[i % len(good)]
+        bad = folder / f"bad_{i}_{origin.name}"
+        bad.write_bytes(damage(origin.read_bytes(), source))
+        runs = [("info", bad)] + ([] if wanted.info_only else [("load", bad, "--ghosts", 1, "--validate")])
+        faults = []
+        for words in runs:
+            outcome = barrio(*words, limit=LIMIT_SECONDS)
+            codes[outcome.code] = codes.get(outcome.code, 0) + 1
+            if fault := fault_of(outcome):
+                faults.append(f"{fault}: {outcome}")
+        n_faults += len(faults)
+        for fault in faults:
+            print(f"FAULT, kept {bad}\n{fault}", flush=True)
+        if not faults:
+            bad.unlink()
+    print(f"{wanted.count} damaged files, exit codes: {dict(sorted(codes.items()))}, {n_faults} faults")
+    if n_faults == 0:
+        shutil.rmtree(folder)
+    # Files must both survive and be refused, or the damage is not what it should be.
+    return 1 if n_faults > 0 or codes.get(3, 0) == 0 or codes.get(0, 0) == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
