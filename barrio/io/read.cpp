@@ -35,6 +35,10 @@ Format detect_format(const std::string& path) {
   }
   std::string head(16, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (file.bad()) {
+    throw Error(ErrorCode::failed, {.subject = path, .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
+                                    .remedy = "check the file system"});
+  }
   head.resize(static_cast<std::size_t>(file.gcount()));
   if (head.starts_with("$MeshFormat") || head.starts_with("$Comments")) return Format::gmsh;
   const bool is_hdf5 = head.starts_with("\x89HDF\r\n\x1a\n");
