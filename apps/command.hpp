@@ -45,24 +45,27 @@ std::unique_ptr<Command> make_exec(const int& n_ranks);
 /// All of them, in the order of --help. @param n_ranks  value of --ranks, for commands that look at it themselves
 std::vector<std::unique_ptr<Command>> all_commands(const int& n_ranks);
 
-/// Start this program again under the MPI launcher it was built for, with the same arguments but for --ranks. Does not return
-/// if it succeeds. @throws Error{usage} if a launcher started this process already, {failed} if there is none
+/// Start this program again under the MPI launcher it was built for, with the same arguments but for --ranks. Does not
+/// return if it succeeds. @throws Error{usage} if a launcher started this process already, {failed} if there is none
 [[noreturn]] void restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments);
 /// Run a program under the launcher in this process's place, and say on stderr how. As restart_with_ranks.
 [[noreturn]] void launch(int n_ranks, const std::string& program, const std::vector<std::string>& arguments);
 /// The command line that does it, with the variables it sets in front.
-std::vector<std::string> launch_line(int n_ranks, const std::string& program, const std::vector<std::string>& arguments);
+std::vector<std::string> launch_line(int n_ranks, const std::string& program,
+                                     const std::vector<std::string>& arguments);
 /// Ranks of the launcher that started this process; 0 if none did.
 int ranks_of_launcher();
 
-/// Run a program in this process's place with standard input and output. Does not return if it succeeds. @throws Error{failed}
+/// Run a program in this process's place with standard input and output. Does not return if it succeeds. @throws
+/// Error{failed}
 [[noreturn]] void become(const std::vector<std::string>& command);
 
 /// Accept a whole number of 1 or more; CLI11's own check prints 300 digits.
 inline CLI::Validator at_least_one() {
   return {[](const std::string& text) {
             std::int64_t n = 0;
-            return CLI::detail::lexical_cast(text, n) && n >= 1 ? std::string() : text + " is not a whole number of 1 or more";
+            return CLI::detail::lexical_cast(text, n) && n >= 1 ? std::string()
+                                                                : text + " is not a whole number of 1 or more";
           },
           "POSITIVE"};
 }

@@ -15,7 +15,9 @@ class Generate : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "generate"; }
   [[nodiscard]] std::string summary() const override { return "Make a mesh of any size, in parallel"; }
-  [[nodiscard]] std::string example() const override { return "barrio --ranks 2 generate box --cells 100 100 100 --tets -o box.h5m"; }
+  [[nodiscard]] std::string example() const override {
+    return "barrio --ranks 2 generate box --cells 100 100 100 --tets -o box.h5m";
+  }
   [[nodiscard]] bool is_parallel() const override { return true; }
   void add_options(CLI::App& app) override {
     app.add_option("SHAPE", shape_, "What to make: box")->required();
@@ -28,9 +30,10 @@ class Generate : public Command {
   }
   Json run(mpi::Context* context) override {
     if (shape_ != "box") {
-      throw AgreedError(ErrorCode::usage, {.subject = fmt::format("shape '{}'", shape_),
-                                           .cause = "is not known." + did_you_mean(shape_, std::vector<std::string>{"box"}),
-                                           .remedy = "the only shape is box"});
+      throw AgreedError(ErrorCode::usage,
+                        {.subject = fmt::format("shape '{}'", shape_),
+                         .cause = "is not known." + did_you_mean(shape_, std::vector<std::string>{"box"}),
+                         .remedy = "the only shape is box"});
     }
     for (std::size_t k = 0; k < 3; ++k) {
       options_.n[k] = cells_[k];
@@ -52,8 +55,9 @@ class Generate : public Command {
     return result;
   }
   [[nodiscard]] std::string render(const Json& r) const override {
-    return fmt::format("{}: {} {}, {} vertices{}\n", output_, format_count(r["cells"].get<std::int64_t>()), options_.tets ? "tets" : "hexes",
-                       format_count(r["vertices"].get<std::int64_t>()), n_parts_ > 0 ? fmt::format(", {} parts", n_parts_) : "");
+    return fmt::format("{}: {} {}, {} vertices{}\n", output_, format_count(r["cells"].get<std::int64_t>()),
+                       options_.tets ? "tets" : "hexes", format_count(r["vertices"].get<std::int64_t>()),
+                       n_parts_ > 0 ? fmt::format(", {} parts", n_parts_) : "");
   }
 
  private:

@@ -16,7 +16,9 @@ namespace {
 class Info : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "info"; }
-  [[nodiscard]] std::string summary() const override { return "Show what is in a mesh file: counts, sets, tags, parts, box, quality"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Show what is in a mesh file: counts, sets, tags, parts, box, quality";
+  }
   [[nodiscard]] std::string example() const override { return "barrio info wing.h5m"; }
   void add_options(CLI::App& app) override {
     app.add_option("FILE", file_, "Mesh file (.h5m or Gmsh 4.1)")->required();
@@ -30,38 +32,47 @@ class Info : public Command {
   [[nodiscard]] std::string render(const Json& r) const override {
     std::vector<std::pair<std::string, std::string>> rows;
     const auto count = [](const Json& n) { return format_count(n.get<std::int64_t>()); };
-    rows.emplace_back("format", fmt::format("{}, {}", r["format"].get<std::string>(), format_bytes(r["file_bytes"].get<std::uint64_t>())));
+    rows.emplace_back("format", fmt::format("{}, {}", r["format"].get<std::string>(),
+                                            format_bytes(r["file_bytes"].get<std::uint64_t>())));
     rows.emplace_back("vertices", count(r["vertices"]));
     for (const auto& [type, n] : r["entities"].items()) rows.emplace_back(type, count(n));
     if (r.contains("unsupported"))
       for (const Json& what : r["unsupported"]) rows.emplace_back("not supported", what.get<std::string>());
-    rows.emplace_back("parts", r["sets"]["parts"] == 0 ? "none: barrio partition makes them" : count(r["sets"]["parts"]));
+    rows.emplace_back("parts",
+                      r["sets"]["parts"] == 0 ? "none: barrio partition makes them" : count(r["sets"]["parts"]));
     std::vector<std::string> kinds;
     for (const auto& [kind, n] : r["sets"].items())
       if (kind != "parts" && kind != "total" && n != 0) kinds.push_back(fmt::format("{} {}", count(n), kind));
-    rows.emplace_back("sets", fmt::format("{}{}", count(r["sets"]["total"]), kinds.empty() ? "" : fmt::format(" ({})", fmt::join(kinds, ", "))));
+    rows.emplace_back("sets", fmt::format("{}{}", count(r["sets"]["total"]),
+                                          kinds.empty() ? "" : fmt::format(" ({})", fmt::join(kinds, ", "))));
     std::vector<std::string> named;
     for (const Json& set : r["named_sets"]) {
       if (named.size() == 12) {
         named.emplace_back("...");
         break;
       }
-      named.push_back(fmt::format("{} {}{}", set["kind"].get<std::string>(), set["id"].get<int>(),
-                                  set["name"].get<std::string>().empty() ? "" : fmt::format(" '{}'", set["name"].get<std::string>())));
+      named.push_back(fmt::format(
+          "{} {}{}", set["kind"].get<std::string>(), set["id"].get<int>(),
+          set["name"].get<std::string>().empty() ? "" : fmt::format(" '{}'", set["name"].get<std::string>())));
     }
     if (!named.empty()) rows.emplace_back("", fmt::format("{}", fmt::join(named, ", ")));
     std::vector<std::string> tags;
-    for (const Json& tag : r["tags"]) tags.push_back(fmt::format("{} ({})", tag["name"].get<std::string>(), tag["type"].get<std::string>()));
+    for (const Json& tag : r["tags"])
+      tags.push_back(fmt::format("{} ({})", tag["name"].get<std::string>(), tag["type"].get<std::string>()));
     if (!tags.empty()) rows.emplace_back("tags", fmt::format("{}", fmt::join(tags, ", ")));
     if (r.contains("box")) {
       const auto low = r["box"]["low"].get<std::vector<double>>();
       const auto high = r["box"]["high"].get<std::vector<double>>();
-      rows.emplace_back("box", fmt::format("[{:.6g}, {:.6g}] x [{:.6g}, {:.6g}] x [{:.6g}, {:.6g}]", low[0], high[0], low[1], high[1], low[2], high[2]));
+      rows.emplace_back("box", fmt::format("[{:.6g}, {:.6g}] x [{:.6g}, {:.6g}] x [{:.6g}, {:.6g}]", low[0], high[0],
+                                           low[1], high[1], low[2], high[2]));
     }
     if (r.contains("quality")) {
       const Json& q = r["quality"];
-      rows.emplace_back("edges", fmt::format("{:.4g} to {:.4g}", q["shortest_edge"].get<double>(), q["longest_edge"].get<double>()));
-      rows.emplace_back("edge ratio", fmt::format("{:.3f} at worst, {:.3f} on average (1 is best)", q["min_edge_ratio"].get<double>(), q["mean_edge_ratio"].get<double>()));
+      rows.emplace_back(
+          "edges", fmt::format("{:.4g} to {:.4g}", q["shortest_edge"].get<double>(), q["longest_edge"].get<double>()));
+      rows.emplace_back("edge ratio",
+                        fmt::format("{:.3f} at worst, {:.3f} on average (1 is best)", q["min_edge_ratio"].get<double>(),
+                                    q["mean_edge_ratio"].get<double>()));
       rows.emplace_back("inverted", count(q["inverted"]));
     }
     return file_ + "\n" + two_columns(rows);

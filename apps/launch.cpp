@@ -29,7 +29,8 @@ int ranks_of_launcher() {
   return 0;
 }
 
-std::vector<std::string> launch_line(int n_ranks, const std::string& program, const std::vector<std::string>& arguments) {
+std::vector<std::string> launch_line(int n_ranks, const std::string& program,
+                                     const std::vector<std::string>& arguments) {
   std::vector<std::string> line;
   const bool is_oversubscribed = n_ranks > mpi::usable_cores();
   const std::string flavour = BARRIO_MPI_FLAVOUR;
@@ -78,7 +79,8 @@ void launch(int n_ranks, const std::string& program, const std::vector<std::stri
   const std::vector<std::string> shown(line.begin(), std::find(line.begin(), line.end(), program));
   std::string why;
   if (n_ranks > mpi::usable_cores()) why = fmt::format("; {} ranks share {} cores", n_ranks, mpi::usable_cores());
-  log.info(fmt::format("starting {} ranks with: {} {}{}", n_ranks, fmt::join(shown, " "), std::filesystem::path(program).filename().string(), why));
+  log.info(fmt::format("starting {} ranks with: {} {}{}", n_ranks, fmt::join(shown, " "),
+                       std::filesystem::path(program).filename().string(), why));
   become(line);
 }
 

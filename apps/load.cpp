@@ -32,16 +32,24 @@ Json spread(mpi::Context& context, std::int64_t mine) {
 class Load : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "load"; }
-  [[nodiscard]] std::string summary() const override { return "Read a mesh in parallel, resolve what ranks share, add ghosts, and report time, memory, neighbours, traffic"; }
-  [[nodiscard]] std::string example() const override { return "barrio --ranks 4 load wing8.h5m --ghosts 1 --vtkhdf ghosts.vtkhdf"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Read a mesh in parallel, resolve what ranks share, add ghosts, and report time, memory, neighbours, "
+           "traffic";
+  }
+  [[nodiscard]] std::string example() const override {
+    return "barrio --ranks 4 load wing8.h5m --ghosts 1 --vtkhdf ghosts.vtkhdf";
+  }
   [[nodiscard]] bool is_parallel() const override { return true; }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, "Mesh file (.h5m or Gmsh 4.1)")->required();
     app.add_option("-g,--ghosts", options_.ghost_layers, "Layers of ghost cells: 0 or 1")->capture_default_str();
-    app.add_option("-m,--method", options_.partitioner, "Partitioner for files without a partition: rcb, metis, ptscotch")->capture_default_str();
+    app.add_option("-m,--method", options_.partitioner,
+                   "Partitioner for files without a partition: rcb, metis, ptscotch")
+        ->capture_default_str();
     app.add_flag("--validate", validates_, "Check all that the mesh promises");
     app.add_option("--vtkhdf", vtkhdf_, "Write the distributed mesh with its ghosts, one piece per rank");
-    app.add_option("--traffic", traffic_, "Write what ranks send each other in one exchange of a vertex field, for barrio map");
+    app.add_option("--traffic", traffic_,
+                   "Write what ranks send each other in one exchange of a vertex field, for barrio map");
     app.add_option("--part-traffic", part_traffic_, "The same as if each part had a rank of its own");
   }
   Json run(mpi::Context* context) override {
@@ -105,10 +113,12 @@ class Load : public Command {
   }
   [[nodiscard]] std::string render(const Json& r) const override {
     const auto show = [](const Json& s, const std::string& what = "") {
-      return fmt::format("{} to {} per rank{}", format_count(s["min"].get<std::int64_t>()), format_count(s["max"].get<std::int64_t>()), what);
+      return fmt::format("{} to {} per rank{}", format_count(s["min"].get<std::int64_t>()),
+                         format_count(s["max"].get<std::int64_t>()), what);
     };
     const auto show_bytes = [](const Json& s) {
-      return fmt::format("{} to {} per rank", format_bytes(s["min"].get<std::uint64_t>()), format_bytes(s["max"].get<std::uint64_t>()));
+      return fmt::format("{} to {} per rank", format_bytes(s["min"].get<std::uint64_t>()),
+                         format_bytes(s["max"].get<std::uint64_t>()));
     };
     std::vector<std::string> counts;
     for (const auto& [what, n] : r["counts"].items())

@@ -39,7 +39,8 @@ std::vector<std::string> known_words(const CLI::App& app) {
 Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* active = &app;
   for (const CLI::App* sub : app.get_subcommands()) active = sub;
-  const std::string help = fmt::format("barrio{} --help shows what there is", active == &app ? "" : " " + active->get_name());
+  const std::string help =
+      fmt::format("barrio{} --help shows what there is", active == &app ? "" : " " + active->get_name());
   // By exit code: CLI11 gives an ExtrasError of a subcommand the subcommand's name.
   const auto is = [&](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
   if (is(CLI::ExitCodes::ExtrasError) || is(CLI::ExitCodes::RequiredError)) {
@@ -49,24 +50,31 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
       if (active != &app)
         for (const std::string& more : known_words(app)) known.push_back(more);
       const std::string plain = word.substr(0, word.find('='));
-      return {ErrorCode::usage, {.subject = fmt::format("'{}'", word),
-                                 .cause = fmt::format("is not {} of barrio{}.{}", plain.starts_with("-") ? "an option" : active == &app ? "a command" : "an argument",
-                                                      active == &app ? "" : " " + active->get_name(), did_you_mean(plain, known)),
-                                 .remedy = help}};
+      return {ErrorCode::usage,
+              {.subject = fmt::format("'{}'", word),
+               .cause = fmt::format("is not {} of barrio{}.{}",
+                                    plain.starts_with("-") ? "an option"
+                                    : active == &app       ? "a command"
+                                                           : "an argument",
+                                    active == &app ? "" : " " + active->get_name(), did_you_mean(plain, known)),
+               .remedy = help}};
     }
   }
   std::string cause = error.what();
   if (is(CLI::ExitCodes::RequiredError) && active == &app) cause = "a command is needed";
-  return {ErrorCode::usage, {.subject = active == &app ? "barrio" : "barrio " + active->get_name(), .cause = cause, .remedy = help}};
+  return {ErrorCode::usage,
+          {.subject = active == &app ? "barrio" : "barrio " + active->get_name(), .cause = cause, .remedy = help}};
 }
 
 void print_result(const Command& command, const Json& result, const GlobalOptions& options) {
   // Names in a file may be no UTF-8.
   if (!options.result_file.empty())
     write_file_atomically(options.result_file, result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-  const std::string text = options.is_json ? result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : command.render(result);
+  const std::string text =
+      options.is_json ? result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : command.render(result);
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
-  throw Error(ErrorCode::failed, {.subject = "standard output", .cause = fmt::format("cannot be written: {}", std::strerror(errno))});
+  throw Error(ErrorCode::failed,
+              {.subject = "standard output", .cause = fmt::format("cannot be written: {}", std::strerror(errno))});
 }
 
 void print_failure(const Error& error, bool is_json) {
@@ -121,12 +129,15 @@ int run_parallel(Command& command, const GlobalOptions& options, int argc, char*
 int main_of(int argc, char** argv) {
   CLI::App app{"barrio: parallel computing on meshes that change while they run"};
   app.set_help_flag("-h,--help", "Show this help and end");
-  app.set_version_flag("--version", fmt::format("barrio {} ({}), {}, {}", version(), commit(), compiler(), mpi::mpi_library()),
+  app.set_version_flag("--version",
+                       fmt::format("barrio {} ({}), {}, {}", version(), commit(), compiler(), mpi::mpi_library()),
                        "Show version, commit, compiler and MPI, and end");
   GlobalOptions options;
-  app.add_option("--ranks", options.n_ranks, "Start N ranks with the MPI launcher barrio was built for")->check(at_least_one());
+  app.add_option("--ranks", options.n_ranks, "Start N ranks with the MPI launcher barrio was built for")
+      ->check(at_least_one());
   app.add_flag("--json", options.is_json, "Print the result as one JSON document");
-  app.add_option("--result", options.result_file, "Write the result as a JSON document to a file too, for barrio report");
+  app.add_option("--result", options.result_file,
+                 "Write the result as a JSON document to a file too, for barrio report");
   app.add_flag("--times", options.shows_times, "Print the time per phase (min, mean, max over ranks) on stderr");
   app.add_option("--trace", options.trace_file, "Write a Chrome/Perfetto trace, one track per rank");
   app.require_subcommand(1);
@@ -140,7 +151,9 @@ int main_of(int argc, char** argv) {
     command->add_options(*sub);
   }
   CLI::App* reference = app.add_subcommand("reference", "Print the reference page of all commands")->group("");
-  app.footer("Examples:\n  barrio info wing.h5m\n  barrio --ranks 4 load wing.h5m --ghosts 1\n\nEnvironment: BARRIO_LOG (debug, info, warning, error, off), BARRIO_WAIT (spin, yield, block).");
+  app.footer(
+      "Examples:\n  barrio info wing.h5m\n  barrio --ranks 4 load wing.h5m --ghosts 1\n\nEnvironment: BARRIO_LOG "
+      "(debug, info, warning, error, off), BARRIO_WAIT (spin, yield, block).");
 
   try {
     app.parse(argc, argv);
@@ -208,8 +221,8 @@ std::string reference_page(const CLI::App& app, const std::vector<std::unique_pt
   };
   page += "\n## Options of all commands\n" + options_of(app);
   for (const auto& command : commands) {
-    page += fmt::format("\n## barrio {}\n\n{}.\n{}\n```\n{}\n```\n", command->name(), command->summary(), options_of(*app.get_subcommand(command->name())),
-                        command->example());
+    page += fmt::format("\n## barrio {}\n\n{}.\n{}\n```\n{}\n```\n", command->name(), command->summary(),
+                        options_of(*app.get_subcommand(command->name())), command->example());
   }
   return page;
 }

@@ -13,18 +13,29 @@ namespace {
 class Map : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "map"; }
-  [[nodiscard]] std::string summary() const override { return "Place ranks on a machine so that those who talk most are near each other"; }
-  [[nodiscard]] std::string example() const override { return "barrio map traffic.json --machine 2x4 -o ranks.txt --format openmpi-rankfile"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Place ranks on a machine so that those who talk most are near each other";
+  }
+  [[nodiscard]] std::string example() const override {
+    return "barrio map traffic.json --machine 2x4 -o ranks.txt --format openmpi-rankfile";
+  }
   void add_options(CLI::App& app) override {
-    app.add_option("TRAFFIC", traffic_, "Traffic: barrio.traffic JSON, METIS graph, Matrix Market, or Open MPI monitoring files")->required();
-    app.add_option("--machine", machine_, "Machine: NODESxCORES ('2x4'), a tree ('8:16:4;1:10:20') or a torus ('torus:4x4x2;8;1:10')")->required();
+    app.add_option("TRAFFIC", traffic_,
+                   "Traffic: barrio.traffic JSON, METIS graph, Matrix Market, or Open MPI monitoring files")
+        ->required();
+    app.add_option("--machine", machine_,
+                   "Machine: NODESxCORES ('2x4'), a tree ('8:16:4;1:10:20') or a torus ('torus:4x4x2;8;1:10')")
+        ->required();
     app.add_option("--weight", weight_, "What counts: bytes, messages or points")->capture_default_str();
     app.add_option("--hosts", hosts_, "Names of the nodes, in the order the launcher fills them")->delimiter(',');
-    app.add_option("--given", given_, "The order to beat: 'block' (rank i on core i), 'cyclic' (ranks dealt round the nodes, as some launchers do), or a file (permutation, barrio.map)")
+    app.add_option("--given", given_,
+                   "The order to beat: 'block' (rank i on core i), 'cyclic' (ranks dealt round the nodes, as some "
+                   "launchers do), or a file (permutation, barrio.map)")
         ->capture_default_str();
     app.add_option("--time-limit", options_.time_limit_seconds, "Give up improving after so many seconds");
     app.add_option("--seed", options_.seed, "Seed of an additional random search; 0: none")->capture_default_str();
-    app.add_option("-f,--format", format_, "Launcher file: openmpi-rankfile, openmpi-seq, slurm, cray, permutation")->capture_default_str();
+    app.add_option("-f,--format", format_, "Launcher file: openmpi-rankfile, openmpi-seq, slurm, cray, permutation")
+        ->capture_default_str();
     app.add_option("-o,--output", output_, "Launcher file to write");
   }
   Json run(mpi::Context*) override {
@@ -47,11 +58,15 @@ class Map : public Command {
     std::vector<std::pair<std::string, std::string>> rows{
         {"ranks", fmt::format("{} on {}", found_.placement.n_ranks(), machine_)},
         {"cost", fmt::format("{:.6g} -> {:.6g}{}", found_.cost_before, found_.cost_after,
-                             found_.cost_before > 0.0 ? fmt::format(" ({:.1f} % of before; no placement is below {:.6g})", 100.0 * found_.cost_after / found_.cost_before, found_.lower_bound) : "")},
+                             found_.cost_before > 0.0
+                                 ? fmt::format(" ({:.1f} % of before; no placement is below {:.6g})",
+                                               100.0 * found_.cost_after / found_.cost_before, found_.lower_bound)
+                                 : "")},
         {"between nodes", fmt::format("{} -> {} of the {}", percent(share_before_), percent(share_after_), weight_)},
         {"found by", found_.method},
         {"time", format_seconds(found_.seconds)}};
-    if (found_.cost_after >= found_.cost_before) rows.emplace_back("note", "the given order is as good as what was found; it stays");
+    if (found_.cost_after >= found_.cost_before)
+      rows.emplace_back("note", "the given order is as good as what was found; it stays");
     if (!output_.empty()) rows.emplace_back("wrote", output_);
     return traffic_ + "\n" + two_columns(rows);
   }

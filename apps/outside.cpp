@@ -32,8 +32,12 @@ int run_program(const std::vector<std::string>& command) {
 class Report : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "report"; }
-  [[nodiscard]] std::string summary() const override { return "Make one self-contained HTML page of results: pictures, plots, tables"; }
-  [[nodiscard]] std::string example() const override { return "barrio report load.json heat.json map.json heat.vtkhdf -o report.html"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Make one self-contained HTML page of results: pictures, plots, tables";
+  }
+  [[nodiscard]] std::string example() const override {
+    return "barrio report load.json heat.json map.json heat.vtkhdf -o report.html";
+  }
   void add_options(CLI::App& app) override {
     app.add_option("RUN", runs_, "Result documents (.json) and VTKHDF files, or a folder of them")->required();
     app.add_option("-o,--output", output_, "Page to write")->capture_default_str();
@@ -45,9 +49,11 @@ class Report : public Command {
     if (std::filesystem::exists(built / "barrio")) path = built.string() + (path.empty() ? "" : ":" + path);
     if (!path.empty()) ::setenv("PYTHONPATH", path.c_str(), 1);
     if (run_program({python, "-c", "import barrio.report"}) != 0) {
-      throw Error(ErrorCode::failed, {.subject = "barrio report",
-                                      .cause = fmt::format("the Python package barrio with its report is not there for {}", python),
-                                      .remedy = "pip install barrio, or set BARRIO_PYTHON to a Python that has it; barrio doctor says more"});
+      throw Error(
+          ErrorCode::failed,
+          {.subject = "barrio report",
+           .cause = fmt::format("the Python package barrio with its report is not there for {}", python),
+           .remedy = "pip install barrio, or set BARRIO_PYTHON to a Python that has it; barrio doctor says more"});
     }
     std::vector<std::string> command{python, "-m", "barrio.report", "-o", output_};
     command.insert(command.end(), runs_.begin(), runs_.end());
@@ -75,7 +81,9 @@ class Exec : public Command {
  public:
   explicit Exec(const int& n_ranks) : n_ranks_(n_ranks) {}
   [[nodiscard]] std::string name() const override { return "exec"; }
-  [[nodiscard]] std::string summary() const override { return "Run a program of yours on --ranks ranks, with the launcher and the flags that barrio uses itself"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Run a program of yours on --ranks ranks, with the launcher and the flags that barrio uses itself";
+  }
   [[nodiscard]] std::string example() const override { return "barrio --ranks 4 exec ./heat wing8.h5m"; }
   void add_options(CLI::App& app) override {
     // What follows belongs to the program, options too.
@@ -85,7 +93,9 @@ class Exec : public Command {
   }
   Json run(mpi::Context*) override {
     std::vector<std::string> arguments = app_->remaining();
-    if (arguments.empty()) throw Error(ErrorCode::usage, {.subject = "barrio exec", .cause = "a program to run is needed", .remedy = example()});
+    if (arguments.empty())
+      throw Error(ErrorCode::usage,
+                  {.subject = "barrio exec", .cause = "a program to run is needed", .remedy = example()});
     const std::string program = arguments.front();
     arguments.erase(arguments.begin());
     if (program.find('/') != std::string::npos && !std::filesystem::exists(program))
@@ -102,19 +112,22 @@ class Exec : public Command {
 class Doctor : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "doctor"; }
-  [[nodiscard]] std::string summary() const override { return "Say what was found on this machine, what is missing, and how to get it"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Say what was found on this machine, what is missing, and how to get it";
+  }
   [[nodiscard]] std::string example() const override { return "barrio doctor"; }
   void add_options(CLI::App&) override {}
   Json run(mpi::Context*) override {
-    for (const std::filesystem::path& script :
-         {folder_of_program().parent_path() / "share" / "barrio" / "doctor", std::filesystem::path(BARRIO_SOURCE_DIR) / "tools" / "doctor"}) {
+    for (const std::filesystem::path& script : {folder_of_program().parent_path() / "share" / "barrio" / "doctor",
+                                                std::filesystem::path(BARRIO_SOURCE_DIR) / "tools" / "doctor"}) {
       if (!std::filesystem::exists(script)) continue;
       code_ = run_program({"sh", script.string()});
       Json result = json_document("barrio.doctor", 1);
       result["code"] = code_;
       return result;
     }
-    throw Error(ErrorCode::failed, {.subject = "barrio doctor", .cause = "its script is not installed", .remedy = "install barrio again"});
+    throw Error(ErrorCode::failed,
+                {.subject = "barrio doctor", .cause = "its script is not installed", .remedy = "install barrio again"});
   }
   [[nodiscard]] std::string render(const Json&) const override { return ""; }
   [[nodiscard]] int exit_code(const Json&) const override { return code_; }

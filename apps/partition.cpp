@@ -23,7 +23,9 @@ constexpr RegionName reorder_region{"partition.reorder"};
 class Partition : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "partition"; }
-  [[nodiscard]] std::string summary() const override { return "Cut a mesh into parts, put them in order in the file, and judge the cut"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Cut a mesh into parts, put them in order in the file, and judge the cut";
+  }
   [[nodiscard]] std::string example() const override { return "barrio --ranks 2 partition wing.msh -n 8 -o wing8.h5m"; }
   [[nodiscard]] bool is_parallel() const override { return true; }
   void add_options(CLI::App& app) override {
@@ -63,9 +65,8 @@ class Partition : public Command {
     return result;
   }
   [[nodiscard]] std::string render(const Json& r) const override {
-    std::vector<std::pair<std::string, std::string>> rows{
-        {"cells", format_count(r["cells"].get<std::int64_t>())},
-        {"parts", fmt::format("{} by {}", n_parts_, method_)}};
+    std::vector<std::pair<std::string, std::string>> rows{{"cells", format_count(r["cells"].get<std::int64_t>())},
+                                                          {"parts", fmt::format("{} by {}", n_parts_, method_)}};
     if (r.contains("imbalance")) {
       rows.emplace_back("imbalance", fmt::format("{:.4f} (largest part / mean)", r["imbalance"].get<double>()));
       rows.emplace_back("cut sides", format_count(r["cut_sides"].get<std::int64_t>()));
@@ -76,11 +77,13 @@ class Partition : public Command {
 
  private:
   static bool has_graph(const mesh::MeshTables& tables) {
-    return std::all_of(tables.blocks.begin(), tables.blocks.end(),
-                       [](const mesh::CellBlock& b) { return b.type != mesh::CellType::knife && b.type != mesh::CellType::polyhedron; });
+    return std::all_of(tables.blocks.begin(), tables.blocks.end(), [](const mesh::CellBlock& b) {
+      return b.type != mesh::CellType::knife && b.type != mesh::CellType::polyhedron;
+    });
   }
   /// Parts in the order of the graph's rows.
-  static std::vector<std::int32_t> parts_by_row(mpi::Context& context, const mesh::MeshTables& tables, const partition::Graph& graph) {
+  static std::vector<std::int32_t> parts_by_row(mpi::Context& context, const mesh::MeshTables& tables,
+                                                const partition::Graph& graph) {
     struct Label {
       GlobalId cell;
       std::int32_t part;

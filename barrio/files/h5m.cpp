@@ -15,9 +15,8 @@ namespace {
 constexpr const char* root = "/tstt";
 
 [[noreturn]] void refuse(const std::string& path, std::string cause) {
-  throw Error(ErrorCode::bad_input, {.subject = path,
-                                     .cause = std::move(cause),
-                                     .remedy = "check that the file is a complete .h5m mesh"});
+  throw Error(ErrorCode::bad_input,
+              {.subject = path, .cause = std::move(cause), .remedy = "check that the file is a complete .h5m mesh"});
 }
 
 std::int64_t start_id(hid_t file, const std::string& path, const std::string& table) {
@@ -29,7 +28,8 @@ std::int64_t start_id(hid_t file, const std::string& path, const std::string& ta
 /// The value of an enumeration attribute, by the names stored in the file.
 std::string enum_name(hid_t file, const std::string& where, const std::string& attribute_name) {
   const detail::Quiet quiet;
-  const Handle attribute(H5Aopen_by_name(file, where.c_str(), attribute_name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
+  const Handle attribute(H5Aopen_by_name(file, where.c_str(), attribute_name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+                         &H5Aclose);
   if (!attribute) return {};
   const Handle type(H5Aget_type(attribute.get()), &H5Tclose);
   const Handle space(H5Aget_space(attribute.get()), &H5Sclose);
@@ -37,7 +37,8 @@ std::string enum_name(hid_t file, const std::string& where, const std::string& a
   std::array<unsigned char, 16> value{};
   std::array<char, 64> text{};
   if (H5Tget_class(type.get()) != H5T_ENUM || H5Tget_size(type.get()) > value.size() ||
-      H5Aread(attribute.get(), type.get(), value.data()) < 0 || H5Tenum_nameof(type.get(), value.data(), text.data(), text.size()) < 0)
+      H5Aread(attribute.get(), type.get(), value.data()) < 0 ||
+      H5Tenum_nameof(type.get(), value.data(), text.data(), text.size()) < 0)
     return {};
   return text.data();
 }
@@ -68,7 +69,9 @@ H5mTag read_tag(hid_t file, const std::string& name, const H5mCatalog& catalog) 
   if (H5Aexists_by_name(file, where.c_str(), "is_handle", H5P_DEFAULT) > 0) tag.type = "id";
   static constexpr std::array<const char*, 4> storages{"bit", "sparse", "dense", "mesh"};
   const auto storage = read_attribute(file, where, "class");
-  tag.storage = storage.size() == 1 && storage[0] >= 0 && storage[0] < 4 ? storages[static_cast<std::size_t>(storage[0])] : "unknown";
+  tag.storage = storage.size() == 1 && storage[0] >= 0 && storage[0] < 4
+                    ? storages[static_cast<std::size_t>(storage[0])]
+                    : "unknown";
   tag.is_variable = H5Aexists_by_name(file, where.c_str(), "variable_length", H5P_DEFAULT) > 0;
   const auto sparse = extents(file, where + "/id_list");
   if (!sparse.empty()) tag.n_sparse = sparse[0];
@@ -136,15 +139,26 @@ H5mCatalog read_h5m_catalog(hid_t file, const std::string& path) {
 Json to_json(const H5mCatalog& catalog) {
   Json groups = Json::array();
   for (const H5mGroup& g : catalog.groups)
-    groups.push_back({{"name", g.name}, {"type", g.type}, {"n", g.n}, {"n_nodes", g.n_nodes}, {"start_id", g.start_id}});
+    groups.push_back(
+        {{"name", g.name}, {"type", g.type}, {"n", g.n}, {"n_nodes", g.n_nodes}, {"start_id", g.start_id}});
   Json tags = Json::array();
   for (const H5mTag& t : catalog.tags) {
-    tags.push_back({{"name", t.name}, {"type", t.type}, {"storage", t.storage}, {"is_variable", t.is_variable},
-                    {"n_sparse", t.n_sparse}, {"dense_on", t.dense_on}});
+    tags.push_back({{"name", t.name},
+                    {"type", t.type},
+                    {"storage", t.storage},
+                    {"is_variable", t.is_variable},
+                    {"n_sparse", t.n_sparse},
+                    {"dense_on", t.dense_on}});
   }
-  return Json{{"n_vertices", catalog.n_vertices}, {"n_coordinates", catalog.n_coordinates}, {"first_vertex", catalog.first_vertex},
-              {"groups", groups}, {"n_sets", catalog.n_sets}, {"first_set", catalog.first_set},
-              {"n_contents", catalog.n_contents}, {"tags", tags}, {"history", catalog.history}};
+  return Json{{"n_vertices", catalog.n_vertices},
+              {"n_coordinates", catalog.n_coordinates},
+              {"first_vertex", catalog.first_vertex},
+              {"groups", groups},
+              {"n_sets", catalog.n_sets},
+              {"first_set", catalog.first_set},
+              {"n_contents", catalog.n_contents},
+              {"tags", tags},
+              {"history", catalog.history}};
 }
 
 H5mCatalog h5m_catalog_from_json(const Json& json) {
@@ -166,7 +180,8 @@ H5mCatalog h5m_catalog_from_json(const Json& json) {
 }
 
 std::vector<H5mSetValue> read_h5m_set_tag(hid_t file, const H5mCatalog& catalog, const std::string& name) {
-  const auto tag = std::find_if(catalog.tags.begin(), catalog.tags.end(), [&](const H5mTag& t) { return t.name == name; });
+  const auto tag =
+      std::find_if(catalog.tags.begin(), catalog.tags.end(), [&](const H5mTag& t) { return t.name == name; });
   if (tag == catalog.tags.end()) return {};
   const std::string where = fmt::format("{}/tags/{}", root, name);
   std::map<std::int64_t, std::int64_t> values;

@@ -11,34 +11,34 @@ namespace barrio::files {
 
 /// One element table of a .h5m file.
 struct H5mGroup {
-  std::string name;              ///< "Tet4"
-  std::string type;              ///< as the file's own enumeration calls it: "Tet", "Hex", "Polygon", ...
+  std::string name;  ///< "Tet4"
+  std::string type;  ///< as the file's own enumeration calls it: "Tet", "Hex", "Polygon", ...
   std::int64_t n = 0;
-  std::int64_t n_nodes = 0;      ///< per element; 0 where it varies
+  std::int64_t n_nodes = 0;  ///< per element; 0 where it varies
   std::int64_t start_id = 0;
 };
 
 /// One tag of a .h5m file.
 struct H5mTag {
   std::string name;
-  std::string type;                      ///< "int", "double[3]", "opaque[32]", "bit[2]", "id", ...
-  std::string storage;                   ///< "bit", "sparse", "dense", "mesh" or "unknown"
+  std::string type;     ///< "int", "double[3]", "opaque[32]", "bit[2]", "id", ...
+  std::string storage;  ///< "bit", "sparse", "dense", "mesh" or "unknown"
   bool is_variable = false;
-  std::int64_t n_sparse = 0;             ///< entities that carry it in the sparse list
-  std::vector<std::string> dense_on;     ///< tables with a value in every row: "nodes", "sets", group names
+  std::int64_t n_sparse = 0;          ///< entities that carry it in the sparse list
+  std::vector<std::string> dense_on;  ///< tables with a value in every row: "nodes", "sets", group names
 };
 
 /// The tables of a .h5m file, without their contents.
 struct H5mCatalog {
   std::int64_t n_vertices = 0;
-  std::int64_t n_coordinates = 0;        ///< per vertex
-  std::int64_t first_vertex = 1;         ///< start_id
+  std::int64_t n_coordinates = 0;  ///< per vertex
+  std::int64_t first_vertex = 1;   ///< start_id
   std::vector<H5mGroup> groups;
   std::int64_t n_sets = 0;
-  std::int64_t first_set = 0;            ///< start_id
+  std::int64_t first_set = 0;  ///< start_id
   std::int64_t n_contents = 0;
   std::vector<H5mTag> tags;
-  std::vector<std::string> history;      ///< application, version, date, time, repeated
+  std::vector<std::string> history;  ///< application, version, date, time, repeated
 };
 
 /// Read the list of tables. Local; works before MPI_Init.
@@ -49,9 +49,10 @@ H5mCatalog read_h5m_catalog(hid_t file, const std::string& path);
 Json to_json(const H5mCatalog& catalog);
 H5mCatalog h5m_catalog_from_json(const Json& json);
 
-/// An integer tag on sets, sparse and dense storage merged; values equal to the tag's default are left out where storage is dense.
+/// An integer tag on sets, sparse and dense storage merged; values equal to the tag's default are left out where
+/// storage is dense.
 struct H5mSetValue {
-  std::int64_t set;    ///< row in the list of sets
+  std::int64_t set;  ///< row in the list of sets
   std::int64_t value;
 };
 /// Local, on a file open on this process alone. Ascending by set. Empty if there is no such tag.

@@ -56,7 +56,7 @@ void check(herr_t status, const std::string& subject, std::string_view doing) {
 namespace {
 
 void look_at(const std::string& path) {
-  struct ::stat facts {};
+  struct ::stat facts{};
   if (::stat(path.c_str(), &facts) != 0 || ::access(path.c_str(), R_OK) != 0) {
     throw Error(ErrorCode::failed, {.subject = path,
                                     .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
@@ -75,10 +75,9 @@ Handle open_serial(const std::string& path) {
   const Quiet quiet;
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (id < 0) {
-    throw Error(ErrorCode::bad_input,
-                {.subject = path,
-                 .cause = fmt::format("is damaged: {}", detail::hdf5_says()),
-                 .remedy = "copy or write the file again"});
+    throw Error(ErrorCode::bad_input, {.subject = path,
+                                       .cause = fmt::format("is damaged: {}", detail::hdf5_says()),
+                                       .remedy = "copy or write the file again"});
   }
   return {id, &H5Fclose};
 }
@@ -163,12 +162,13 @@ void check_size_of(hid_t dataset, hid_t type, hid_t space, const std::string& pa
   const Handle layout(H5Dget_create_plist(dataset), &H5Pclose);
   const std::uint64_t stored = H5Dget_storage_size(dataset);
   const bool is_chunked = H5Pget_layout(layout.get()) == H5D_CHUNKED;
-  is_absurd = is_absurd || (is_chunked ? bytes / highest_compression > std::max(stored, always_believed_bytes) : bytes > stored);
+  is_absurd = is_absurd ||
+              (is_chunked ? bytes / highest_compression > std::max(stored, always_believed_bytes) : bytes > stored);
   if (!is_absurd) return;
-  throw Error(ErrorCode::bad_input, {.subject = path,
-                                     .cause = fmt::format("announces {} rows, but the file holds only {} bytes of it",
-                                                          sizes[0], stored),
-                                     .remedy = "copy or write the file again"});
+  throw Error(ErrorCode::bad_input,
+              {.subject = path,
+               .cause = fmt::format("announces {} rows, but the file holds only {} bytes of it", sizes[0], stored),
+               .remedy = "copy or write the file again"});
 }
 
 }  // namespace
@@ -205,13 +205,14 @@ RawValues read_raw(hid_t where, const std::string& path, Rows rows) {
   check(rank, path, "asking for the extents");
   check_size_of(dataset.get(), type.get(), space.get(), path);
   if (H5Tdetect_class(type.get(), H5T_VLEN) > 0 || H5Tis_variable_str(type.get()) > 0)
-    throw Error(ErrorCode::bad_input, {.subject = path, .cause = "has values of varying length, which are not expected here"});
+    throw Error(ErrorCode::bad_input,
+                {.subject = path, .cause = "has values of varying length, which are not expected here"});
   const auto n_rows = rank > 0 ? static_cast<std::int64_t>(sizes[0]) : 1;
   if (rows.count < 0) rows = {0, n_rows};
   if (rows.first < 0 || rows.count > n_rows - rows.first) {
     throw Error(ErrorCode::bad_input, {.subject = path,
-                                       .cause = fmt::format("has {} rows, rows {} to {} were wanted", n_rows, rows.first,
-                                                            rows.first + rows.count)});
+                                       .cause = fmt::format("has {} rows, rows {} to {} were wanted", n_rows,
+                                                            rows.first, rows.first + rows.count)});
   }
   RawValues raw;
   raw.value_bytes = H5Tget_size(type.get());
@@ -224,15 +225,16 @@ RawValues read_raw(hid_t where, const std::string& path, Rows rows) {
     if (n_values == 0) {
       check(H5Sselect_none(space.get()), path, "selecting rows");
     } else {
-      check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr), path, "selecting rows");
+      check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr), path,
+            "selecting rows");
     }
   }
   const Handle memory = checked(H5Screate_simple(1, &n_values, nullptr), &H5Sclose, path, "reading");
   raw.bytes.resize(std::max<std::size_t>(n_values * raw.value_bytes, 1));
   const Handle transfer = checked(H5Pcreate(H5P_DATASET_XFER), &H5Pclose, path, "reading");
   detail::use_all_ranks(dataset.get(), transfer.get());
-  check(H5Dread(dataset.get(), type.get(), memory.get(), space.get(), transfer.get(), raw.bytes.data()),
-        path, "reading");
+  check(H5Dread(dataset.get(), type.get(), memory.get(), space.get(), transfer.get(), raw.bytes.data()), path,
+        "reading");
   raw.bytes.resize(n_values * raw.value_bytes);
 
   Handle number(H5Tcopy(type.get()), &H5Tclose);
@@ -273,9 +275,17 @@ std::vector<std::int64_t> read_integers(hid_t where, const std::string& path, Ro
     // Each value is widened by itself: the two arms of a conditional would first meet in an unsigned type.
     const auto widen = [](auto number) { return static_cast<std::int64_t>(number); };
     switch (raw.value_bytes) {
-      case 1: numbers[i] = raw.is_signed ? widen(native<std::int8_t>(at, false)) : widen(native<std::uint8_t>(at, false)); break;
-      case 2: numbers[i] = raw.is_signed ? widen(native<std::int16_t>(at, raw.swaps)) : widen(native<std::uint16_t>(at, raw.swaps)); break;
-      case 4: numbers[i] = raw.is_signed ? widen(native<std::int32_t>(at, raw.swaps)) : widen(native<std::uint32_t>(at, raw.swaps)); break;
+      case 1:
+        numbers[i] = raw.is_signed ? widen(native<std::int8_t>(at, false)) : widen(native<std::uint8_t>(at, false));
+        break;
+      case 2:
+        numbers[i] =
+            raw.is_signed ? widen(native<std::int16_t>(at, raw.swaps)) : widen(native<std::uint16_t>(at, raw.swaps));
+        break;
+      case 4:
+        numbers[i] =
+            raw.is_signed ? widen(native<std::int32_t>(at, raw.swaps)) : widen(native<std::uint32_t>(at, raw.swaps));
+        break;
       case 8: numbers[i] = native<std::int64_t>(at, raw.swaps); break;
       default: wrong_kind(path, "integers of 1, 2, 4 or 8 bytes");
     }

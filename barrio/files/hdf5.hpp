@@ -13,8 +13,8 @@
 
 namespace barrio::files {
 
-/// Own an HDF5 identifier of any kind. Move-only. Closing a parallel file is collective, so its handle is closed on purpose;
-/// while an exception is on its way nothing is closed.
+/// Own an HDF5 identifier of any kind. Move-only. Closing a parallel file is collective, so its handle is closed on
+/// purpose; while an exception is on its way nothing is closed.
 class Handle {
  public:
   Handle() = default;
@@ -45,7 +45,8 @@ void check(herr_t status, const std::string& subject, std::string_view doing);
 /// @throws Error{failed} if it does not exist or may not be read; {bad_input} if it is no HDF5 file or is truncated
 Handle open_to_read(const std::string& path);
 
-/// Open a file to read it on all ranks together. Collective; rank 0 looks first, so a faulty file fails without parallel I/O.
+/// Open a file to read it on all ranks together. Collective; rank 0 looks first, so a faulty file fails without
+/// parallel I/O.
 /// @throws AgreedError as open_to_read
 Handle open_to_read(mpi::Context& context, const std::string& path);
 
@@ -56,7 +57,8 @@ std::vector<std::string> names_in(hid_t where, const std::string& path);
 /// Extents of a dataset; empty if there is no such dataset. Local.
 std::vector<std::int64_t> extents(hid_t where, const std::string& path);
 
-/// Check that a dataset announces no more values than its storage can hold, so that a damaged size is not believed. Local.
+/// Check that a dataset announces no more values than its storage can hold, so that a damaged size is not believed.
+/// Local.
 /// @throws Error{bad_input} naming the dataset
 void check_size(hid_t where, const std::string& path);
 
@@ -69,8 +71,8 @@ struct Rows {
 inline constexpr Rows all_rows{0, -1};
 
 /// Read integers of any width, sign and byte order. Collective if the file is open on all ranks, local otherwise.
-/// The bytes are read as they are in the file and converted here, since a conversion inside parallel HDF5 would make every
-/// rank read alone.
+/// The bytes are read as they are in the file and converted here, since a conversion inside parallel HDF5 would make
+/// every rank read alone.
 /// @throws Error{bad_input} if the dataset is absent or holds no integers
 std::vector<std::int64_t> read_integers(hid_t where, const std::string& path, Rows rows = all_rows);
 /// Read floating-point numbers of any width and byte order. As read_integers.

@@ -30,15 +30,16 @@ void detail::use_all_ranks(hid_t dataset, hid_t transfer) {
 namespace {
 
 Error cannot_write(const std::string& path, const std::string& reason) {
-  return {ErrorCode::failed, {.subject = path,
-                              .cause = fmt::format("cannot be written: {}", reason),
-                              .remedy = "choose another place with -o, or make room and rights for it"}};
+  return {ErrorCode::failed,
+          {.subject = path,
+           .cause = fmt::format("cannot be written: {}", reason),
+           .remedy = "choose another place with -o, or make room and rights for it"}};
 }
 
 /// Ask the file system for the space, so that a full disk is noticed before HDF5 writes.
 void reserve(const std::string& path, const std::string& temporary, std::uint64_t bytes) {
   // The rename would put a file in the place of a device such as /dev/null.
-  struct ::stat known {};
+  struct ::stat known{};
   if (::stat(path.c_str(), &known) == 0 && !S_ISREG(known.st_mode))
     throw cannot_write(path, S_ISDIR(known.st_mode) ? "it is a folder" : "it is a device or a pipe, not a file");
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -61,8 +62,8 @@ void hold(const std::string& path, const std::string& temporary, std::uint64_t b
     throw cannot_write(path, fmt::format("{} for {}", std::strerror(reason), format_bytes(bytes)));
 }
 
-constexpr std::uint64_t metadata_bytes = 32768;         // of the file as a whole
-constexpr std::uint64_t metadata_bytes_of_one = 1024;   // of a dataset, or of a chunk
+constexpr std::uint64_t metadata_bytes = 32768;        // of the file as a whole
+constexpr std::uint64_t metadata_bytes_of_one = 1024;  // of a dataset, or of a chunk
 
 }  // namespace
 
@@ -83,7 +84,8 @@ FileWriter::FileWriter(mpi::Context& context, std::string path, std::uint64_t ex
     const hid_t id = H5Fcreate(temporary_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
     if (id < 0) throw cannot_write(path_, detail::hdf5_says());
     file_ = Handle(id, &H5Fclose);
-    if (context_.is_root() && reserved_bytes_ > 0) hold(path_, temporary_, reserved_bytes_);  // creating the file gave it back
+    if (context_.is_root() && reserved_bytes_ > 0)
+      hold(path_, temporary_, reserved_bytes_);  // creating the file gave it back
   });
   if (status && context_.is_root()) ::unlink(temporary_.c_str());
   agree(context_, status);
@@ -122,8 +124,9 @@ void FileWriter::commit_type(const std::string& path, hid_t type) {
 void FileWriter::write_attribute(const std::string& path, const std::string& name, hid_t type, const void* value) {
   const Quiet quiet;
   const Handle space(H5Screate(H5S_SCALAR), &H5Sclose);
-  const Handle attribute(H5Acreate_by_name(id(), path.c_str(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                         &H5Aclose);
+  const Handle attribute(
+      H5Acreate_by_name(id(), path.c_str(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+      &H5Aclose);
   if (!attribute || H5Awrite(attribute.get(), type, value) < 0) fail(detail::hdf5_says());
 }
 
@@ -131,12 +134,14 @@ void FileWriter::write_attribute(const std::string& path, const std::string& nam
   write_attribute(path, name, H5T_NATIVE_INT64, &value);
 }
 
-void FileWriter::write_attribute(const std::string& path, const std::string& name, std::span<const std::int64_t> values) {
+void FileWriter::write_attribute(const std::string& path, const std::string& name,
+                                 std::span<const std::int64_t> values) {
   const Quiet quiet;
   const auto n = static_cast<hsize_t>(values.size());
   const Handle space(H5Screate_simple(1, &n, nullptr), &H5Sclose);
-  const Handle attribute(
-      H5Acreate_by_name(id(), path.c_str(), name.c_str(), H5T_NATIVE_INT64, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
+  const Handle attribute(H5Acreate_by_name(id(), path.c_str(), name.c_str(), H5T_NATIVE_INT64, space.get(), H5P_DEFAULT,
+                                           H5P_DEFAULT, H5P_DEFAULT),
+                         &H5Aclose);
   if (!attribute || H5Awrite(attribute.get(), H5T_NATIVE_INT64, values.data()) < 0) fail(detail::hdf5_says());
 }
 
@@ -173,13 +178,17 @@ bool write_slab(hid_t dataset, hid_t memory_type, std::int64_t row_size, std::in
 void FileWriter::write_rows(const std::string& path, hid_t type, hid_t memory_type, std::int64_t n_rows,
                             std::int64_t row_size, std::int64_t first, std::int64_t count, const void* values) {
   const Quiet quiet;
-  claim(static_cast<std::uint64_t>(n_rows) * static_cast<std::uint64_t>(std::max<std::int64_t>(row_size, 1)) * H5Tget_size(type) + metadata_bytes_of_one);
+  claim(static_cast<std::uint64_t>(n_rows) * static_cast<std::uint64_t>(std::max<std::int64_t>(row_size, 1)) *
+            H5Tget_size(type) +
+        metadata_bytes_of_one);
   const std::array<hsize_t, 2> size{static_cast<hsize_t>(n_rows), static_cast<hsize_t>(row_size)};
   const Handle space(H5Screate_simple(row_size > 0 ? 2 : 1, size.data(), nullptr), &H5Sclose);
   const Handle links(H5Pcreate(H5P_LINK_CREATE), &H5Pclose);
   H5Pset_create_intermediate_group(links.get(), 1);
-  const Handle dataset(H5Dcreate2(id(), path.c_str(), type, space.get(), links.get(), H5P_DEFAULT, H5P_DEFAULT), &H5Dclose);
-  const bool written = dataset && (n_rows == 0 || write_slab(dataset.get(), memory_type, row_size, first, count, values));
+  const Handle dataset(H5Dcreate2(id(), path.c_str(), type, space.get(), links.get(), H5P_DEFAULT, H5P_DEFAULT),
+                       &H5Dclose);
+  const bool written =
+      dataset && (n_rows == 0 || write_slab(dataset.get(), memory_type, row_size, first, count, values));
   agree_after(context_, [&] {
     if (!written) throw cannot_write(path_, detail::hdf5_says());
   });
@@ -190,15 +199,18 @@ void FileWriter::make_growing(const std::string& path, hid_t type, std::int64_t 
   const int rank = row_size > 0 ? 2 : 1;
   const std::array<hsize_t, 2> size{0, static_cast<hsize_t>(row_size)};
   const std::array<hsize_t, 2> limit{H5S_UNLIMITED, static_cast<hsize_t>(row_size)};
-  const std::array<hsize_t, 2> chunk{static_cast<hsize_t>(std::max<std::int64_t>(chunk_rows, 1)), static_cast<hsize_t>(row_size)};
+  const std::array<hsize_t, 2> chunk{static_cast<hsize_t>(std::max<std::int64_t>(chunk_rows, 1)),
+                                     static_cast<hsize_t>(row_size)};
   const Handle space(H5Screate_simple(rank, size.data(), limit.data()), &H5Sclose);
   const Handle layout(H5Pcreate(H5P_DATASET_CREATE), &H5Pclose);
   H5Pset_chunk(layout.get(), rank, chunk.data());
   const Handle links(H5Pcreate(H5P_LINK_CREATE), &H5Pclose);
   H5Pset_create_intermediate_group(links.get(), 1);
-  const Handle dataset(H5Dcreate2(id(), path.c_str(), type, space.get(), links.get(), layout.get(), H5P_DEFAULT), &H5Dclose);
+  const Handle dataset(H5Dcreate2(id(), path.c_str(), type, space.get(), links.get(), layout.get(), H5P_DEFAULT),
+                       &H5Dclose);
   if (!dataset) fail(detail::hdf5_says());
-  growing_[path] = {static_cast<std::int64_t>(chunk[0]), H5Tget_size(type) * static_cast<std::uint64_t>(std::max<std::int64_t>(row_size, 1)), 0};
+  growing_[path] = {static_cast<std::int64_t>(chunk[0]),
+                    H5Tget_size(type) * static_cast<std::uint64_t>(std::max<std::int64_t>(row_size, 1)), 0};
 }
 
 void FileWriter::write_growing(const std::string& path, hid_t memory_type, std::int64_t n_rows, std::int64_t row_size,
@@ -206,7 +218,8 @@ void FileWriter::write_growing(const std::string& path, hid_t memory_type, std::
   const Quiet quiet;
   Growth& growth = growing_.at(path);
   const auto n_chunks = static_cast<std::uint64_t>((n_rows + growth.chunk_rows - 1) / growth.chunk_rows);
-  const std::uint64_t bytes = n_chunks * (static_cast<std::uint64_t>(growth.chunk_rows) * growth.row_bytes + metadata_bytes_of_one);
+  const std::uint64_t bytes =
+      n_chunks * (static_cast<std::uint64_t>(growth.chunk_rows) * growth.row_bytes + metadata_bytes_of_one);
   claim(bytes - std::min(bytes, growth.claimed_bytes));
   growth.claimed_bytes = std::max(bytes, growth.claimed_bytes);
   const Handle dataset(H5Dopen2(id(), path.c_str(), H5P_DEFAULT), &H5Dclose);

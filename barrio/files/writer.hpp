@@ -81,14 +81,24 @@ class FileWriter {
 };
 
 template <>
-inline hid_t FileWriter::native_type<double>() { return H5T_NATIVE_DOUBLE; }
+inline hid_t FileWriter::native_type<double>() {
+  return H5T_NATIVE_DOUBLE;
+}
 template <>
-inline hid_t FileWriter::native_type<float>() { return H5T_NATIVE_FLOAT; }
+inline hid_t FileWriter::native_type<float>() {
+  return H5T_NATIVE_FLOAT;
+}
 template <>
-inline hid_t FileWriter::native_type<std::int64_t>() { return H5T_NATIVE_INT64; }
+inline hid_t FileWriter::native_type<std::int64_t>() {
+  return H5T_NATIVE_INT64;
+}
 template <>
-inline hid_t FileWriter::native_type<std::int32_t>() { return H5T_NATIVE_INT32; }
+inline hid_t FileWriter::native_type<std::int32_t>() {
+  return H5T_NATIVE_INT32;
+}
 template <>
-inline hid_t FileWriter::native_type<std::uint8_t>() { return H5T_NATIVE_UINT8; }
+inline hid_t FileWriter::native_type<std::uint8_t>() {
+  return H5T_NATIVE_UINT8;
+}
 
 }  // namespace barrio::files

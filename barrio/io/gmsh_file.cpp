@@ -23,7 +23,8 @@ class Scanner {
  public:
   explicit Scanner(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb"), &std::fclose) {
     if (!file_) {
-      throw Error(ErrorCode::failed, {.subject = path, .cause = fmt::format("cannot be read: {}", std::strerror(errno))});
+      throw Error(ErrorCode::failed,
+                  {.subject = path, .cause = fmt::format("cannot be read: {}", std::strerror(errno))});
     }
   }
   [[nodiscard]] std::int64_t offset() const { return ::ftello(file_.get()); }
@@ -116,7 +117,8 @@ int gmsh_dimension(int type) {
 /// Cut rows into one share per rank while blocks pass by.
 class Cutter {
  public:
-  Cutter(std::int64_t n_rows, int n_ranks, std::vector<std::pair<Rank, GmshSegment>>& out) : slabs_{n_rows, n_ranks}, out_(out) {}
+  Cutter(std::int64_t n_rows, int n_ranks, std::vector<std::pair<Rank, GmshSegment>>& out)
+      : slabs_{n_rows, n_ranks}, out_(out) {}
 
   /// Pieces of a block: for each, `visit(piece)`; offsets are filled by the caller.
   template <class Visit>
@@ -206,7 +208,8 @@ class Indexer {
       const std::string text = in_.rest();
       const std::size_t first = text.find('"');
       const std::size_t last = text.rfind('"');
-      if (first != std::string::npos && last > first) index_.group_names[{dim, group}] = text.substr(first + 1, last - first - 1);
+      if (first != std::string::npos && last > first)
+        index_.group_names[{dim, group}] = text.substr(first + 1, last - first - 1);
     }
   }
   void entities() {
@@ -260,7 +263,8 @@ class Indexer {
       block.entity_tag = word();
       block.type = word();
       block.n = checked_count(in_, index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>());
-      if (block.entity_dim < 0 || block.entity_dim > 3) in_.refuse(fmt::format("has nodes on an entity of dimension {}", block.entity_dim));
+      if (block.entity_dim < 0 || block.entity_dim > 3)
+        in_.refuse(fmt::format("has nodes on an entity of dimension {}", block.entity_dim));
       n_seen += block.n;
       if (n_seen > head[1]) in_.refuse("has more nodes than it announces");
       if (index_.is_binary) {
@@ -310,9 +314,11 @@ class Indexer {
       if (n_seen > head[1]) in_.refuse("has more elements than it announces");
       const std::int64_t width = 8 * (1 + std::int64_t{gmsh_nodes_per_element(block.type)});
       if (width == 8)
-        in_.refuse(fmt::format("has elements of Gmsh type {}, which is not supported: save a first-order mesh", block.type));
+        in_.refuse(
+            fmt::format("has elements of Gmsh type {}, which is not supported: save a first-order mesh", block.type));
       if (block.entity_dim != gmsh_dimension(block.type))
-        in_.refuse(fmt::format("has elements of Gmsh type {} on an entity of dimension {}", block.type, block.entity_dim));
+        in_.refuse(
+            fmt::format("has elements of Gmsh type {} on an entity of dimension {}", block.type, block.entity_dim));
       if (index_.is_binary) {
         const std::int64_t first = in_.offset();
         cutter.cut(b, block.n, [&](GmshSegment& s) { s.offset = first + width * s.first; });
@@ -382,8 +388,10 @@ void GmshIndex::share(mpi::Context& context) {
   }
   mpi::broadcast(context, text);
   const Json both = Json::parse(text);
-  for (const Json& entry : both[0]) group_names[{entry[0].get<int>(), entry[1].get<int>()}] = entry[2].get<std::string>();
-  for (const Json& entry : both[1]) groups[{entry[0].get<int>(), entry[1].get<int>()}] = entry[2].get<std::vector<int>>();
+  for (const Json& entry : both[0])
+    group_names[{entry[0].get<int>(), entry[1].get<int>()}] = entry[2].get<std::string>();
+  for (const Json& entry : both[1])
+    groups[{entry[0].get<int>(), entry[1].get<int>()}] = entry[2].get<std::vector<int>>();
 }
 
 GmshShares GmshIndex::shares_of(mpi::Context& context) const {

@@ -33,8 +33,11 @@ class Quality {
   }
   [[nodiscard]] std::int64_t n() const noexcept { return n_; }
   [[nodiscard]] Json json() const {
-    return Json{{"shortest_edge", shortest_}, {"longest_edge", longest_}, {"min_edge_ratio", min_ratio_},
-                {"mean_edge_ratio", sum_ratio_ / static_cast<double>(std::max<std::int64_t>(n_, 1))}, {"inverted", n_inverted_}};
+    return Json{{"shortest_edge", shortest_},
+                {"longest_edge", longest_},
+                {"min_edge_ratio", min_ratio_},
+                {"mean_edge_ratio", sum_ratio_ / static_cast<double>(std::max<std::int64_t>(n_, 1))},
+                {"inverted", n_inverted_}};
   }
 
  private:
@@ -60,7 +63,8 @@ Json box_of(const std::vector<Point>& points) {
   return Json{{"low", low}, {"high", high}};
 }
 
-void add_cells(hid_t file, const files::H5mGroup& group, std::int64_t first_vertex, const std::vector<Point>& points, Quality& quality) {
+void add_cells(hid_t file, const files::H5mGroup& group, std::int64_t first_vertex, const std::vector<Point>& points,
+               Quality& quality) {
   const CellType type = *detail::cell_type_of(group.type);
   const std::string where = "/tstt/elements/" + group.name;
   const auto nodes = files::read_integers(file, where + "/connectivity");
@@ -69,17 +73,22 @@ void add_cells(hid_t file, const files::H5mGroup& group, std::int64_t first_vert
   std::vector<Point> corners;
   std::size_t begin = 0;
   for (std::int64_t i = 0; i < group.n; ++i) {
-    const std::size_t end = group.n_nodes > 0 ? begin + static_cast<std::size_t>(group.n_nodes) : static_cast<std::size_t>(ends[static_cast<std::size_t>(i)] + 1);
+    const std::size_t end = group.n_nodes > 0 ? begin + static_cast<std::size_t>(group.n_nodes)
+                                              : static_cast<std::size_t>(ends[static_cast<std::size_t>(i)] + 1);
     corners.clear();
     const std::size_t n = end < begin ? 0 : mesh::detail::n_corners(type, end - begin);
     if (end < begin || end > nodes.size() || n > end - begin) {
-      throw Error(ErrorCode::bad_input, {.subject = where, .cause = fmt::format("element {} has {} nodes", i, static_cast<std::int64_t>(end - begin)),
-                                         .remedy = "the file is damaged or was written wrongly"});
+      throw Error(ErrorCode::bad_input,
+                  {.subject = where,
+                   .cause = fmt::format("element {} has {} nodes", i, static_cast<std::int64_t>(end - begin)),
+                   .remedy = "the file is damaged or was written wrongly"});
     }
     for (std::size_t k = begin; k < begin + n; ++k) {
       const std::int64_t row = nodes[k] - first_vertex;
       if (row < 0 || row >= static_cast<std::int64_t>(points.size()))
-        throw Error(ErrorCode::bad_input, {.subject = where, .cause = fmt::format("element {} has vertex {}, which does not exist", i, nodes[k])});
+        throw Error(
+            ErrorCode::bad_input,
+            {.subject = where, .cause = fmt::format("element {} has vertex {}, which does not exist", i, nodes[k])});
       corners.push_back(points[static_cast<std::size_t>(row)]);
     }
     if (!corners.empty()) quality.add(type, corners);
@@ -105,13 +114,15 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
     }
     counts[*type] += group.n;
     if (group.n > 0) top = std::max(top, mesh::topology(*type).dim);
-    if (*type == CellType::polyhedron) unsupported.push_back(fmt::format("{} polyhedra: barrio does not load them yet", group.n));
+    if (*type == CellType::polyhedron)
+      unsupported.push_back(fmt::format("{} polyhedra: barrio does not load them yet", group.n));
   }
   result["entities"] = Json::object();
   for (const auto& [type, n] : counts) result["entities"][std::string(mesh::topology(type).plural)] = n;
   if (!unsupported.empty()) result["unsupported"] = unsupported;
 
-  Json sets{{"total", catalog.n_sets}, {"parts", files::read_h5m_set_tag(file.get(), catalog, detail::partition_tag).size()}};
+  Json sets{{"total", catalog.n_sets},
+            {"parts", files::read_h5m_set_tag(file.get(), catalog, detail::partition_tag).size()}};
   const auto names = files::read_h5m_set_names(file.get(), catalog);
   Json named = Json::array();
   for (const detail::SetTag& tag : detail::set_tags) {
@@ -120,7 +131,8 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
     if (tag.kind == mesh::SetKind::geometry) continue;
     for (const files::H5mSetValue& entry : marked) {
       const auto at = std::lower_bound(names.begin(), names.end(), std::pair(entry.set, std::string()));
-      named.push_back({{"kind", mesh::name(tag.kind)}, {"id", entry.value},
+      named.push_back({{"kind", mesh::name(tag.kind)},
+                       {"id", entry.value},
                        {"name", at != names.end() && at->first == entry.set ? at->second : ""}});
     }
   }
@@ -128,10 +140,15 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
   result["named_sets"] = named;
   result["tags"] = Json::array();
   for (const files::H5mTag& tag : catalog.tags) {
-    result["tags"].push_back({{"name", tag.name}, {"type", tag.type.empty() ? "unknown" : tag.type}, {"storage", tag.storage},
-                              {"variable_length", tag.is_variable}, {"sparse_values", tag.n_sparse}, {"dense_on", tag.dense_on}});
+    result["tags"].push_back({{"name", tag.name},
+                              {"type", tag.type.empty() ? "unknown" : tag.type},
+                              {"storage", tag.storage},
+                              {"variable_length", tag.is_variable},
+                              {"sparse_values", tag.n_sparse},
+                              {"dense_on", tag.dense_on}});
   }
-  if (!options.with_quality || static_cast<std::uint64_t>(catalog.n_vertices) * sizeof(Point) > options.limit_bytes) return result;
+  if (!options.with_quality || static_cast<std::uint64_t>(catalog.n_vertices) * sizeof(Point) > options.limit_bytes)
+    return result;
   const auto width = static_cast<std::size_t>(catalog.n_coordinates);
   const auto x = files::read_reals(file.get(), "/tstt/nodes/coordinates");
   std::vector<Point> points(x.size() / width, Point{});
@@ -149,8 +166,9 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
 
 Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   const detail::GmshIndex index = detail::index_gmsh(path, 1);
-  static const std::map<int, CellType> types{{1, CellType::edge}, {2, CellType::triangle}, {3, CellType::quad}, {4, CellType::tet},
-                                             {5, CellType::hex},  {6, CellType::prism},    {7, CellType::pyramid}};
+  static const std::map<int, CellType> types{{1, CellType::edge},   {2, CellType::triangle}, {3, CellType::quad},
+                                             {4, CellType::tet},    {5, CellType::hex},      {6, CellType::prism},
+                                             {7, CellType::pyramid}};
   Json result;
   result["format"] = index.is_binary ? "Gmsh 4.1, binary" : "Gmsh 4.1, text";
   std::int64_t n_vertices = 0;
@@ -163,7 +181,8 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
     if (types.count(block.type) == 0) continue;
     counts[types.at(block.type)] += block.n;
     top = std::max(top, block.entity_dim);
-    for (const int group : index.groups_of(block.entity_dim, block.entity_tag)) groups[{block.entity_dim, group}] += block.n;
+    for (const int group : index.groups_of(block.entity_dim, block.entity_tag))
+      groups[{block.entity_dim, group}] += block.n;
   }
   result["entities"] = Json::object();
   for (const auto& [type, n] : counts) result["entities"][std::string(mesh::topology(type).plural)] = n;
@@ -172,13 +191,16 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   for (const auto& [key, n] : groups) {
     const bool is_material = key.first == top;
     n_material += is_material ? 1 : 0;
-    named.push_back({{"kind", is_material ? "material" : "neumann"}, {"id", key.second}, {"name", index.group_name(key.first, key.second)}});
+    named.push_back({{"kind", is_material ? "material" : "neumann"},
+                     {"id", key.second},
+                     {"name", index.group_name(key.first, key.second)}});
   }
   const auto n_groups = static_cast<std::int64_t>(groups.size());
   result["sets"] = {{"total", n_groups}, {"parts", 0}, {"material", n_material}, {"neumann", n_groups - n_material}};
   result["named_sets"] = named;
   result["tags"] = Json::array();
-  if (!options.with_quality || static_cast<std::uint64_t>(n_vertices) * sizeof(Point) > options.limit_bytes) return result;
+  if (!options.with_quality || static_cast<std::uint64_t>(n_vertices) * sizeof(Point) > options.limit_bytes)
+    return result;
   detail::GmshShares all;
   for (const auto& [rank, segment] : index.node_segments) all.nodes.push_back(segment);
   for (const auto& [rank, segment] : index.element_segments) all.elements.push_back(segment);
@@ -190,17 +212,21 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   if (!points.empty()) result["box"] = box_of(points);
   Quality quality;
   std::vector<Point> corners;
-  detail::read_gmsh_elements(path, index, all, [&](std::size_t block, std::int64_t, std::span<const std::int64_t> nodes) {
-    if (index.elements[block].entity_dim != top) return;
-    corners.clear();
-    for (const std::int64_t tag : nodes) {
-      const auto at = std::lower_bound(tagged.begin(), tagged.end(), tag, [](const auto& entry, std::int64_t t) { return entry.first < t; });
-      if (at == tagged.end() || at->first != tag)
-        throw Error(ErrorCode::bad_input, {.subject = path, .cause = fmt::format("an element has node {}, which is not in the file", tag)});
-      corners.push_back(at->second);
-    }
-    quality.add(types.at(index.elements[block].type), corners);
-  });
+  detail::read_gmsh_elements(
+      path, index, all, [&](std::size_t block, std::int64_t, std::span<const std::int64_t> nodes) {
+        if (index.elements[block].entity_dim != top) return;
+        corners.clear();
+        for (const std::int64_t tag : nodes) {
+          const auto at = std::lower_bound(tagged.begin(), tagged.end(), tag,
+                                           [](const auto& entry, std::int64_t t) { return entry.first < t; });
+          if (at == tagged.end() || at->first != tag)
+            throw Error(
+                ErrorCode::bad_input,
+                {.subject = path, .cause = fmt::format("an element has node {}, which is not in the file", tag)});
+          corners.push_back(at->second);
+        }
+        quality.add(types.at(index.elements[block].type), corners);
+      });
   if (quality.n() > 0) result["quality"] = quality.json();
   return result;
 }

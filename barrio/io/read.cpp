@@ -4,8 +4,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <filesystem>
+#include <fstream>
 
 #include "barrio/base/error.hpp"
 #include "barrio/files/hdf5.hpp"
@@ -36,7 +36,8 @@ Format detect_format(const std::string& path) {
   std::string head(16, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   if (file.bad()) {
-    throw Error(ErrorCode::failed, {.subject = path, .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
+    throw Error(ErrorCode::failed, {.subject = path,
+                                    .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
                                     .remedy = "check the file system"});
   }
   head.resize(static_cast<std::size_t>(file.gcount()));
@@ -46,10 +47,9 @@ Format detect_format(const std::string& path) {
     const files::Handle open = files::open_to_read(path);  // says what is wrong if it is no HDF5 file, or a torn one
     return files::has(open.get(), "/VTKHDF") ? Format::vtkhdf : Format::h5m;
   }
-  throw Error(ErrorCode::bad_input,
-              {.subject = path,
-               .cause = head.empty() ? "is empty" : "is of no format that barrio reads",
-               .remedy = "barrio reads .h5m and Gmsh .msh 4.1"});
+  throw Error(ErrorCode::bad_input, {.subject = path,
+                                     .cause = head.empty() ? "is empty" : "is of no format that barrio reads",
+                                     .remedy = "barrio reads .h5m and Gmsh .msh 4.1"});
 }
 
 mesh::MeshTables read_tables(mpi::Context& context, const std::string& path) {
@@ -73,11 +73,12 @@ mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions opti
   mesh::MeshTables tables = read_tables(context, path);
   if (tables.n_parts == 0) {
     const Region region(context.trace(), partition_region);
-    context.log().info(fmt::format("{} has no partition: cutting it into {} parts by {}", path, context.size(), options.partitioner));
+    context.log().info(
+        fmt::format("{} has no partition: cutting it into {} parts by {}", path, context.size(), options.partitioner));
     mesh::partition_cells(context, tables, context.size(), options.partitioner);
   } else if (tables.n_parts < context.size()) {
-    context.log().notice(fmt::format("{} has {} parts for {} ranks: {} ranks stay empty", path, tables.n_parts, context.size(),
-                                     context.size() - tables.n_parts));
+    context.log().notice(fmt::format("{} has {} parts for {} ranks: {} ranks stay empty", path, tables.n_parts,
+                                     context.size(), context.size() - tables.n_parts));
   }
   return {context, tables, {.ghost_layers = options.ghost_layers}};
 }

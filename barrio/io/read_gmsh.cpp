@@ -57,7 +57,8 @@ struct TaggedVertex {
 class VertexRows {
  public:
   /// Collective. Sorts vertices by tag over all ranks and fills the tables.
-  VertexRows(mpi::Context& context, const std::string& path, std::vector<TaggedVertex> mine, std::int64_t max_tag, MeshTables& tables)
+  VertexRows(mpi::Context& context, const std::string& path, std::vector<TaggedVertex> mine, std::int64_t max_tag,
+             MeshTables& tables)
       : context_(context), homes_{max_tag + 1, context.size()} {
     std::vector<Rank> to;
     for (const TaggedVertex& v : mine) to.push_back(homes_.rank_of(v.tag));
@@ -96,7 +97,8 @@ class VertexRows {
     auto asked = exchange::route(context_, exchange::pack_by_rank<GlobalId>(to, wanted));
     agree_after(context_, [&] {
       for (GlobalId& tag : asked.items) {
-        const auto at = std::lower_bound(held_.begin(), held_.end(), value(tag), [](const TaggedVertex& v, std::int64_t t) { return v.tag < t; });
+        const auto at = std::lower_bound(held_.begin(), held_.end(), value(tag),
+                                         [](const TaggedVertex& v, std::int64_t t) { return v.tag < t; });
         if (at == held_.end() || at->tag != value(tag)) missing(path, tag);
         tag = GlobalId{first_row_ + (at - held_.begin())};
       }
@@ -108,8 +110,9 @@ class VertexRows {
 
  private:
   [[noreturn]] static void missing(const std::string& path, GlobalId tag) {
-    throw Error(ErrorCode::bad_input,
-                {.subject = path, .cause = fmt::format("an element has node {}, which is not in the file", value(tag))});
+    throw Error(
+        ErrorCode::bad_input,
+        {.subject = path, .cause = fmt::format("an element has node {}, which is not in the file", value(tag))});
   }
   mpi::Context& context_;
   Slabs homes_;
@@ -147,21 +150,24 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
     for (const GmshIndex::Block& block : index.elements) {
       const ElementKind* kind = kind_of(block.type);
       if (kind == nullptr && block.type != gmsh_point) {
-        throw Error(ErrorCode::bad_input, {.subject = path,
-                                           .cause = fmt::format("has elements of Gmsh type {}, which is not supported", block.type),
-                                           .remedy = "save a first-order mesh of lines, triangles, quads, tets, hexes, prisms, pyramids"});
+        throw Error(ErrorCode::bad_input,
+                    {.subject = path,
+                     .cause = fmt::format("has elements of Gmsh type {}, which is not supported", block.type),
+                     .remedy = "save a first-order mesh of lines, triangles, quads, tets, hexes, prisms, pyramids"});
       }
       KindRows& rows = kinds[block.type];
       rows.kind = kind;
       first_of_block.push_back(rows.n);
       rows.n += block.n;
     }
-    read_gmsh_nodes(path, index, shares, [&](std::int64_t tag, const std::array<double, 3>& x) { vertices.push_back({tag, x}); });
-    read_gmsh_elements(path, index, shares, [&](std::size_t block, std::int64_t row, std::span<const std::int64_t> nodes) {
-      Element element{first_of_block[block] + row, {}};
-      std::copy(nodes.begin(), nodes.end(), element.nodes.begin());
-      elements[index.elements[block].type].push_back(element);
-    });
+    read_gmsh_nodes(path, index, shares,
+                    [&](std::int64_t tag, const std::array<double, 3>& x) { vertices.push_back({tag, x}); });
+    read_gmsh_elements(path, index, shares,
+                       [&](std::size_t block, std::int64_t row, std::span<const std::int64_t> nodes) {
+                         Element element{first_of_block[block] + row, {}};
+                         std::copy(nodes.begin(), nodes.end(), element.nodes.begin());
+                         elements[index.elements[block].type].push_back(element);
+                       });
   });
   std::int64_t max_tag = index.max_node_tag;
   for (const TaggedVertex& v : vertices) max_tag = std::max(max_tag, v.tag);
@@ -184,7 +190,8 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
     auto arrived = exchange::route(context, exchange::pack_by_rank<Element>(to, elements[gmsh_type])).items;
     std::sort(arrived.begin(), arrived.end(), [](const Element& a, const Element& b) { return a.row < b.row; });
     for (const Element& element : arrived)
-      for (int n = 0; n < block.nodes_per_cell; ++n) block.nodes.push_back(GlobalId{element.nodes[static_cast<std::size_t>(n)]});
+      for (int n = 0; n < block.nodes_per_cell; ++n)
+        block.nodes.push_back(GlobalId{element.nodes[static_cast<std::size_t>(n)]});
     rows.translate(path, block.nodes);
     block_of_type[gmsh_type] = tables.blocks.size();
     tables.blocks.push_back(std::move(block));
@@ -198,15 +205,18 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
     const GmshIndex::Block& block = index.elements[b];
     if (block_of_type.count(block.type) == 0) continue;
     for (const int group : index.groups_of(block.entity_dim, block.entity_tag)) {
-      const auto [at, is_new] = set_of.try_emplace({block.entity_dim, group}, static_cast<std::int32_t>(tables.sets.size()));
+      const auto [at, is_new] =
+          set_of.try_emplace({block.entity_dim, group}, static_cast<std::int32_t>(tables.sets.size()));
       if (is_new) {
-        tables.sets.push_back({.kind = block.entity_dim == value(tables.top_dim()) ? SetKind::material : SetKind::neumann,
-                               .id = group,
-                               .name = index.group_name(block.entity_dim, group)});
+        tables.sets.push_back(
+            {.kind = block.entity_dim == value(tables.top_dim()) ? SetKind::material : SetKind::neumann,
+             .id = group,
+             .name = index.group_name(block.entity_dim, group)});
       }
       if (context.is_root()) {
         const std::size_t into = block_of_type[block.type];
-        tables.members.push_back({at->second, Dim{block.entity_dim}, tables.first_row(into) + first_of_block[b], block.n});
+        tables.members.push_back(
+            {at->second, Dim{block.entity_dim}, tables.first_row(into) + first_of_block[b], block.n});
       }
     }
   }

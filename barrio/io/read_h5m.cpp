@@ -25,9 +25,9 @@ using mesh::SetRows;
 struct Plan {
   H5mCatalog catalog;
   files::H5mSetList list;
-  std::vector<files::H5mSetValue> partition;                     // set -> part value
+  std::vector<files::H5mSetValue> partition;                           // set -> part value
   std::array<std::vector<files::H5mSetValue>, set_tags.size()> kinds;  // set -> id
-  std::vector<files::H5mSetValue> global_ids;                    // of sets, for geometry sets
+  std::vector<files::H5mSetValue> global_ids;                          // of sets, for geometry sets
   std::vector<std::pair<std::int64_t, std::string>> names;
 };
 
@@ -47,10 +47,11 @@ Plan look(const std::string& path) {
                   {.subject = path, .cause = fmt::format("has elements of type '{}', which is not known", group.type)});
     }
     if (*cell_type_of(group.type) == CellType::polyhedron && group.n > 0) {
-      throw Error(ErrorCode::bad_input,
-                  {.subject = path,
-                   .cause = fmt::format("has {} polyhedra, which are not supported yet; barrio info shows the file", group.n),
-                   .remedy = "split them into tets, pyramids, prisms and hexes"});
+      throw Error(
+          ErrorCode::bad_input,
+          {.subject = path,
+           .cause = fmt::format("has {} polyhedra, which are not supported yet; barrio info shows the file", group.n),
+           .remedy = "split them into tets, pyramids, prisms and hexes"});
     }
   }
   return plan;
@@ -72,7 +73,8 @@ void share(mpi::Context& context, Plan& plan) {
 }
 
 /// @param fault  gets a fault of this rank's rows; reading goes on, since other ranks read along
-CellBlock read_block(mpi::Context& context, hid_t file, const files::H5mGroup& group, std::int64_t first_vertex, Status& fault) {
+CellBlock read_block(mpi::Context& context, hid_t file, const files::H5mGroup& group, std::int64_t first_vertex,
+                     Status& fault) {
   const std::string where = "/tstt/elements/" + group.name;
   CellBlock block;
   block.type = *cell_type_of(group.type);
@@ -98,9 +100,10 @@ CellBlock read_block(mpi::Context& context, hid_t file, const files::H5mGroup& g
       before = end;
     }
     if (!is_sound) {
-      fault = Error(ErrorCode::bad_input, {.subject = where + "/poly_indices",
-                                           .cause = fmt::format("does not ascend within the {} entries of connectivity", n_entries),
-                                           .remedy = "the file is damaged or was written wrongly"});
+      fault = Error(ErrorCode::bad_input,
+                    {.subject = where + "/poly_indices",
+                     .cause = fmt::format("does not ascend within the {} entries of connectivity", n_entries),
+                     .remedy = "the file is damaged or was written wrongly"});
     }
     rows = is_sound ? files::Rows{begin, block.offsets.back()} : files::Rows{0, 0};
   }
@@ -123,7 +126,8 @@ struct IdSpace {
   IdSpace(const H5mCatalog& catalog, const MeshTables& mesh) {
     tables.push_back({catalog.first_vertex, catalog.n_vertices, Dim::vertex, 0});
     for (std::size_t g = 0; g < catalog.groups.size(); ++g)
-      tables.push_back({catalog.groups[g].start_id, catalog.groups[g].n, topology(mesh.blocks[g].type).dim, mesh.first_row(g)});
+      tables.push_back(
+          {catalog.groups[g].start_id, catalog.groups[g].n, topology(mesh.blocks[g].type).dim, mesh.first_row(g)});
     tables.push_back({catalog.first_set, catalog.n_sets, Dim::vertex, 0, true});
   }
 
@@ -155,11 +159,13 @@ struct Contents {
     // A pair may begin in this slab and end in the next.
     const std::int64_t more = count > 0 && first + count < plan.catalog.n_contents ? 1 : 0;
     const std::vector<std::int64_t> entries =
-        plan.catalog.n_contents > 0 ? files::read_integers(file, "/tstt/sets/contents", {first, count + more}) : std::vector<std::int64_t>{};
+        plan.catalog.n_contents > 0 ? files::read_integers(file, "/tstt/sets/contents", {first, count + more})
+                                    : std::vector<std::int64_t>{};
     std::int64_t at = first;
     while (at < first + count) {
-      const auto set = static_cast<std::size_t>(
-          std::upper_bound(plan.list.contents_end.begin(), plan.list.contents_end.end(), at) - plan.list.contents_end.begin());
+      const auto set =
+          static_cast<std::size_t>(std::upper_bound(plan.list.contents_end.begin(), plan.list.contents_end.end(), at) -
+                                   plan.list.contents_end.begin());
       if (set == plan.list.contents_end.size()) break;
       const std::int64_t begin = set == 0 ? 0 : plan.list.contents_end[set - 1];
       const std::int64_t end = std::min(plan.list.contents_end[set], first + count);
@@ -218,12 +224,14 @@ std::string name_of(const Plan& plan, std::int64_t set) {
   return at != plan.names.end() && at->first == set ? at->second : "";
 }
 
-void take_sets(mpi::Context& context, const std::string& path, const Plan& plan, const Contents& contents, MeshTables& tables) {
+void take_sets(mpi::Context& context, const std::string& path, const Plan& plan, const Contents& contents,
+               MeshTables& tables) {
   // Which of the mesh's sets a set of the file is; it may be several, or none.
   std::multimap<std::int64_t, std::int32_t> set_of;
   for (std::size_t k = 0; k < set_tags.size(); ++k) {
     for (const files::H5mSetValue& entry : plan.kinds[k]) {
-      mesh::SetInfo info{.kind = set_tags[k].kind, .id = static_cast<std::int32_t>(entry.value), .name = name_of(plan, entry.set)};
+      mesh::SetInfo info{
+          .kind = set_tags[k].kind, .id = static_cast<std::int32_t>(entry.value), .name = name_of(plan, entry.set)};
       if (info.kind == SetKind::geometry) {
         if (entry.value < 0 || entry.value > 3) continue;  // 4 marks groups of geometry
         info.geometry_dim = Dim{static_cast<int>(entry.value)};
@@ -255,8 +263,7 @@ void take_sets(mpi::Context& context, const std::string& path, const Plan& plan,
         part_rows.push_back({part->second, rows.dim, rows.first, rows.count});
     }
   }
-  if (!part_values.empty())
-    mesh::assign_parts(context, tables, part_rows, static_cast<int>(part_values.size()), path);
+  if (!part_values.empty()) mesh::assign_parts(context, tables, part_rows, static_cast<int>(part_values.size()), path);
 }
 
 }  // namespace
@@ -271,7 +278,8 @@ MeshTables read_h5m(mpi::Context& context, const std::string& path) {
   const files::Handle file = files::open_to_read(context, path);
   MeshTables tables;
   tables.vertices = {plan.catalog.n_vertices, context.size()};
-  const files::Rows rows{tables.vertices.first(context.rank()), static_cast<std::int64_t>(tables.vertices.size(context.rank()))};
+  const files::Rows rows{tables.vertices.first(context.rank()),
+                         static_cast<std::int64_t>(tables.vertices.size(context.rank()))};
   // All ranks read the same datasets in the same order, so a missing one is missed by all of them at the same place.
   Status fault;
   Contents contents;

@@ -30,7 +30,8 @@ struct VtkhdfOptions {
 /// Cell data besides fields: `part`, `material` (id of the material set, 0 without), and for ranks_with_ghosts `owner`.
 class VtkhdfWriter {
  public:
-  /// Write the geometry. @throws AgreedError{usage} for a field that does not exist, {failed} if the file cannot be written
+  /// Write the geometry. @throws AgreedError{usage} for a field that does not exist, {failed} if the file cannot be
+  /// written
   VtkhdfWriter(const mesh::Mesh& mesh, const std::string& path, VtkhdfOptions options = {});
   /// Without `close()` nothing appears under the file's name, and the log says so.
   ~VtkhdfWriter();

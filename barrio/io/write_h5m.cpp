@@ -92,7 +92,8 @@ std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, c
 /// The highest of each item over all lower ranks; 0 on rank 0. Collective. @pre items >= 0
 std::vector<std::int64_t> highest_below(mpi::Context& context, const std::vector<std::int64_t>& items) {
   std::vector<std::int64_t> highest(items.size(), 0);
-  mpi::detail::exclusive_scan(context, items.data(), highest.data(), items.size(), mpi::datatype<std::int64_t>(), MPI_MAX);
+  mpi::detail::exclusive_scan(context, items.data(), highest.data(), items.size(), mpi::datatype<std::int64_t>(),
+                              MPI_MAX);
   if (context.is_root()) std::fill(highest.begin(), highest.end(), 0);
   return highest;
 }
@@ -106,8 +107,8 @@ void write_sets(mpi::Context& context, FileWriter& file, const MeshTables& table
   std::vector<std::int64_t> as_list(n_sets * n_tables, 0);
   std::vector<std::int64_t> as_pairs(n_sets * n_tables, 0);
   const auto key_of = [&](const Run& run) { return static_cast<std::size_t>(run.set) * n_tables + run.table; };
-  // A run that reaches the end of a slab may go on on a higher rank: it is one pair there too, so that the file does not
-  // depend on the number of ranks.
+  // A run that reaches the end of a slab may go on on a higher rank: it is one pair there too, so that the file does
+  // not depend on the number of ranks.
   std::vector<std::int64_t> last_end(n_sets * n_tables, 0);
   for (const Run& run : runs) last_end[key_of(run)] = run.first_id + run.count;
   const std::vector<std::int64_t> end_below = highest_below(context, last_end);
@@ -189,7 +190,8 @@ void define_tag(FileWriter& file, const std::string& name, hid_t type, std::int3
 
 void write_set_tags(mpi::Context& context, FileWriter& file, const MeshTables& tables, const Ids& ids) {
   // Sets are known alike on every rank; rank 0 writes, the others join in with nothing.
-  const auto write_integers = [&](const std::string& name, const std::vector<std::int64_t>& sets, const std::vector<std::int32_t>& values) {
+  const auto write_integers = [&](const std::string& name, const std::vector<std::int64_t>& sets,
+                                  const std::vector<std::int32_t>& values) {
     const std::string where = "/tstt/tags/" + name;
     define_tag(file, name, H5T_NATIVE_INT32, 1);
     constexpr std::int32_t none = -1;
@@ -221,14 +223,16 @@ void write_set_tags(mpi::Context& context, FileWriter& file, const MeshTables& t
     if (tables.sets[s].name.empty()) continue;
     named.push_back(ids.first_set + tables.n_parts + static_cast<std::int64_t>(s));
     names.resize(names.size() + name_bytes, '\0');
-    std::memcpy(&names[names.size() - name_bytes], tables.sets[s].name.data(), std::min(name_bytes, tables.sets[s].name.size()));
+    std::memcpy(&names[names.size() - name_bytes], tables.sets[s].name.data(),
+                std::min(name_bytes, tables.sets[s].name.size()));
   }
   const Handle opaque(H5Tcreate(H5T_OPAQUE, name_bytes), &H5Tclose);
   define_tag(file, "NAME", opaque.get(), 1);
   if (!named.empty()) {
     file.write_small<std::int64_t>("/tstt/tags/NAME/id_list", named);
     const auto n = static_cast<std::int64_t>(named.size());
-    file.write_rows("/tstt/tags/NAME/values", opaque.get(), opaque.get(), n, 0, 0, context.is_root() ? n : 0, names.data());
+    file.write_rows("/tstt/tags/NAME/values", opaque.get(), opaque.get(), n, 0, 0, context.is_root() ? n : 0,
+                    names.data());
   }
 }
 
@@ -239,7 +243,8 @@ void write_global_ids(mpi::Context& context, FileWriter& file, const MeshTables&
   constexpr std::int32_t none = -1;
   file.write_attribute("/tstt/tags/" + name, "default", H5T_NATIVE_INT32, &none);
   const auto write = [&](const std::string& table, const Slabs& rows, std::int64_t first_row) {
-    if (first_row + rows.n_rows >= INT32_MAX) return;  // the tag is 32 bits wide by convention; readers then use file order
+    if (first_row + rows.n_rows >= INT32_MAX)
+      return;  // the tag is 32 bits wide by convention; readers then use file order
     std::vector<std::int32_t> values;
     for (std::int64_t row = rows.first(context.rank()); row < rows.first(context.rank() + 1); ++row)
       values.push_back(static_cast<std::int32_t>(first_row + row + 1));
@@ -248,8 +253,7 @@ void write_global_ids(mpi::Context& context, FileWriter& file, const MeshTables&
   write("/tstt/nodes", tables.vertices, 0);
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
     const CellBlock& block = tables.blocks[b];
-    write("/tstt/elements/" + detail::block_name(tables, b),
-          block.rows, tables.first_row(b));
+    write("/tstt/elements/" + detail::block_name(tables, b), block.rows, tables.first_row(b));
   }
   std::vector<std::int64_t> sets;
   std::vector<std::int32_t> values;
@@ -278,12 +282,15 @@ void write_h5m(mpi::Context& context, const MeshTables& tables, const std::strin
   const Region region(context.trace(), write_region);
   FileWriter file(context, path, estimated_bytes(tables));
   const Ids ids(tables);
-  for (const char* group : {"/tstt", "/tstt/nodes", "/tstt/elements", "/tstt/sets", "/tstt/tags"}) file.make_group(group);
-  file.write_attribute("/tstt", "max_id", ids.first_set + tables.n_parts + static_cast<std::int64_t>(tables.sets.size()) - 1);
+  for (const char* group : {"/tstt", "/tstt/nodes", "/tstt/elements", "/tstt/sets", "/tstt/tags"})
+    file.make_group(group);
+  file.write_attribute("/tstt", "max_id",
+                       ids.first_set + tables.n_parts + static_cast<std::int64_t>(tables.sets.size()) - 1);
   const Handle types = detail::h5m_element_enum();
   file.commit_type("/tstt/elemtypes", types.get());
 
-  file.write_rows<double>("/tstt/nodes/coordinates", tables.vertices.n_rows, 3, tables.vertices.first(context.rank()), tables.coordinates);
+  file.write_rows<double>("/tstt/nodes/coordinates", tables.vertices.n_rows, 3, tables.vertices.first(context.rank()),
+                          tables.coordinates);
   file.write_attribute("/tstt/nodes/coordinates", "start_id", ids.first_vertex);
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
     const CellBlock& block = tables.blocks[b];
@@ -295,14 +302,17 @@ void write_h5m(mpi::Context& context, const MeshTables& tables, const std::strin
     nodes.reserve(block.nodes.size());
     for (const GlobalId node : block.nodes) nodes.push_back(ids.first_vertex + barrio::value(node));
     if (block.nodes_per_cell > 0) {
-      file.write_rows<std::int64_t>(where + "/connectivity", block.rows.n_rows, block.nodes_per_cell, block.rows.first(context.rank()), nodes);
+      file.write_rows<std::int64_t>(where + "/connectivity", block.rows.n_rows, block.nodes_per_cell,
+                                    block.rows.first(context.rank()), nodes);
     } else {
       const auto before = mpi::exclusive_sum(context, static_cast<std::int64_t>(nodes.size()));
       const auto n_nodes = mpi::sum(context, static_cast<std::int64_t>(nodes.size()));
       std::vector<std::int64_t> last;
-      for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) last.push_back(before + block.offsets[i + 1] - 1);
+      for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i)
+        last.push_back(before + block.offsets[i + 1] - 1);
       file.write_rows<std::int64_t>(where + "/connectivity", n_nodes, 0, before, nodes);
-      file.write_rows<std::int64_t>(where + "/poly_indices", block.rows.n_rows, 0, block.rows.first(context.rank()), last);
+      file.write_rows<std::int64_t>(where + "/poly_indices", block.rows.n_rows, 0, block.rows.first(context.rank()),
+                                    last);
     }
     file.write_attribute(where + "/connectivity", "start_id", ids.first_of_block[b]);
   }

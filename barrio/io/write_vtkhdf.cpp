@@ -58,7 +58,8 @@ std::vector<Piece> make_pieces(const Mesh& mesh, Pieces kind) {
   if (kind == Pieces::parts) {
     pieces.resize(mesh.parts().size());
     for (std::size_t c = 0; c < cells.n_owned; ++c)
-      pieces[static_cast<std::size_t>(mesh.cell_parts()[c] - barrio::value(mesh.parts().first))].cells.push_back(local_id(c));
+      pieces[static_cast<std::size_t>(mesh.cell_parts()[c] - barrio::value(mesh.parts().first))].cells.push_back(
+          local_id(c));
   } else {
     pieces.resize(1);
     for (std::size_t c = 0; c < cells.size(); ++c) pieces[0].cells.push_back(local_id(c));
@@ -92,7 +93,8 @@ class VtkhdfWriter::Core {
     find_fields();
     count();
     // Points and cells once; vertex fields for some steps, more make the file grow.
-    const auto bytes = static_cast<std::uint64_t>(n_points_) * (24 + 8 * point_fields_.size()) + static_cast<std::uint64_t>(n_cells_) * 80 + 65536;
+    const auto bytes = static_cast<std::uint64_t>(n_points_) * (24 + 8 * point_fields_.size()) +
+                       static_cast<std::uint64_t>(n_cells_) * 80 + 65536;
     file_ = std::make_unique<FileWriter>(context_, path, bytes);
     write_geometry();
     write_cell_data();
@@ -130,8 +132,9 @@ class VtkhdfWriter::Core {
         found = true;
       }
       if (!found) {
-        throw AgreedError(ErrorCode::usage, {.subject = fmt::format("field '{}'", wanted),
-                                             .cause = "is not a vertex or cell field of the mesh." + did_you_mean(wanted, known)});
+        throw AgreedError(ErrorCode::usage,
+                          {.subject = fmt::format("field '{}'", wanted),
+                           .cause = "is not a vertex or cell field of the mesh." + did_you_mean(wanted, known)});
       }
     }
   }
@@ -144,7 +147,8 @@ class VtkhdfWriter::Core {
       n[1] += static_cast<std::int64_t>(piece.points.size());
       n[2] += static_cast<std::int64_t>(piece.cells.size());
       for (const LocalId c : piece.cells)
-        n[3] += static_cast<std::int64_t>(mesh::detail::n_corners(cells.type(index(c)), cells.nodes_of(index(c)).size()));
+        n[3] +=
+            static_cast<std::int64_t>(mesh::detail::n_corners(cells.type(index(c)), cells.nodes_of(index(c)).size()));
     }
     std::array<std::int64_t, 4> before = n;
     mpi::exclusive_sum(context_, std::span<std::int64_t>(before));
@@ -219,7 +223,8 @@ class VtkhdfWriter::Core {
     std::vector<std::int32_t> material(n, 0);
     for (const mesh::MeshSet& set : mesh_.sets()) {
       if (set.info.kind != mesh::SetKind::material) continue;
-      for (const LocalId c : set.entities[static_cast<std::size_t>(value(mesh_.cell_dim()))]) material[index(c)] = set.info.id;
+      for (const LocalId c : set.entities[static_cast<std::size_t>(value(mesh_.cell_dim()))])
+        material[index(c)] = set.info.id;
     }
     write_of_cells<std::int32_t>("material", material);
     if (options_.pieces == Pieces::ranks_with_ghosts) {
@@ -240,7 +245,8 @@ class VtkhdfWriter::Core {
             for (const Piece& piece : pieces_)
               for (const LocalId c : piece.cells)
                 for (std::size_t k = 0; k < width; ++k) of_pieces.push_back(values[index(c) * width + k]);
-            file_->write_rows<Value>("/VTKHDF/CellData/" + field->name, n_cells_, width > 1 ? field->n_components : 0, first_cell_, of_pieces);
+            file_->write_rows<Value>("/VTKHDF/CellData/" + field->name, n_cells_, width > 1 ? field->n_components : 0,
+                                     first_cell_, of_pieces);
           },
           field->values);
       cell_arrays_.push_back(field->name);
@@ -264,10 +270,12 @@ class VtkhdfWriter::Core {
             return;
           }
           constexpr std::int64_t largest_chunk = 1 << 16;
-          if (step == 0) file_->make_growing(where, FileWriter::native_type<Value>(), row_size, std::min(n_points_, largest_chunk));
+          if (step == 0)
+            file_->make_growing(where, FileWriter::native_type<Value>(), row_size, std::min(n_points_, largest_chunk));
           const auto s = static_cast<std::int64_t>(step);
-          file_->write_growing(where, FileWriter::native_type<Value>(), (s + 1) * n_points_, row_size, s * n_points_ + first_point_,
-                               static_cast<std::int64_t>(of_pieces.size() / width), of_pieces.data());
+          file_->write_growing(where, FileWriter::native_type<Value>(), (s + 1) * n_points_, row_size,
+                               s * n_points_ + first_point_, static_cast<std::int64_t>(of_pieces.size() / width),
+                               of_pieces.data());
         },
         field.values);
   }
@@ -286,8 +294,10 @@ class VtkhdfWriter::Core {
     file_->write_small<std::int64_t>("/VTKHDF/Steps/ConnectivityIdOffsets", zeros, 1);
     std::vector<std::int64_t> offsets;
     for (std::int64_t s = 0; s < n; ++s) offsets.push_back(s * n_points_);
-    for (const FieldData* field : point_fields_) file_->write_small<std::int64_t>("/VTKHDF/Steps/PointDataOffsets/" + field->name, offsets);
-    for (const std::string& name : cell_arrays_) file_->write_small<std::int64_t>("/VTKHDF/Steps/CellDataOffsets/" + name, zeros);
+    for (const FieldData* field : point_fields_)
+      file_->write_small<std::int64_t>("/VTKHDF/Steps/PointDataOffsets/" + field->name, offsets);
+    for (const std::string& name : cell_arrays_)
+      file_->write_small<std::int64_t>("/VTKHDF/Steps/CellDataOffsets/" + name, zeros);
   }
 
   const Mesh& mesh_;

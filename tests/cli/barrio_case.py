@@ -41,17 +41,32 @@ class Outcome:
         return json.loads(self.out)
 
     def __str__(self) -> str:
-        return (f"$ {' '.join(self.words)}\n-> exit {self.code} after {self.seconds:.1f} s\n"
-                f"--- stdout\n{self.out}\n--- stderr\n{self.err}")
+        return (
+            f"$ {' '.join(self.words)}\n-> exit {self.code} after {self.seconds:.1f} s\n"
+            f"--- stdout\n{self.out}\n--- stderr\n{self.err}"
+        )
 
 
-def execute(words: list[str], limit: float = LIMIT_SECONDS, cwd: Path | None = None, stdout=subprocess.PIPE,
-            environment: dict[str, str] | None = None) -> Outcome:
+def execute(
+    words: list[str],
+    limit: float = LIMIT_SECONDS,
+    cwd: Path | None = None,
+    stdout=subprocess.PIPE,
+    environment: dict[str, str] | None = None,
+) -> Outcome:
     """Run a command to its end; one that exceeds the limit is ended with all it started, and has the code 124."""
     begin = time.monotonic()
-    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, cwd=cwd,
-                               env={**os.environ, **(environment or {})}, text=True, errors="replace",
-                               start_new_session=True)
+    process = subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        cwd=cwd,
+        env={**os.environ, **(environment or {})},
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
     hangs = False
     try:
         out, err = process.communicate(timeout=limit)
@@ -64,12 +79,16 @@ def execute(words: list[str], limit: float = LIMIT_SECONDS, cwd: Path | None = N
                 break
             except subprocess.TimeoutExpired:
                 continue
-    return Outcome(words, 124 if hangs else process.returncode, out or "", err, time.monotonic() - begin)
+    return Outcome(
+        words, 124 if hangs else process.returncode, out or "", err, time.monotonic() - begin
+    )
 
 
 def barrio(*words: object, ranks: int = 0, **options) -> Outcome:
     """Run barrio. ranks > 0 goes through `--ranks`; 0 starts one process without a launcher."""
-    line = [COMMAND] + (["--ranks", str(ranks)] if ranks > 0 else []) + [str(word) for word in words]
+    line = (
+        [COMMAND] + (["--ranks", str(ranks)] if ranks > 0 else []) + [str(word) for word in words]
+    )
     return execute(line, **options)
 
 
@@ -79,7 +98,9 @@ def at_ranks(*words: object, **options) -> Outcome:
 
 
 def tool(*words: object) -> str:
-    return subprocess.run([HDF5_TOOL, *map(str, words)], check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        [HDF5_TOOL, *map(str, words)], check=True, capture_output=True, text=True
+    ).stdout
 
 
 class Case(unittest.TestCase):
@@ -103,4 +124,6 @@ class Case(unittest.TestCase):
             self.assertNotIn(text, outcome.err, str(outcome))
 
     def assert_no_leftovers(self, folder: Path | None = None) -> None:
-        self.assertEqual([p.name for p in (folder or self.folder).iterdir() if ".part" in p.name], [])
+        self.assertEqual(
+            [p.name for p in (folder or self.folder).iterdir() if ".part" in p.name], []
+        )

@@ -83,7 +83,9 @@ def damage(good: bytes, source: random.Random) -> bytes:
     for _ in range(source.randint(1, 4)):
         # Half of all changes go to the first 4 KiB, where the tables are described.
         at = source.randrange(min(len(data), 4096) if source.random() < 0.5 else len(data))
-        data[at] = source.choice((0, 255, 127, 128, data[at] ^ (1 << source.randrange(8)), source.randrange(256)))
+        data[at] = source.choice(
+            (0, 255, 127, 128, data[at] ^ (1 << source.randrange(8)), source.randrange(256))
+        )
     if source.random() < 0.1:
         first = source.randrange(len(data))
         last = min(len(data), first + source.randrange(1, 200))
@@ -102,11 +104,15 @@ def fault_of(outcome: Outcome) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--only", default="", help="a file to start from, by name")
-    parser.add_argument("--info-only", action="store_true", help="leave out load, which takes ten times as long")
+    parser.add_argument(
+        "--info-only", action="store_true", help="leave out load, which takes ten times as long"
+    )
     wanted = parser.parse_args()
     print(f"repeat this run with --seed {wanted.seed} --count {wanted.count}", flush=True)
     source = random.Random(wanted.seed)
@@ -121,7 +127,9 @@ def main() -> int:
         origin = good[i % len(good)]
         bad = folder / f"bad_{i}_{origin.name}"
         bad.write_bytes(damage(origin.read_bytes(), source))
-        runs = [("info", bad)] + ([] if wanted.info_only else [("load", bad, "--ghosts", 1, "--validate")])
+        runs = [("info", bad)] + (
+            [] if wanted.info_only else [("load", bad, "--ghosts", 1, "--validate")]
+        )
         faults = []
         for words in runs:
             outcome = barrio(*words, limit=LIMIT_SECONDS)
@@ -133,7 +141,9 @@ def main() -> int:
             print(f"FAULT, kept {bad}\n{fault}", flush=True)
         if not faults:
             bad.unlink()
-    print(f"{wanted.count} damaged files, exit codes: {dict(sorted(codes.items()))}, {n_faults} faults")
+    print(
+        f"{wanted.count} damaged files, exit codes: {dict(sorted(codes.items()))}, {n_faults} faults"
+    )
     if n_faults == 0:
         shutil.rmtree(folder)
     # Files must both survive and be refused, or the damage is not what it should be.

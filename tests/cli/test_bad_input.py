@@ -7,7 +7,6 @@ import contextlib
 import os
 import shutil
 import stat
-import struct
 import subprocess
 import unittest
 from collections.abc import Callable, Iterator
@@ -31,6 +30,7 @@ def edit(old: bytes, new: bytes) -> Damage:
         text = path.read_bytes()
         assert old in text, old
         path.write_bytes(text.replace(old, new, 1))
+
     return work
 
 
@@ -42,6 +42,7 @@ def polygons(place: int, value: object) -> Damage:
     def work(path: Path) -> None:
         tool("polygons", path, "/tstt/elements/Quad4")
         tool("set", path, "/tstt/elements/Quad4/poly_indices", place, value)
+
     return work
 
 
@@ -49,37 +50,70 @@ def polygons(place: int, value: object) -> Damage:
 # launch, in tests/io.
 H5M: dict[str, tuple[Damage, str]] = {
     "cut_half": (cut(0.5), "is damaged: truncated file"),
-    "part_missing": (change(CONTENTS, 1, 14), "the partition leaves out 1 element(s), the first is element 14"),
+    "part_missing": (
+        change(CONTENTS, 1, 14),
+        "the partition leaves out 1 element(s), the first is element 14",
+    ),
     "polygons_far": (polygons(60, 1e15), "/poly_indices: does not ascend"),
     "cut_tenth": (cut(0.1), "is damaged: truncated file"),
     "cut_nine_tenths": (cut(0.9), "is damaged: truncated file"),
-    "cut_byte": (lambda path: os.truncate(path, path.stat().st_size - 1), "is damaged: truncated file"),
+    "cut_byte": (
+        lambda path: os.truncate(path, path.stat().st_size - 1),
+        "is damaged: truncated file",
+    ),
     "text": (lambda path: path.write_text("a text, not a mesh\n"), "is not an HDF5 file"),
     "empty": (lambda path: path.write_bytes(b""), "is empty"),
     "zeros": (lambda path: path.write_bytes(bytes(5000)), "is not an HDF5 file"),
     "no_root": (lambda path: tool("remove", path, "/tstt"), "no group /tstt"),
-    "no_vertices": (lambda path: tool("remove", path, "/tstt/nodes/coordinates"), "has no vertex coordinates"),
+    "no_vertices": (
+        lambda path: tool("remove", path, "/tstt/nodes/coordinates"),
+        "has no vertex coordinates",
+    ),
     "part_twice": (change(CONTENTS, 1, 16), "element 15 (0-based) is in part 0 and in part 1"),
     "vertex_high": (change(HEX, -1, 121), "hex 59 has vertex 120, but there are 120 vertices"),
     "vertex_zero": (change(HEX, 0, 0), "hex 0 has vertex -1"),
-    "nan": (change("/tstt/nodes/coordinates", -1, "nan"), "a coordinate of vertex 119 is not a finite number"),
+    "nan": (
+        change("/tstt/nodes/coordinates", -1, "nan"),
+        "a coordinate of vertex 119 is not a finite number",
+    ),
     "polygons_back": (polygons(47, 5), "/poly_indices: does not ascend"),
-    "sets_beyond": (change("/tstt/sets/list", -4, 1000000), "set 10 points outside the contents of sets"),
+    "sets_beyond": (
+        change("/tstt/sets/list", -4, 1000000),
+        "set 10 points outside the contents of sets",
+    ),
     "sets_behind": (change("/tstt/sets/list", 4, -1), "set 1 points outside the contents of sets"),
-    "type": (lambda path: tool("type", path, "/tstt/elements/Quad4", "Hex"), "hex 60 has 4 vertices, at least 8 are needed"),
-    "polyhedra": (lambda path: tool("type", path, "/tstt/elements/Hex8", "Polyhedron"), "has 60 polyhedra, which are not supported yet"),
+    "type": (
+        lambda path: tool("type", path, "/tstt/elements/Quad4", "Hex"),
+        "hex 60 has 4 vertices, at least 8 are needed",
+    ),
+    "polyhedra": (
+        lambda path: tool("type", path, "/tstt/elements/Hex8", "Polyhedron"),
+        "has 60 polyhedra, which are not supported yet",
+    ),
 }
 
 GMSH: dict[str, tuple[Damage, str]] = {
     "cut_half": (cut(0.5), "ends early"),
-    "second_order": (edit(b"\n2 1 2 128\n", b"\n2 1 9 128\n"), "has elements of Gmsh type 9, which is not supported: save a first-order mesh"),
+    "second_order": (
+        edit(b"\n2 1 2 128\n", b"\n2 1 9 128\n"),
+        "has elements of Gmsh type 9, which is not supported: save a first-order mesh",
+    ),
     "cut_tenth": (cut(0.02), "ends early"),
     "cut_nine_tenths": (cut(0.9), "ends early"),
     "version": (edit(b"4.1 0 8", b"2.2 0 8"), "is of format 2.2, barrio reads 4.1"),
-    "unknown_node": (edit(b"\n1 21 1 46 \n", b"\n1 21 1 460000 \n"), "an element has node 460000, which is not in the file"),
-    "nan": (edit(b"\n0 1 0 1\n1\n0 0 0\n", b"\n0 1 0 1\n1\n0 nan 0\n"), "a coordinate of vertex 0 is not a finite number"),
+    "unknown_node": (
+        edit(b"\n1 21 1 46 \n", b"\n1 21 1 460000 \n"),
+        "an element has node 460000, which is not in the file",
+    ),
+    "nan": (
+        edit(b"\n0 1 0 1\n1\n0 0 0\n", b"\n0 1 0 1\n1\n0 nan 0\n"),
+        "a coordinate of vertex 0 is not a finite number",
+    ),
     "twice": (edit(b"\n0 2 0 1\n2\n", b"\n0 2 0 1\n1\n"), "has node 1 twice"),
-    "count": (edit(b"67 1053 1 1053", b"67 4611686018427387904 1 1053"), "a count of 4611686018427387904 makes no sense"),
+    "count": (
+        edit(b"67 1053 1 1053", b"67 4611686018427387904 1 1053"),
+        "a count of 4611686018427387904 makes no sense",
+    ),
 }
 
 
@@ -103,7 +137,9 @@ class BadInput(Case):
         self.assertEqual(outcome.json()["schema"], "barrio.error")
         self.assertEqual(outcome.json()["error"]["code"], code)
         self.assertEqual(self.out.read_bytes(), OLD)
-        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), before, "something was left behind")
+        self.assertEqual(
+            sorted(p.name for p in self.folder.iterdir()), before, "something was left behind"
+        )
 
     def run_all(self, cases: dict[str, tuple[Damage, str]], good: Path, n_quick: int) -> None:
         for name, (damage, text) in list(cases.items())[: n_quick if IS_QUICK else None]:
@@ -116,7 +152,9 @@ class BadInput(Case):
 
     def test_the_good_files_are_good(self) -> None:
         for path in (self.box, WING):
-            self.assert_code(at_ranks("partition", path, "-n", 2, "-o", self.folder / "fine.h5m"), 0)
+            self.assert_code(
+                at_ranks("partition", path, "-n", 2, "-o", self.folder / "fine.h5m"), 0
+            )
 
     def test_h5m(self) -> None:
         self.run_all(H5M, self.box, 3)
@@ -132,13 +170,31 @@ class BadInput(Case):
         self.run_all({f"cut_{share}": (cut(share), "ends early") for share in cuts}, good, 1)
 
     def test_what_is_no_file(self) -> None:
-        self.expect(self.folder / "missing.h5m", 1, "missing.h5m: cannot be read: No such file or directory")
+        self.expect(
+            self.folder / "missing.h5m", 1, "missing.h5m: cannot be read: No such file or directory"
+        )
         self.expect(self.folder, 1, "is a folder, not a mesh file")
         if not IS_QUICK:
             self.expect(self.box / "below", 1, "cannot be read: Not a directory")
             self.expect(Path("/proc/self/mem"), 1, "/proc/self/mem: cannot be read")
 
     def test_info_finds_it_too(self) -> None:
+        texts = {
+            "type": "element 0 has 4 nodes",
+            "vertex_high": "element 59 has vertex 121",
+            "vertex_zero": "element 0 has vertex 0",
+            "twice": "an element has node 2, which is not in the file",
+        }
+        # What takes all tables to see is left to those who load them.
+        unseen = {
+            "part_missing",
+            "part_twice",
+            "polygons_far",
+            "polygons_back",
+            "nan",
+            "polyhedra",
+            "unknown_node",
+        }
         for cases, good in ((H5M, self.box), (GMSH, WING)):
             for name, (damage, text) in cases.items():
                 with self.subTest(name):
@@ -146,19 +202,22 @@ class BadInput(Case):
                     shutil.copy(good, bad)
                     damage(bad)
                     outcome = barrio("info", bad)
-                    # What takes all cells to see is left to those who load them.
-                    if outcome.code == 0:
-                        self.assertIn(name, ("part_missing", "part_twice", "polygons_far", "polygons_back", "nan", "polyhedra", "unknown_node", "twice"))
+                    if name in unseen:
+                        self.assert_code(outcome, 0)
                     else:
-                        self.assert_error(outcome, 3, "bad" if "vertex" not in name and name != "type" else "")
+                        self.assert_error(outcome, 3, texts.get(name, text))
 
 
 class BadPlaces(Case):
     """Outputs that cannot be written."""
 
-    def refuse(self, out: Path, *texts: str, words: tuple[object, ...] = ("partition", WING, "-n", 4, "-o")) -> None:
+    def refuse(
+        self, out: Path, *texts: str, words: tuple[object, ...] = ("partition", WING, "-n", 4, "-o")
+    ) -> None:
         with self.subTest(str(out)):
-            self.assert_error(at_ranks(*words, out), 1, str(out), "cannot be written", "remedy: ", *texts)
+            self.assert_error(
+                at_ranks(*words, out), 1, str(out), "cannot be written", "remedy: ", *texts
+            )
 
     def test_places(self) -> None:
         (self.folder / "file").write_bytes(OLD)
@@ -190,7 +249,11 @@ class BadPlaces(Case):
         """A file system of a few KiB; needs to be root."""
         place = self.folder / "disk"
         place.mkdir(exist_ok=True)
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "barrio-test", str(place)], capture_output=True, text=True)
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={size}", "barrio-test", str(place)],
+            capture_output=True,
+            text=True,
+        )
         if mounted.returncode != 0:
             self.skipTest(f"a small file system cannot be mounted: {mounted.stderr.strip()}")
         try:
@@ -200,7 +263,10 @@ class BadPlaces(Case):
 
     def test_full_disk(self) -> None:
         with self.small_disk("64k") as disk:
-            for name, words in (("x.h5m", ("partition", WING, "-n", 4, "-o")), ("x.vtkhdf", ("convert", WING))):
+            for name, words in (
+                ("x.h5m", ("partition", WING, "-n", 4, "-o")),
+                ("x.vtkhdf", ("convert", WING)),
+            ):
                 (disk / name).write_bytes(OLD)
                 self.refuse(disk / name, "No space left on device", words=words)
                 self.assertEqual((disk / name).read_bytes(), OLD)
@@ -234,7 +300,11 @@ class BadPlaces(Case):
             pass  # full, as it should be
         traffic = self.folder / "traffic.json"
         self.assert_code(barrio("load", WING, "--traffic", traffic), 0)
-        self.assert_error(barrio("map", traffic, "--machine", "2x4", "--result", device), 1, "cannot be written: No space left on device")
+        self.assert_error(
+            barrio("map", traffic, "--machine", "2x4", "--result", device),
+            1,
+            "cannot be written: No space left on device",
+        )
         self.assertTrue(stat.S_ISCHR(device.stat().st_mode))
         self.assert_no_leftovers()
 

@@ -16,27 +16,58 @@ class Flows(Case):
         found = at_ranks("info", WING, "--json").json()
         self.assertEqual(found["vertices"], 1053)
         self.assertEqual(found["entities"], {"triangles": 1034, "tets": 4591})
-        self.assertEqual({s["name"]: (s["kind"], s["id"]) for s in found["named_sets"]},
-                         {"wing": ("neumann", 1), "symmetry": ("neumann", 2), "farfield": ("neumann", 3),
-                          "near": ("material", 11), "far": ("material", 12)})
+        self.assertEqual(
+            {s["name"]: (s["kind"], s["id"]) for s in found["named_sets"]},
+            {
+                "wing": ("neumann", 1),
+                "symmetry": ("neumann", 2),
+                "farfield": ("neumann", 3),
+                "near": ("material", 11),
+                "far": ("material", 12),
+            },
+        )
 
     def test_wing_partition_load_map(self) -> None:
-        wing8, traffic, parts = (self.folder / name for name in ("wing8.h5m", "traffic.json", "parts.json"))
+        wing8, traffic, parts = (
+            self.folder / name for name in ("wing8.h5m", "traffic.json", "parts.json")
+        )
         cut = at_ranks("partition", WING, "-n", 8, "-o", wing8, "--json").json()
-        self.assertEqual((cut["cells"], cut["vertices"], cut["parts"], cut["empty_parts"]), (4591, 1053, 8, 0))
+        self.assertEqual(
+            (cut["cells"], cut["vertices"], cut["parts"], cut["empty_parts"]), (4591, 1053, 8, 0)
+        )
         self.assertLess(cut["imbalance"], 1.01)
         self.assert_no_leftovers()
 
-        outcome = at_ranks("load", wing8, "--ghosts", 1, "--validate", "--traffic", traffic, "--part-traffic", parts,
-                           "--vtkhdf", self.folder / "ghosts.vtkhdf", "--json")
+        outcome = at_ranks(
+            "load",
+            wing8,
+            "--ghosts",
+            1,
+            "--validate",
+            "--traffic",
+            traffic,
+            "--part-traffic",
+            parts,
+            "--vtkhdf",
+            self.folder / "ghosts.vtkhdf",
+            "--json",
+        )
         self.assert_code(outcome, 0)
         loaded = outcome.json()
         self.assertEqual(loaded["checksum"], WING8_CHECKSUM)
-        self.assertEqual(loaded["counts"], {"vertices": 1053, "edges": 0, "faces": 1034, "volumes": 4591})
-        self.assertEqual((loaded["ranks"], loaded["parts"], loaded["ghost_layers"], loaded["validated"]), (RANKS, 8, 1, True))
+        self.assertEqual(
+            loaded["counts"], {"vertices": 1053, "edges": 0, "faces": 1034, "volumes": 4591}
+        )
+        self.assertEqual(
+            (loaded["ranks"], loaded["parts"], loaded["ghost_layers"], loaded["validated"]),
+            (RANKS, 8, 1, True),
+        )
         self.assertEqual(loaded["owned_cells"]["total"], 4591)
         self.assertEqual(loaded["exchange_messages"]["total"] > 0, RANKS > 1)
-        self.assertEqual(tool("numbers", self.folder / "ghosts.vtkhdf", "/VTKHDF/NumberOfCells").count("\n"), RANKS)
+        self.assertEqual(
+            tool("numbers", self.folder / "ghosts.vtkhdf", "/VTKHDF/NumberOfCells").count("\n"),
+            RANKS,
+        )
 
         part_traffic = json.loads(parts.read_text())
         self.assertEqual(part_traffic["schema"], "barrio.traffic")
@@ -44,7 +75,10 @@ class Flows(Case):
         self.assert_code(found, 0)
         self.assertEqual(found.json()["schema"], "barrio.map")
         lines = (self.folder / "ranks.txt").read_text().splitlines()
-        self.assertEqual(sorted(line.split("=")[0] for line in lines if not line.startswith("#")), [f"rank {r}" for r in range(8)])
+        self.assertEqual(
+            sorted(line.split("=")[0] for line in lines if not line.startswith("#")),
+            [f"rank {r}" for r in range(8)],
+        )
 
     def test_wing_without_a_partition(self) -> None:
         outcome = at_ranks("load", WING, "--ghosts", 1, "--validate", "--json")
@@ -57,9 +91,14 @@ class Flows(Case):
         for folder in (here, alone):
             folder.mkdir()
         for run, folder in ((at_ranks, here), (barrio, alone)):
-            self.assert_code(run("generate", "box", "-c", 5, 4, 3, "--tets", "-n", 7, "-o", folder / "box.h5m"), 0)
+            self.assert_code(
+                run("generate", "box", "-c", 5, 4, 3, "--tets", "-n", 7, "-o", folder / "box.h5m"),
+                0,
+            )
             self.assert_code(run("partition", WING, "-n", 6, "-o", folder / "wing.h5m"), 0)
-            self.assert_code(run("partition", WING, "-n", 6, "--keep-order", "-o", folder / "kept.h5m"), 0)
+            self.assert_code(
+                run("partition", WING, "-n", 6, "--keep-order", "-o", folder / "kept.h5m"), 0
+            )
             self.assert_code(run("convert", folder / "wing.h5m", folder / "wing.vtkhdf"), 0)
             self.assert_no_leftovers(folder)
         for name in ("box.h5m", "wing.h5m", "kept.h5m", "wing.vtkhdf"):
@@ -73,8 +112,12 @@ class Flows(Case):
         self.assertEqual(outcome.json()["checksum"], WING_CHECKSUM)
 
     def test_more_ranks_than_parts_is_a_notice(self) -> None:
-        self.assert_code(barrio("generate", "box", "-c", 3, 3, 3, "-n", 2, "-o", self.folder / "two.h5m"), 0)
-        outcome = barrio("load", self.folder / "two.h5m", "--ghosts", 1, "--validate", "--json", ranks=RANKS + 2)
+        self.assert_code(
+            barrio("generate", "box", "-c", 3, 3, 3, "-n", 2, "-o", self.folder / "two.h5m"), 0
+        )
+        outcome = barrio(
+            "load", self.folder / "two.h5m", "--ghosts", 1, "--validate", "--json", ranks=RANKS + 2
+        )
         self.assert_code(outcome, 0)
         self.assertIn(f"has 2 parts for {RANKS + 2} ranks: {RANKS} ranks stay empty", outcome.err)
         self.assertEqual(outcome.json()["owned_cells"]["min"], 0)
@@ -100,7 +143,15 @@ class Flows(Case):
         self.assertIn("mesh.share", outcome.err)
         events = json.loads((self.folder / "trace.json").read_text())
         events = events["traceEvents"] if isinstance(events, dict) else events
-        self.assertEqual({e["pid"] if RANKS == 1 else e.get("pid", e.get("tid")) for e in events if e.get("name") == "mesh.share"} != set(), True)
+        self.assertEqual(
+            {
+                e["pid"] if RANKS == 1 else e.get("pid", e.get("tid"))
+                for e in events
+                if e.get("name") == "mesh.share"
+            }
+            != set(),
+            True,
+        )
         self.assert_no_leftovers()
 
 
@@ -111,7 +162,15 @@ class Checksums(Case):
         self.assert_code(barrio("partition", WING, "-n", 8, "-o", self.folder / "wing8.h5m"), 0)
         for ranks in (1, 2, 3, 4, 8):
             with self.subTest(ranks):
-                outcome = barrio("load", self.folder / "wing8.h5m", "--ghosts", 1, "--validate", "--json", ranks=ranks)
+                outcome = barrio(
+                    "load",
+                    self.folder / "wing8.h5m",
+                    "--ghosts",
+                    1,
+                    "--validate",
+                    "--json",
+                    ranks=ranks,
+                )
                 self.assert_code(outcome, 0)
                 self.assertEqual(outcome.json()["checksum"], WING8_CHECKSUM)
                 self.assertEqual(outcome.json()["ranks"], ranks)

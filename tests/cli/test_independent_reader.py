@@ -54,26 +54,47 @@ class IndependentReader(Case):
         """Ids in a set: from the end of the row before to its own; as pairs (first, count) if flag 8 says so."""
         table = self.root["sets/list"]
         first = 0 if row == 0 else int(table[row - 1, 0]) + 1
-        words = [int(w) for w in self.root["sets/contents"][first:int(table[row, 0]) + 1]]
+        words = [int(w) for w in self.root["sets/contents"][first : int(table[row, 0]) + 1]]
         if int(table[row, 3]) & 8 == 0:
             return words
-        return [id for at in range(0, len(words), 2) for id in range(words[at], words[at] + words[at + 1])]
+        return [
+            id
+            for at in range(0, len(words), 2)
+            for id in range(words[at], words[at] + words[at + 1])
+        ]
 
     def sets_with(self, tag: str) -> dict[int, list[int]]:
         group = self.root["tags"][tag]
         first = int(self.root["sets/list"].attrs["start_id"])
-        return {int(value): self.expand(int(id) - first) for id, value in zip(group["id_list"], group["values"], strict=True)}
+        return {
+            int(value): self.expand(int(id) - first)
+            for id, value in zip(group["id_list"], group["values"], strict=True)
+        }
 
     def test_layout(self) -> None:
         self.assertEqual(set(self.root), {"nodes", "elements", "sets", "tags", "elemtypes"})
         names = h5py.check_enum_dtype(self.root["elemtypes"].dtype)
-        self.assertEqual((names["Edge"], names["Tri"], names["Tet"], names["Hex"], names["Polyhedron"]), (1, 2, 5, 9, 10))
-        coordinates, tets, triangles = (self.root["nodes/coordinates"], self.root["elements/Tet4/connectivity"],
-                                        self.root["elements/Tri3/connectivity"])
-        self.assertEqual((coordinates.shape, tets.shape, triangles.shape), ((1053, 3), (4591, 4), (1034, 3)))
+        self.assertEqual(
+            (names["Edge"], names["Tri"], names["Tet"], names["Hex"], names["Polyhedron"]),
+            (1, 2, 5, 9, 10),
+        )
+        coordinates, tets, triangles = (
+            self.root["nodes/coordinates"],
+            self.root["elements/Tet4/connectivity"],
+            self.root["elements/Tri3/connectivity"],
+        )
+        self.assertEqual(
+            (coordinates.shape, tets.shape, triangles.shape), ((1053, 3), (4591, 4), (1034, 3))
+        )
         # One id space, without holes: vertices, the tables, sets.
-        starts = sorted([(int(coordinates.attrs["start_id"]), 1053), (int(tets.attrs["start_id"]), 4591),
-                         (int(triangles.attrs["start_id"]), 1034), (int(self.root["sets/list"].attrs["start_id"]), len(self.root["sets/list"]))])
+        starts = sorted(
+            [
+                (int(coordinates.attrs["start_id"]), 1053),
+                (int(tets.attrs["start_id"]), 4591),
+                (int(triangles.attrs["start_id"]), 1034),
+                (int(self.root["sets/list"].attrs["start_id"]), len(self.root["sets/list"])),
+            ]
+        )
         self.assertEqual(starts[0][0], 1)
         for (first, n), (next_first, _) in zip(starts, starts[1:]):
             self.assertEqual(first + n, next_first)
@@ -89,19 +110,38 @@ class IndependentReader(Case):
         nodes, elements = gmsh_elements()
         coordinates = [tuple(map(float, x)) for x in self.root["nodes/coordinates"]]
         self.assertEqual(Counter(coordinates), Counter(nodes.values()))
-        found = {kind: Counter(tuple(coordinates[int(v) - 1] for v in row) for row in self.root[f"elements/{name}/connectivity"])
-                 for kind, name in ((2, "Tri3"), (4, "Tet4"))}
-        expected = {kind: Counter(tuple(nodes[v] for v in of) for k, _, of in elements if k == kind) for kind in (2, 4)}
+        found = {
+            kind: Counter(
+                tuple(coordinates[int(v) - 1] for v in row)
+                for row in self.root[f"elements/{name}/connectivity"]
+            )
+            for kind, name in ((2, "Tri3"), (4, "Tet4"))
+        }
+        expected = {
+            kind: Counter(tuple(nodes[v] for v in of) for k, _, of in elements if k == kind)
+            for kind in (2, 4)
+        }
         self.assertEqual(found, expected)
 
         parts = self.sets_with("PARALLEL_PARTITION")
         first = int(self.root["elements/Tet4/connectivity"].attrs["start_id"])
         self.assertEqual(sorted(parts), list(range(N_PARTS)))
-        self.assertEqual(sorted(id for ids in parts.values() for id in ids), list(range(first, first + 4591)))
-        self.assertEqual({id: len(set(ids)) for id, ids in self.sets_with("MATERIAL_SET").items()}, {11: 1978, 12: 2613})
-        self.assertEqual({id: len(set(ids)) for id, ids in self.sets_with("NEUMANN_SET").items()}, {1: 264, 2: 282, 3: 488})
+        self.assertEqual(
+            sorted(id for ids in parts.values() for id in ids), list(range(first, first + 4591))
+        )
+        self.assertEqual(
+            {id: len(set(ids)) for id, ids in self.sets_with("MATERIAL_SET").items()},
+            {11: 1978, 12: 2613},
+        )
+        self.assertEqual(
+            {id: len(set(ids)) for id, ids in self.sets_with("NEUMANN_SET").items()},
+            {1: 264, 2: 282, 3: 488},
+        )
         names = self.root["tags/NAME"]
-        self.assertEqual(sorted(bytes(v).rstrip(b"\0").decode() for v in names["values"]), ["far", "farfield", "near", "symmetry", "wing"])
+        self.assertEqual(
+            sorted(bytes(v).rstrip(b"\0").decode() for v in names["values"]),
+            ["far", "farfield", "near", "symmetry", "wing"],
+        )
 
 
 if __name__ == "__main__":

@@ -3,10 +3,9 @@
 import json
 import os
 import re
-import subprocess
 import unittest
 
-from barrio_case import COMMAND, SOURCE, WING, Case, barrio, execute
+from barrio_case import SOURCE, WING, Case, barrio
 
 COMMANDS = re.findall(r"^## barrio (\w+)$", barrio("reference").out, re.MULTILINE)
 PARALLEL = ("generate", "convert", "partition", "load")
@@ -14,7 +13,10 @@ PARALLEL = ("generate", "convert", "partition", "load")
 
 class Help(Case):
     def test_there_are_commands(self) -> None:
-        self.assertGreaterEqual(set(COMMANDS), {"info", "generate", "convert", "partition", "load", "map", "report", "doctor"})
+        self.assertGreaterEqual(
+            set(COMMANDS),
+            {"info", "generate", "convert", "partition", "load", "map", "report", "doctor"},
+        )
 
     def test_every_command_shows_an_example(self) -> None:
         for command in COMMANDS:
@@ -26,10 +28,21 @@ class Help(Case):
 
     def test_help_and_version_need_no_mpi(self) -> None:
         # A transport that does not exist makes MPI_Init of Open MPI fail; the first run shows that it would.
-        broken = {"OMPI_MCA_pml": "none-such", "OMPI_MCA_btl": "none-such", "MPICH_CH4_NETMOD": "none-such", "UCX_TLS": "none-such"}
+        broken = {
+            "OMPI_MCA_pml": "none-such",
+            "OMPI_MCA_btl": "none-such",
+            "MPICH_CH4_NETMOD": "none-such",
+            "UCX_TLS": "none-such",
+        }
         if barrio("load", WING, environment=broken).code == 0:
             self.skipTest("no way is known here to make MPI_Init fail")
-        for words in (["--help"], ["--version"], ["reference"], ["info", WING], *([c, "--help"] for c in COMMANDS)):
+        for words in (
+            ["--help"],
+            ["--version"],
+            ["reference"],
+            ["info", WING],
+            *([c, "--help"] for c in COMMANDS),
+        ):
             with self.subTest(words):
                 self.assert_code(barrio(*words, environment=broken), 0)
 
@@ -46,8 +59,11 @@ class Help(Case):
 
     def test_reference_page_is_up_to_date(self) -> None:
         page = SOURCE / "docs" / "reference" / "command.md"
-        self.assertEqual(page.read_text(), barrio("reference").out,
-                         "write it again: barrio reference > docs/reference/command.md")
+        self.assertEqual(
+            page.read_text(),
+            barrio("reference").out,
+            "write it again: barrio reference > docs/reference/command.md",
+        )
 
 
 class WrongCommandLines(Case):
@@ -62,9 +78,16 @@ class WrongCommandLines(Case):
 
     def test_names(self) -> None:
         self.expect([], "a command is needed")
-        self.expect(["lod"], "'lod': is not a command of barrio. Did you mean 'load'?", "remedy: barrio --help")
-        self.expect(["load", "--gost", 1, "x"], "'--gost': is not an option of barrio load. Did you mean '--ghosts'?",
-                    "remedy: barrio load --help")
+        self.expect(
+            ["lod"],
+            "'lod': is not a command of barrio. Did you mean 'load'?",
+            "remedy: barrio --help",
+        )
+        self.expect(
+            ["load", "--gost", 1, "x"],
+            "'--gost': is not an option of barrio load. Did you mean '--ghosts'?",
+            "remedy: barrio load --help",
+        )
         self.expect(["info", "--no-qualty", "x"], "Did you mean '--no-quality'?")
         self.expect(["--jsn", "info", "x"], "Did you mean '--json'?")
         self.expect(["info", "x", "--rank", 4], "Did you mean '--ranks'?")
@@ -73,50 +96,112 @@ class WrongCommandLines(Case):
     def test_values(self) -> None:
         self.expect(["load"], "IN is required")
         self.expect(["load", "--ghosts", "x", "y"], "--ghosts")
-        self.expect(["partition", "x", "-n", 0, "-o", "y"], "--parts: 0 is not a whole number of 1 or more")
-        self.expect(["partition", "x", "-n", "two", "-o", "y"], "--parts: two is not a whole number of 1 or more")
+        self.expect(
+            ["partition", "x", "-n", 0, "-o", "y"], "--parts: 0 is not a whole number of 1 or more"
+        )
+        self.expect(
+            ["partition", "x", "-n", "two", "-o", "y"],
+            "--parts: two is not a whole number of 1 or more",
+        )
         self.expect(["partition", "x", "-n", 99999999999999, "-o", "y"], "--parts")
         self.expect(["--ranks", 0, "load", "x"], "--ranks: 0 is not a whole number of 1 or more")
         self.expect(["generate", "box", "--cells", 2, 2, "-o", "x.h5m"], "--cells")
 
     def test_values_that_the_work_refuses(self) -> None:
-        self.expect(["load", WING, "--method", "rbc"], "partitioner 'rbc': is not known. Did you mean 'rcb'?")
+        self.expect(
+            ["load", WING, "--method", "rbc"],
+            "partitioner 'rbc': is not known. Did you mean 'rcb'?",
+        )
         self.expect(["load", WING, "--ghosts", 2], "2 ghost layers")
-        self.expect(["partition", WING, "-n", 4, "-m", "mets", "-o", "x.h5m"], "partitioner 'mets': is not known. Did you mean 'metis'?")
-        self.expect(["partition", WING, "-n", 4592, "-o", "x.h5m"], "4592 parts: are more than the 4591 cells of the mesh")
-        self.expect(["convert", WING, "x.h5n"], "has the suffix '.h5n', which barrio does not write. Did you mean '.h5m'?")
-        self.expect(["generate", "bx", "-o", "x.h5m"], "shape 'bx': is not known. Did you mean 'box'?")
-        self.expect(["generate", "box", "--cells", 0, 2, 2, "-o", "x.h5m"], "needs at least one cell along each axis")
-        self.expect(["generate", "box", "--cells", *[3000000] * 3, "-o", "x.h5m"], "has more vertices than can be numbered")
-        self.expect(["generate", "box", "--low", 0, 0, "nan", "-o", "x.h5m"], "needs finite corners")
-        self.expect(["generate", "box", "--high", 1, 0, 1, "-o", "x.h5m"], "needs finite corners, the lower one below the upper one")
+        self.expect(
+            ["partition", WING, "-n", 4, "-m", "mets", "-o", "x.h5m"],
+            "partitioner 'mets': is not known. Did you mean 'metis'?",
+        )
+        self.expect(
+            ["partition", WING, "-n", 4592, "-o", "x.h5m"],
+            "4592 parts: are more than the 4591 cells of the mesh",
+        )
+        self.expect(
+            ["convert", WING, "x.h5n"],
+            "has the suffix '.h5n', which barrio does not write. Did you mean '.h5m'?",
+        )
+        self.expect(
+            ["generate", "bx", "-o", "x.h5m"], "shape 'bx': is not known. Did you mean 'box'?"
+        )
+        self.expect(
+            ["generate", "box", "--cells", 0, 2, 2, "-o", "x.h5m"],
+            "needs at least one cell along each axis",
+        )
+        self.expect(
+            ["generate", "box", "--cells", *[3000000] * 3, "-o", "x.h5m"],
+            "has more vertices than can be numbered",
+        )
+        self.expect(
+            ["generate", "box", "--low", 0, 0, "nan", "-o", "x.h5m"], "needs finite corners"
+        )
+        self.expect(
+            ["generate", "box", "--high", 1, 0, 1, "-o", "x.h5m"],
+            "needs finite corners, the lower one below the upper one",
+        )
 
     def test_a_partitioner_is_checked_even_if_the_file_has_parts(self) -> None:
-        self.assert_code(barrio("generate", "box", "-c", 2, 2, 2, "-n", 2, "-o", self.folder / "box.h5m"), 0)
-        self.assert_error(barrio("load", self.folder / "box.h5m", "--method", "rbc"), 2, "Did you mean 'rcb'?")
+        self.assert_code(
+            barrio("generate", "box", "-c", 2, 2, 2, "-n", 2, "-o", self.folder / "box.h5m"), 0
+        )
+        self.assert_error(
+            barrio("load", self.folder / "box.h5m", "--method", "rbc"), 2, "Did you mean 'rcb'?"
+        )
 
     def test_machines(self) -> None:
         traffic = self.folder / "traffic.json"
         self.assert_code(barrio("load", WING, "--traffic", traffic), 0)
-        for machine in ("zz", "2x", "0x4", "2x4x", "-1x3", "torus:", "8:16;1", "99999999x99999999", "x" * 5000):
+        for machine in (
+            "zz",
+            "2x",
+            "0x4",
+            "2x4x",
+            "-1x3",
+            "torus:",
+            "8:16;1",
+            "99999999x99999999",
+            "x" * 5000,
+        ):
             with self.subTest(machine[:20]):
                 outcome = barrio("map", traffic, f"--machine={machine}", limit=10)
                 self.assert_error(outcome, 2, "machine", "remedy: ")
-        self.assert_error(barrio("map", traffic, "--machine", "2x4", "--weight", "byts"), 2, "Did you mean 'bytes'?")
-        self.assert_error(barrio("map", traffic, "--machine", "2x4", "--format", "slrm"), 2, "Did you mean 'slurm'?")
-        self.assert_error(barrio("map", traffic, "--machine", "2x4", "--given", "nowhere.txt"), 1, "nowhere.txt")
+        self.assert_error(
+            barrio("map", traffic, "--machine", "2x4", "--weight", "byts"),
+            2,
+            "Did you mean 'bytes'?",
+        )
+        self.assert_error(
+            barrio("map", traffic, "--machine", "2x4", "--format", "slrm"),
+            2,
+            "Did you mean 'slurm'?",
+        )
+        self.assert_error(
+            barrio("map", traffic, "--machine", "2x4", "--given", "nowhere.txt"), 1, "nowhere.txt"
+        )
 
     def test_traffic_files(self) -> None:
-        garbage = {"random": os.urandom(3000), "empty": b"", "text": b"hello\nworld\n", "json": b'{"schema":"barrio.traffic"}',
-                   "other": b'{"schema":"barrio.load","schema_version":1}', "cut": b'{"schema": "barrio.traffic", "ra',
-                   "matrix": b"%%MatrixMarket matrix coordinate real general\n3 3 1\n9 9 1.0\n",
-                   "absurd": b"%%MatrixMarket matrix coordinate real general\n999999999999 999999999999 1\n1 1 1.0\n"}
+        garbage = {
+            "random": os.urandom(3000),
+            "empty": b"",
+            "text": b"hello\nworld\n",
+            "json": b'{"schema":"barrio.traffic"}',
+            "other": b'{"schema":"barrio.load","schema_version":1}',
+            "cut": b'{"schema": "barrio.traffic", "ra',
+            "matrix": b"%%MatrixMarket matrix coordinate real general\n3 3 1\n9 9 1.0\n",
+            "absurd": b"%%MatrixMarket matrix coordinate real general\n999999999999 999999999999 1\n1 1 1.0\n",
+        }
         for name, content in garbage.items():
             with self.subTest(name):
                 path = self.folder / name
                 path.write_bytes(content)
                 self.assert_error(barrio("map", path, "--machine", "2x4", limit=10), 3, str(path))
-        self.assert_error(barrio("map", self.folder / "none", "--machine", "2x4"), 1, "cannot be read")
+        self.assert_error(
+            barrio("map", self.folder / "none", "--machine", "2x4"), 1, "cannot be read"
+        )
 
 
 class Streams(Case):
@@ -132,10 +217,14 @@ class Streams(Case):
     def test_json_is_one_document_with_a_schema(self) -> None:
         box = self.folder / "box.h5m"
         traffic = self.folder / "traffic.json"
-        runs = {"generate": ["generate", "box", "-c", 3, 3, 3, "-n", 3, "-o", box], "info": ["info", box],
-                "load": ["load", box, "--traffic", traffic], "map": ["map", traffic, "--machine", "2x4"],
-                "partition": ["partition", box, "-n", 2, "-o", self.folder / "two.h5m"],
-                "convert": ["convert", box, self.folder / "box.vtkhdf"]}
+        runs = {
+            "generate": ["generate", "box", "-c", 3, 3, 3, "-n", 3, "-o", box],
+            "info": ["info", box],
+            "load": ["load", box, "--traffic", traffic],
+            "map": ["map", traffic, "--machine", "2x4"],
+            "partition": ["partition", box, "-n", 2, "-o", self.folder / "two.h5m"],
+            "convert": ["convert", box, self.folder / "box.vtkhdf"],
+        }
         for name, words in runs.items():
             for line in (["--json", *words], [*words, "--json"]):
                 with self.subTest(name):
@@ -162,7 +251,11 @@ class Streams(Case):
         for words in (["info", WING], ["info", WING, "--json"], ["load", WING, "--json"]):
             with self.subTest(words):
                 with open("/dev/full", "w") as full:
-                    self.assert_error(barrio(*words, stdout=full), 1, "standard output: cannot be written: No space left on device")
+                    self.assert_error(
+                        barrio(*words, stdout=full),
+                        1,
+                        "standard output: cannot be written: No space left on device",
+                    )
 
     def test_names_that_are_no_utf8(self) -> None:
         # Latin-1, and a name that the 32 bytes of a .h5m file cut in the middle of a letter.
@@ -170,13 +263,23 @@ class Streams(Case):
         for name in (b"Fl\xfcgel", ("Flügel " * 4 + "üüüü").encode()):
             path = self.folder / "name.msh"
             path.write_bytes(text.replace(b'2 1 "wing"', b'2 1 "' + name + b'"'))
-            self.assertEqual(barrio("info", path, "--json").json()["named_sets"][0]["kind"], "neumann")
+            self.assertEqual(
+                barrio("info", path, "--json").json()["named_sets"][0]["kind"], "neumann"
+            )
             self.assert_code(barrio("convert", path, self.folder / "name.h5m"), 0)
-            self.assertEqual(barrio("info", self.folder / "name.h5m", "--json").json()["sets"]["neumann"], 3)
+            self.assertEqual(
+                barrio("info", self.folder / "name.h5m", "--json").json()["sets"]["neumann"], 3
+            )
             self.assert_code(barrio("load", self.folder / "name.h5m", "--json"), 0)
 
     def test_hidden_python_is_said(self) -> None:
-        outcome = barrio("report", "x.json", "-o", self.folder / "r.html", environment={"BARRIO_PYTHON": "/nowhere/python"})
+        outcome = barrio(
+            "report",
+            "x.json",
+            "-o",
+            self.folder / "r.html",
+            environment={"BARRIO_PYTHON": "/nowhere/python"},
+        )
         self.assert_error(outcome, 1, "barrio report", "/nowhere/python", "remedy: ")
 
 

@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 constexpr hsize_t n_rows = 23;
 
 /// Write one dataset by plain HDF5; HDF5 converts to the type of the file.
-void put(hid_t file, const char* name, hid_t type, hid_t memory_type, std::vector<hsize_t> sizes, const void* values, bool is_deflated = false) {
+void put(hid_t file, const char* name, hid_t type, hid_t memory_type, std::vector<hsize_t> sizes, const void* values,
+         bool is_deflated = false) {
   const hid_t space = H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr);
   const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
   if (is_deflated) {
@@ -46,20 +47,30 @@ struct IntegerType {
 std::vector<IntegerType> integer_types() {
   constexpr auto max = std::numeric_limits<std::int64_t>::max();
   constexpr auto min = std::numeric_limits<std::int64_t>::min();
-  return {{"i8le", H5T_STD_I8LE, -128, 127},       {"i8be", H5T_STD_I8BE, -128, 127},
-          {"u8le", H5T_STD_U8LE, 0, 255},          {"u8be", H5T_STD_U8BE, 0, 255},
-          {"i16le", H5T_STD_I16LE, -32768, 32767}, {"i16be", H5T_STD_I16BE, -32768, 32767},
-          {"u16le", H5T_STD_U16LE, 0, 65535},      {"u16be", H5T_STD_U16BE, 0, 65535},
-          {"i32le", H5T_STD_I32LE, INT32_MIN, INT32_MAX}, {"i32be", H5T_STD_I32BE, INT32_MIN, INT32_MAX},
-          {"u32le", H5T_STD_U32LE, 0, UINT32_MAX}, {"u32be", H5T_STD_U32BE, 0, UINT32_MAX},
-          {"i64le", H5T_STD_I64LE, min, max},      {"i64be", H5T_STD_I64BE, min, max},
-          {"u64le", H5T_STD_U64LE, 0, max},        {"u64be", H5T_STD_U64BE, 0, max}};
+  return {{"i8le", H5T_STD_I8LE, -128, 127},
+          {"i8be", H5T_STD_I8BE, -128, 127},
+          {"u8le", H5T_STD_U8LE, 0, 255},
+          {"u8be", H5T_STD_U8BE, 0, 255},
+          {"i16le", H5T_STD_I16LE, -32768, 32767},
+          {"i16be", H5T_STD_I16BE, -32768, 32767},
+          {"u16le", H5T_STD_U16LE, 0, 65535},
+          {"u16be", H5T_STD_U16BE, 0, 65535},
+          {"i32le", H5T_STD_I32LE, INT32_MIN, INT32_MAX},
+          {"i32be", H5T_STD_I32BE, INT32_MIN, INT32_MAX},
+          {"u32le", H5T_STD_U32LE, 0, UINT32_MAX},
+          {"u32be", H5T_STD_U32BE, 0, UINT32_MAX},
+          {"i64le", H5T_STD_I64LE, min, max},
+          {"i64be", H5T_STD_I64BE, min, max},
+          {"u64le", H5T_STD_U64LE, 0, max},
+          {"u64be", H5T_STD_U64BE, 0, max}};
 }
 
 /// Both ends of the type's range and what lies near them.
 std::vector<std::int64_t> values_of(const IntegerType& type) {
   std::vector<std::int64_t> values{type.low, type.high, type.low + 1, type.high - 1, 0, 1, 77};
-  while (values.size() < n_rows) values.push_back(type.low == 0 ? static_cast<std::int64_t>(values.size()) : -static_cast<std::int64_t>(values.size()));
+  while (values.size() < n_rows)
+    values.push_back(type.low == 0 ? static_cast<std::int64_t>(values.size())
+                                   : -static_cast<std::int64_t>(values.size()));
   return values;
 }
 
@@ -72,7 +83,8 @@ class HdfFile : public testing::Test {
   }
   void make() const {
     const hid_t file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    for (const IntegerType& type : integer_types()) put(file, type.name, type.type, H5T_NATIVE_INT64, {n_rows}, values_of(type).data());
+    for (const IntegerType& type : integer_types())
+      put(file, type.name, type.type, H5T_NATIVE_INT64, {n_rows}, values_of(type).data());
     std::vector<double> reals;
     for (hsize_t i = 0; i < 3 * n_rows; ++i) reals.push_back(0.125 * static_cast<double>(i) - 3.0);
     put(file, "f64le", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {n_rows, 3}, reals.data());
@@ -88,7 +100,8 @@ class HdfFile : public testing::Test {
     put(file, "array", array, memory, {n_rows}, triples.data());
     const hid_t opaque = H5Tcreate(H5T_OPAQUE, 8);
     std::string names;
-    for (hsize_t i = 0; i < n_rows; ++i) names += std::string("set") + static_cast<char>('a' + i) + std::string(4, '\0');
+    for (hsize_t i = 0; i < n_rows; ++i)
+      names += std::string("set") + static_cast<char>('a' + i) + std::string(4, '\0');
     put(file, "names", opaque, opaque, {n_rows}, names.data());
     const hid_t text = H5Tcopy(H5T_C_S1);
     H5Tset_size(text, H5T_VARIABLE);
@@ -97,7 +110,8 @@ class HdfFile : public testing::Test {
     put(file, "deep", H5T_STD_I32LE, H5T_NATIVE_INT64, {n_rows}, values_of({"", 0, 0, 9}).data());
     const hsize_t n = 4;
     const hid_t space = H5Screate_simple(1, &n, nullptr);
-    const hid_t attribute = H5Acreate_by_name(file, "deep", "sizes", H5T_STD_U16BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t attribute =
+        H5Acreate_by_name(file, "deep", "sizes", H5T_STD_U16BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const std::array<std::int64_t, 4> sizes{1, 2, 3, 60000};
     H5Awrite(attribute, H5T_NATIVE_INT64, sizes.data());
     H5Aclose(attribute);
@@ -110,7 +124,8 @@ class HdfFile : public testing::Test {
 template <class Values>
 Values slab_of(const Values& all, Rows rows, std::size_t width = 1) {
   const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows.first) * width);
-  return {all.begin() + first, all.begin() + first + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows.count) * width)};
+  return {all.begin() + first,
+          all.begin() + first + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows.count) * width)};
 }
 
 TEST_F(HdfFile, IntegersOfEveryWidthSignAndOrder) {
@@ -175,9 +190,12 @@ TEST_F(HdfFile, WhatIsNotThereIsSaidByName) {
   EXPECT_EQ(fault_of([&] { read_integers(file.get(), "tstt/nothing"); }), "3: tstt/nothing: is missing in the file");
   EXPECT_EQ(fault_of([&] { read_integers(file.get(), "f64le"); }), "3: f64le: does not hold integers");
   EXPECT_EQ(fault_of([&] { read_reals(file.get(), "i8le"); }), "3: i8le: does not hold floating-point numbers");
-  EXPECT_EQ(fault_of([&] { read_integers(file.get(), "i8le", {20, 4}); }), "3: i8le: has 23 rows, rows 20 to 24 were wanted");
-  EXPECT_EQ(fault_of([&] { read_integers(file.get(), "i8le", {-1, 4}); }), "3: i8le: has 23 rows, rows -1 to 3 were wanted");
-  EXPECT_EQ(fault_of([&] { read_texts(file.get(), "lines"); }), "3: lines: has values of varying length, which are not expected here");
+  EXPECT_EQ(fault_of([&] { read_integers(file.get(), "i8le", {20, 4}); }),
+            "3: i8le: has 23 rows, rows 20 to 24 were wanted");
+  EXPECT_EQ(fault_of([&] { read_integers(file.get(), "i8le", {-1, 4}); }),
+            "3: i8le: has 23 rows, rows -1 to 3 were wanted");
+  EXPECT_EQ(fault_of([&] { read_texts(file.get(), "lines"); }),
+            "3: lines: has values of varying length, which are not expected here");
 }
 
 TEST_F(HdfFile, AnnouncedSizesAreNotBelieved) {
@@ -199,7 +217,8 @@ TEST_F(HdfFile, AnnouncedSizesAreNotBelieved) {
   mpi::barrier(world());
   const Handle file = open_to_read(world(), absurd);
   for (const std::string name : {"whole", "chunks"}) {
-    const std::string expected = "3: " + name + ": announces 576460752303423488 rows, but the file holds only 0 bytes of it";
+    const std::string expected =
+        "3: " + name + ": announces 576460752303423488 rows, but the file holds only 0 bytes of it";
     EXPECT_EQ(fault_of([&] { check_size(file.get(), name); }), expected);
     EXPECT_EQ(fault_of([&] { read_integers(file.get(), name); }), expected);
     EXPECT_EQ(fault_of([&] { read_integers(file.get(), name, {0, 1}); }), expected);
@@ -208,7 +227,8 @@ TEST_F(HdfFile, AnnouncedSizesAreNotBelieved) {
 
 TEST_F(HdfFile, FilesThatCannotBeOpened) {
   const std::string none = (test::scratch() / "none.h5").string();
-  EXPECT_EQ(fault_of([&] { open_to_read(world(), none); }), "1: " + none + ": cannot be read: No such file or directory");
+  EXPECT_EQ(fault_of([&] { open_to_read(world(), none); }),
+            "1: " + none + ": cannot be read: No such file or directory");
   EXPECT_EQ(fault_of([&] { open_to_read(none); }), "1: " + none + ": cannot be read: No such file or directory");
   const std::string torn = (test::scratch() / "torn.h5").string();
   if (world().rank() == 0) {

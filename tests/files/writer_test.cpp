@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 /// Names in a folder that no finished file has.
 int n_leftovers(const fs::path& folder) {
   int n = 0;
-  for (const auto& entry : fs::directory_iterator(folder)) n += entry.path().string().find(".part") != std::string::npos ? 1 : 0;
+  for (const auto& entry : fs::directory_iterator(folder))
+    n += entry.path().string().find(".part") != std::string::npos ? 1 : 0;
   return n;
 }
 
@@ -69,7 +70,8 @@ TEST(FileWriter, WritesRowsOfAllRanks) {
   for (std::int64_t step = 0; step < 3; ++step) {
     std::vector<double> values(mine.size());
     for (std::size_t i = 0; i < mine.size(); ++i) values[i] = static_cast<double>(step * 1000 + mine[i]);
-    writer.write_growing("/growing", H5T_NATIVE_DOUBLE, (step + 1) * n, 0, step * n + first, static_cast<std::int64_t>(values.size()), values.data());
+    writer.write_growing("/growing", H5T_NATIVE_DOUBLE, (step + 1) * n, 0, step * n + first,
+                         static_cast<std::int64_t>(values.size()), values.data());
   }
   writer.close();
   if (world().rank() != 0) return;
@@ -123,7 +125,9 @@ TEST(FileWriter, PlacesThatCannotBeWritten) {
   EXPECT_EQ(refusal("/proc/x.h5"), "1: cannot be written: No such file or directory");
   EXPECT_EQ(refusal(folder), "1: cannot be written: it is a folder");
   const fs::path pipe = place("pipe");  // stands for /dev/null, which a fault here would take from the whole machine
-  if (world().rank() == 0) { ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0); }
+  if (world().rank() == 0) {
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  }
   mpi::barrier(world());
   EXPECT_EQ(refusal(pipe), "1: cannot be written: it is a device or a pipe, not a file");
   EXPECT_TRUE(fs::is_fifo(pipe));

@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 
-from barrio_case import HEAT, MPIEXEC, WING, Case, barrio, execute, tool  # noqa: E402
+from barrio_case import HEAT, MPIEXEC, WING, Case, barrio, execute, tool
 
 # As one rank finds it. That of the temperature is not written down: its time steps come from the C library's pow().
 MESH_CHECKSUM = "79226b4a79c3548e"
@@ -24,12 +24,31 @@ class MainJob(Case):
         """@return the documents of load and heat"""
         folder.mkdir()
         wing8 = folder / "wing8.h5m"
-        self.assert_code(barrio("partition", WING, "-n", N_PARTS, "-o", wing8, ranks=ranks if ranks > 1 else 0), 0)
-        load = barrio("load", wing8, "--ghosts", 1, "--validate", "--json", ranks=ranks if ranks > 1 else 0)
+        self.assert_code(
+            barrio("partition", WING, "-n", N_PARTS, "-o", wing8, ranks=ranks if ranks > 1 else 0),
+            0,
+        )
+        load = barrio(
+            "load", wing8, "--ghosts", 1, "--validate", "--json", ranks=ranks if ranks > 1 else 0
+        )
         self.assert_code(load, 0)
         launcher = [*MPIEXEC, "-n", str(ranks)] if ranks > 1 else []
-        heat = execute([*launcher, HEAT, str(wing8), "-o", str(folder / "heat.vtkhdf"), "--result", str(folder / "heat.json"),
-                        "--traffic", str(folder / "traffic.json"), "--frames", str(N_FRAMES)], limit=120)
+        heat = execute(
+            [
+                *launcher,
+                HEAT,
+                str(wing8),
+                "-o",
+                str(folder / "heat.vtkhdf"),
+                "--result",
+                str(folder / "heat.json"),
+                "--traffic",
+                str(folder / "traffic.json"),
+                "--frames",
+                str(N_FRAMES),
+            ],
+            limit=120,
+        )
         self.assert_code(heat, 0)
         self.assert_no_leftovers(folder)
         return load.json(), json.loads((folder / "heat.json").read_text())
@@ -45,12 +64,22 @@ class MainJob(Case):
                 self.assertEqual((load["ranks"], heat["ranks"]), (ranks, ranks))
                 self.assertEqual(load["checksum"], MESH_CHECKSUM)
                 self.assertEqual(heat["mesh_checksum"], MESH_CHECKSUM)
-                for what in ("temperature_checksum", "max_error", "spectral_bound", "stages", "exchanges"):
+                for what in (
+                    "temperature_checksum",
+                    "max_error",
+                    "spectral_bound",
+                    "stages",
+                    "exchanges",
+                ):
                     self.assertEqual(heat[what], reference[what], what)
                 for name in ("wing8.h5m", "heat.vtkhdf"):
-                    self.assertEqual(tool("digest", here / name), tool("digest", alone / name), name)
+                    self.assertEqual(
+                        tool("digest", here / name), tool("digest", alone / name), name
+                    )
                 self.assertEqual(self.traffic(here), self.traffic(alone))
-        found = barrio("map", alone / "traffic.json", "--machine", "2x4", "--given", "cyclic", "--json").json()
+        found = barrio(
+            "map", alone / "traffic.json", "--machine", "2x4", "--given", "cyclic", "--json"
+        ).json()
         self.assertEqual(found["schema"], "barrio.map")
         self.assertLess(found["after"]["cost"], found["before"]["cost"])
 
@@ -62,7 +91,11 @@ class MainJob(Case):
 
     def check_solution(self, folder: Path) -> None:
         def numbers(dataset: str) -> list[float]:
-            return [float(x) for x in tool("numbers", folder / "heat.vtkhdf", "/VTKHDF/" + dataset).split()]
+            return [
+                float(x)
+                for x in tool("numbers", folder / "heat.vtkhdf", "/VTKHDF/" + dataset).split()
+            ]
+
         steps = numbers("Steps/Values")
         self.assertEqual(len(steps), N_FRAMES + 1)
         self.assertEqual((steps[0], steps[-1]), (0.0, 20.0))
@@ -72,7 +105,10 @@ class MainJob(Case):
         self.assertEqual(len(temperature), (N_FRAMES + 1) * n)
         # It starts at 250 K inside, and ends in the linear function of the boundary, 300 + 10 x + 5 z.
         self.assertEqual(min(temperature[:n]), 250.0)
-        worst = max(abs(t - 300.0 - 10.0 * points[3 * i] - 5.0 * points[3 * i + 2]) for i, t in enumerate(temperature[-n:]))
+        worst = max(
+            abs(t - 300.0 - 10.0 * points[3 * i] - 5.0 * points[3 * i + 2])
+            for i, t in enumerate(temperature[-n:])
+        )
         self.assertLess(worst, 1e-6)
 
 

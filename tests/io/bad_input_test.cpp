@@ -32,7 +32,8 @@ std::string verdict(const fs::path& path) {
 }
 
 /// Damage a copy of a file on rank 0 and read it on all ranks.
-std::string verdict_after(const fs::path& good, const std::string& name, const std::function<void(const fs::path&)>& damage) {
+std::string verdict_after(const fs::path& good, const std::string& name,
+                          const std::function<void(const fs::path&)>& damage) {
   const fs::path bad = test::scratch() / name;
   if (world().rank() == 0) {
     fs::copy_file(good, bad, fs::copy_options::overwrite_existing);
@@ -71,7 +72,9 @@ void damage_box(const std::string& name, const std::string& cause, const std::fu
 
 TEST(BadH5m, TheFileItselfIsSound) {
   EXPECT_EQ(verdict(box()), "sound");
-  EXPECT_EQ(verdict_after(box(), "polygons.h5m", [](const fs::path& p) { test::make_polygons(p, "/tstt/elements/Quad4"); }), "sound");
+  EXPECT_EQ(
+      verdict_after(box(), "polygons.h5m", [](const fs::path& p) { test::make_polygons(p, "/tstt/elements/Quad4"); }),
+      "sound");
 }
 
 TEST(BadH5m, TruncatedAnywhere) {
@@ -81,7 +84,8 @@ TEST(BadH5m, TruncatedAnywhere) {
 }
 
 TEST(BadH5m, NoMeshAtAll) {
-  damage_box("text", "is not an HDF5 file", [](const fs::path& p) { std::ofstream(p) << "this is a text, not a mesh\n"; });
+  damage_box("text", "is not an HDF5 file",
+             [](const fs::path& p) { std::ofstream(p) << "this is a text, not a mesh\n"; });
   damage_box("empty", "is empty", [](const fs::path& p) { std::ofstream(p).flush(); });
   damage_box("root", "no group /tstt", [](const fs::path& p) { test::remove_link(p, "/tstt"); });
   expect_refusal(verdict(test::scratch() / "nothing.h5m"), "1", "cannot be read: No such file or directory");
@@ -89,10 +93,12 @@ TEST(BadH5m, NoMeshAtAll) {
 }
 
 TEST(BadH5m, TablesAreMissing) {
-  damage_box("coordinates", "has no vertex coordinates", [](const fs::path& p) { test::remove_link(p, "/tstt/nodes/coordinates"); });
+  damage_box("coordinates", "has no vertex coordinates",
+             [](const fs::path& p) { test::remove_link(p, "/tstt/nodes/coordinates"); });
   damage_box("connectivity", "element table Hex8 has no connectivity",
              [](const fs::path& p) { test::remove_link(p, "/tstt/elements/Hex8/connectivity"); });
-  damage_box("contents", "points outside the contents of sets", [](const fs::path& p) { test::remove_link(p, "/tstt/sets/contents"); });
+  damage_box("contents", "points outside the contents of sets",
+             [](const fs::path& p) { test::remove_link(p, "/tstt/sets/contents"); });
   damage_box("elements", "has no elements", [](const fs::path& p) { test::remove_link(p, "/tstt/elements"); });
 }
 
@@ -107,17 +113,22 @@ TEST(BadH5m, PartitionIsWrong) {
 
 TEST(BadH5m, ElementsHaveVerticesThatDoNotExist) {
   const auto table = "/tstt/elements/Hex8/connectivity";
-  damage_box("high", "hex 0 has vertex 120, but there are 120 vertices", [&](const fs::path& p) { test::set_value(p, table, 3, 121); });
+  damage_box("high", "hex 0 has vertex 120, but there are 120 vertices",
+             [&](const fs::path& p) { test::set_value(p, table, 3, 121); });
   damage_box("zero", "hex 59 has vertex -1", [&](const fs::path& p) { test::set_value(p, table, -1, 0); });
-  damage_box("far", "has vertex 4611686018427387903", [&](const fs::path& p) { test::set_value(p, table, 200, 4611686018427387904.0); });
-  damage_box("face", "quad 3 has vertex 999", [&](const fs::path& p) { test::set_value(p, "/tstt/elements/Quad4/connectivity", 12, 1000); });
+  damage_box("far", "has vertex 4611686018427387903",
+             [&](const fs::path& p) { test::set_value(p, table, 200, 4611686018427387904.0); });
+  damage_box("face", "quad 3 has vertex 999",
+             [&](const fs::path& p) { test::set_value(p, "/tstt/elements/Quad4/connectivity", 12, 1000); });
 }
 
 TEST(BadH5m, CoordinatesAreNoNumbers) {
   const double bad = std::numeric_limits<double>::quiet_NaN();
-  damage_box("nan", "a coordinate of vertex 119 is not a finite number", [&](const fs::path& p) { test::set_value(p, "/tstt/nodes/coordinates", -1, bad); });
-  damage_box("infinite", "a coordinate of vertex 0 is not a finite number",
-             [&](const fs::path& p) { test::set_value(p, "/tstt/nodes/coordinates", 0, std::numeric_limits<double>::infinity()); });
+  damage_box("nan", "a coordinate of vertex 119 is not a finite number",
+             [&](const fs::path& p) { test::set_value(p, "/tstt/nodes/coordinates", -1, bad); });
+  damage_box("infinite", "a coordinate of vertex 0 is not a finite number", [&](const fs::path& p) {
+    test::set_value(p, "/tstt/nodes/coordinates", 0, std::numeric_limits<double>::infinity());
+  });
 }
 
 // Only the rank that reads the wrong row sees the fault, while the others read on.
@@ -141,15 +152,20 @@ TEST(BadH5m, PolygonsHaveWrongLengths) {
 }
 
 TEST(BadH5m, TypesDoNotFit) {
-  damage_box("hexes", "hex 60 has 4 vertices, at least 8 are needed", [](const fs::path& p) { test::set_type(p, "/tstt/elements/Quad4", "Hex"); });
-  damage_box("polyhedra", "has 60 polyhedra, which are not supported yet", [](const fs::path& p) { test::set_type(p, "/tstt/elements/Hex8", "Polyhedron"); });
+  damage_box("hexes", "hex 60 has 4 vertices, at least 8 are needed",
+             [](const fs::path& p) { test::set_type(p, "/tstt/elements/Quad4", "Hex"); });
+  damage_box("polyhedra", "has 60 polyhedra, which are not supported yet",
+             [](const fs::path& p) { test::set_type(p, "/tstt/elements/Hex8", "Polyhedron"); });
 }
 
 TEST(BadH5m, SetsPointOutside) {
   const auto list = "/tstt/sets/list";
-  damage_box("beyond", "set 10 points outside the contents of sets", [&](const fs::path& p) { test::set_value(p, list, -4, 1e6); });
-  damage_box("behind", "set 1 points outside the contents of sets", [&](const fs::path& p) { test::set_value(p, list, 4, -1); });
-  damage_box("below", "set 0 points outside the contents of sets", [&](const fs::path& p) { test::set_value(p, list, 0, -7e18); });
+  damage_box("beyond", "set 10 points outside the contents of sets",
+             [&](const fs::path& p) { test::set_value(p, list, -4, 1e6); });
+  damage_box("behind", "set 1 points outside the contents of sets",
+             [&](const fs::path& p) { test::set_value(p, list, 4, -1); });
+  damage_box("below", "set 0 points outside the contents of sets",
+             [&](const fs::path& p) { test::set_value(p, list, 0, -7e18); });
 }
 
 // --- Gmsh
@@ -196,7 +212,8 @@ TEST(BadGmsh, BinaryEndsEarly) {
   const auto size = fs::file_size(good);
   for (const std::uintmax_t n : {size / 50, size / 10, size / 4, size / 2, size * 3 / 4, size * 9 / 10, size - 20}) {
     SCOPED_TRACE(n);
-    expect_refusal(verdict_after(good, "cut.msh", [&](const fs::path& p) { test::cut(p, n); }), "3", "cut.msh: ends early");
+    expect_refusal(verdict_after(good, "cut.msh", [&](const fs::path& p) { test::cut(p, n); }), "3",
+                   "cut.msh: ends early");
   }
 }
 
@@ -206,29 +223,37 @@ TEST(BadGmsh, VersionsAndEncodings) {
   expect_gmsh("four", with(text, "4.1 0 8", "4 0 8"), "is of format 4, barrio reads 4.1");
   expect_gmsh("narrow", with(text, "4.1 0 8", "4.1 0 4"), "has integers of 4 bytes, 8 were expected");
   expect_gmsh("word", with(text, "4.1 0 8", "four"), "a number was expected in 'four'");
-  expect_gmsh("order", "$MeshFormat\n4.1 1 8\n" + std::string("\0\0\0\1\n", 5) + "$EndMeshFormat\n", "was written with another byte order");
+  expect_gmsh("order", "$MeshFormat\n4.1 1 8\n" + std::string("\0\0\0\1\n", 5) + "$EndMeshFormat\n",
+              "was written with another byte order");
 }
 
 TEST(BadGmsh, NumbersMakeNoSense) {
   const std::string text = coarse_text();
-  expect_gmsh("nan", with(text, "\n0 1 0 1\n1\n0 0 0\n", "\n0 1 0 1\n1\n0 nan 0\n"), "a coordinate of vertex 0 is not a finite number");
-  expect_gmsh("letters", with(text, "\n0 1 0 1\n1\n0 0 0\n", "\n0 1 0 1\n1\n0 zero 0\n"), "a number was expected in '0 zero 0'");
+  expect_gmsh("nan", with(text, "\n0 1 0 1\n1\n0 0 0\n", "\n0 1 0 1\n1\n0 nan 0\n"),
+              "a coordinate of vertex 0 is not a finite number");
+  expect_gmsh("letters", with(text, "\n0 1 0 1\n1\n0 0 0\n", "\n0 1 0 1\n1\n0 zero 0\n"),
+              "a number was expected in '0 zero 0'");
   expect_gmsh("twice", with(text, "\n0 2 0 1\n2\n", "\n0 2 0 1\n1\n"), "has node 1 twice");
   expect_gmsh("negative", with(text, "\n0 2 0 1\n2\n", "\n0 2 0 1\n-2\n"), "has a node with number -2");
   expect_gmsh("count", with(text, "67 1053 1 1053", "67 1054 1 1053"), "announces 1054 nodes and has 1053");
   expect_gmsh("less", with(text, "67 1053 1 1053", "67 1000 1 1053"), "has more nodes than it announces");
-  expect_gmsh("absurd", with(text, "67 1053 1 1053", "67 4611686018427387904 1 1053"), "a count of 4611686018427387904 makes no sense");
+  expect_gmsh("absurd", with(text, "67 1053 1 1053", "67 4611686018427387904 1 1053"),
+              "a count of 4611686018427387904 makes no sense");
   expect_gmsh("below", with(text, "67 1053 1 1053", "67 -3 1 1053"), "a count of -3 makes no sense");
   expect_gmsh("many", with(text, "12 5625 1 5625", "12 5626 1 5626"), "announces 5626 elements and has 5625");
 }
 
 TEST(BadGmsh, ElementsAreWrong) {
   const std::string text = coarse_text();
-  expect_gmsh("unknown", with(text, "\n1 21 1 46 \n", "\n1 21 1 460000 \n"), "an element has node 460000, which is not in the file");
-  expect_gmsh("minus", with(text, "\n1 21 1 46 \n", "\n1 21 -1 46 \n"), "an element has node -1, which is not in the file");
+  expect_gmsh("unknown", with(text, "\n1 21 1 46 \n", "\n1 21 1 460000 \n"),
+              "an element has node 460000, which is not in the file");
+  expect_gmsh("minus", with(text, "\n1 21 1 46 \n", "\n1 21 -1 46 \n"),
+              "an element has node -1, which is not in the file");
   expect_gmsh("short", with(text, "\n1 21 1 46 \n", "\n1 21 1\n"), "a number was expected in '1 21 1'");
-  expect_gmsh("second_order", with(text, "\n2 1 2 128\n", "\n2 1 9 128\n"), "has elements of Gmsh type 9, which is not supported: save a first-order mesh");
-  expect_gmsh("dimension", with(text, "\n2 1 2 128\n", "\n3 1 2 128\n"), "has elements of Gmsh type 2 on an entity of dimension 3");
+  expect_gmsh("second_order", with(text, "\n2 1 2 128\n", "\n2 1 9 128\n"),
+              "has elements of Gmsh type 9, which is not supported: save a first-order mesh");
+  expect_gmsh("dimension", with(text, "\n2 1 2 128\n", "\n3 1 2 128\n"),
+              "has elements of Gmsh type 2 on an entity of dimension 3");
 }
 
 }  // namespace

@@ -32,21 +32,23 @@ std::uint64_t hash_of(const std::vector<unsigned char>& bytes) {
 }
 
 std::string type_text(hid_t type) {
-  static constexpr std::array<const char*, 11> classes{"int",  "float", "time", "text", "bits",   "opaque",
+  static constexpr std::array<const char*, 11> classes{"int",      "float",     "time", "text",    "bits", "opaque",
                                                        "compound", "reference", "enum", "varying", "array"};
   const int kind = H5Tget_class(type);
   return fmt::format("{}{}", kind >= 0 ? classes.at(static_cast<std::size_t>(kind)) : "?", 8 * H5Tget_size(type));
 }
 
 std::string attribute_line(const std::string& path, hid_t object, unsigned i) {
-  const hid_t attribute = sure(H5Aopen_by_idx(object, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT), path);
+  const hid_t attribute =
+      sure(H5Aopen_by_idx(object, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT), path);
   std::array<char, 256> name{};
   H5Aget_name(attribute, name.size(), name.data());
   const hid_t type = H5Aget_type(attribute);
   const hid_t space = H5Aget_space(attribute);
   std::vector<unsigned char> bytes(H5Tget_size(type) * static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
   H5Aread(attribute, type, bytes.data());
-  const std::string line = fmt::format("{}@{} {} {} {:016x}", path, name.data(), type_text(type), extents_of(space), hash_of(bytes));
+  const std::string line =
+      fmt::format("{}@{} {} {} {:016x}", path, name.data(), type_text(type), extents_of(space), hash_of(bytes));
   H5Sclose(space);
   H5Tclose(type);
   H5Aclose(attribute);
@@ -123,7 +125,8 @@ void set_type(const std::filesystem::path& path, const std::string& group, const
   // Writing to the open attribute fails in HDF5 1.10, since its type is a named one; so it is made again.
   sure(H5Adelete_by_name(file, group.c_str(), "element_type", H5P_DEFAULT), group);
   const hid_t space = H5Screate(H5S_SCALAR);
-  const hid_t again = H5Acreate_by_name(file, group.c_str(), "element_type", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t again =
+      H5Acreate_by_name(file, group.c_str(), "element_type", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   sure(H5Awrite(again, type, value.data()), group);
   H5Aclose(again);
   H5Sclose(space);

@@ -6,7 +6,8 @@
 
 namespace barrio::test {
 
-// What goes wrong with HDF5 mesh files, done on purpose. By plain HDF5 calls, on one process; a failure ends the program.
+// What goes wrong with HDF5 mesh files, done on purpose. By plain HDF5 calls, on one process; a failure ends the
+// program.
 
 /// Replace one number of a dataset, counted through all dimensions. Negative places count from the end.
 void set_value(const std::filesystem::path& file, const std::string& dataset, long place, double value);

@@ -12,7 +12,8 @@ namespace {
 
 class Copier {
  public:
-  Copier(const std::filesystem::path& text, const std::filesystem::path& binary) : in_(text), out_(binary, std::ios::binary) {}
+  Copier(const std::filesystem::path& text, const std::filesystem::path& binary)
+      : in_(text), out_(binary, std::ios::binary) {}
 
   void run() {
     for (std::string line; std::getline(in_, line);) {
@@ -95,6 +96,8 @@ class Copier {
 
 }  // namespace
 
-void write_gmsh_binary(const std::filesystem::path& text, const std::filesystem::path& binary) { Copier(text, binary).run(); }
+void write_gmsh_binary(const std::filesystem::path& text, const std::filesystem::path& binary) {
+  Copier(text, binary).run();
+}
 
 }  // namespace barrio::test

@@ -67,7 +67,8 @@ TEST(Gmsh, OwnedCellsAndGhostsEqualTheSerialOracle) {
   mesh::MeshTables tables = read_tables(world(), test::data(coarse.file).string());
   // Parts by position, no partitioner: 7 slabs of cells in the order of the file.
   tables.n_parts = 7;
-  for (const GlobalId id : mesh::top_ids(world(), tables)) tables.parts.push_back(static_cast<std::int32_t>(value(id) * 7 / coarse.n_tets));
+  for (const GlobalId id : mesh::top_ids(world(), tables))
+    tables.parts.push_back(static_cast<std::int32_t>(value(id) * 7 / coarse.n_tets));
   test::expect_equals_oracle(world(), tables);
 }
 

@@ -1,5 +1,5 @@
-// Real files that other programs wrote. What they hold was found by two other readers: the counts stand in the collection's
-// own README, the members of sets come from a script on h5py that expands ranges and follows sets in sets.
+// Real files that other programs wrote. What they hold was found by two other readers: the counts stand in the
+// collection's own README, the members of sets come from a script on h5py that expands ranges and follows sets in sets.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ void PrintTo(const Sample& sample, std::ostream* out) { *out << sample.file; }
 
 class Interop : public testing::TestWithParam<Sample> {};
 
-#define BARRIO_INTEROP_FILE(path, name)                                                           \
-  const auto path = test::interop(std::string("h5m/") + (name));                                  \
+#define BARRIO_INTEROP_FILE(path, name)                          \
+  const auto path = test::interop(std::string("h5m/") + (name)); \
   if (!path) GTEST_SKIP() << "the collection of sample files is not there: no " << (name)
 
 TEST_P(Interop, CountsSetsAndChecksumAreRight) {
@@ -77,13 +77,38 @@ INSTANTIATE_TEST_SUITE_P(
     Samples, Interop,
     testing::Values(
         Sample{"64bricks_1khex.h5m", 2197, {{hex, 1728}, {quad, 2160}, {edge, 3780}}, 256, bricks, 0xffbc4dd59594c019U},
-        Sample{"64bricks_12ktet.h5m", 2472, {{tet, 12310}, {triangle, 4186}, {edge, 5739}}, 256, bricks, 0x7b8efeeb9b6da3beU},
-        Sample{"p8ex1.h5m", 75, {{hex, 32}, {quad, 64}}, 8, {{SetKind::material, 4}, {SetKind::neumann, 6}, {SetKind::dirichlet, 1}}, 0xcb9fce9aa04d6799U},
-        Sample{"oneside.h5m", 45, {{hex, 16}, {quad, 4}}, 2, {{SetKind::material, 1}, {SetKind::neumann, 1}}, 0x909d1b38a68c545bU},
+        Sample{"64bricks_12ktet.h5m",
+               2472,
+               {{tet, 12310}, {triangle, 4186}, {edge, 5739}},
+               256,
+               bricks,
+               0x7b8efeeb9b6da3beU},
+        Sample{"p8ex1.h5m",
+               75,
+               {{hex, 32}, {quad, 64}},
+               8,
+               {{SetKind::material, 4}, {SetKind::neumann, 6}, {SetKind::dirichlet, 1}},
+               0xcb9fce9aa04d6799U},
+        Sample{"oneside.h5m",
+               45,
+               {{hex, 16}, {quad, 4}},
+               2,
+               {{SetKind::material, 1}, {SetKind::neumann, 1}},
+               0x909d1b38a68c545bU},
         Sample{"ln4.h5m", 10, {{quad, 4}}, 4, {}, 0x955b045fbd4af696U},
         Sample{"32hex_ef.h5m", 75, {{hex, 32}, {quad, 128}, {edge, 170}}, 4, {}, 0x6d44c4679081cf80U},
-        Sample{"16_unmerged_hex.h5m", 54, {{hex, 16}, {quad, 8}}, 0, {{SetKind::material, 1}, {SetKind::neumann, 1}}, 0x96fe3d9ccdd27d8dU},
-        Sample{"onepart.h5m", 12, {{hex, 2}, {quad, 6}, {edge, 16}}, 1, {{SetKind::material, 1}, {SetKind::neumann, 2}, {SetKind::geometry, 12}}, 0x9ae5978acd8877caU},
+        Sample{"16_unmerged_hex.h5m",
+               54,
+               {{hex, 16}, {quad, 8}},
+               0,
+               {{SetKind::material, 1}, {SetKind::neumann, 1}},
+               0x96fe3d9ccdd27d8dU},
+        Sample{"onepart.h5m",
+               12,
+               {{hex, 2}, {quad, 6}, {edge, 16}},
+               1,
+               {{SetKind::material, 1}, {SetKind::neumann, 2}, {SetKind::geometry, 12}},
+               0x9ae5978acd8877caU},
         Sample{"mpas_p8.h5m", 1280, {{polygon, 642}}, 8, {}, 0xaefdec0052c12afaU},
         Sample{"Homme_2pt.h5m", 728, {{quad, 726}}, 2, {{SetKind::material, 1}}, 0x859a1b0574a21263U},
         Sample{"field1.h5m", 728, {{quad, 726}}, 16, {{SetKind::material, 1}}, 0x859a1b0574a21263U},
@@ -136,7 +161,8 @@ Members members_of(const mesh::Mesh& mesh, SetKind kind) {
 TEST(InteropFiles, SetsOfP8ex1HaveTheirMembers) {
   BARRIO_INTEROP_FILE(path, "p8ex1.h5m");
   const mesh::Mesh mesh = read(world(), path->string(), {.ghost_layers = 1});
-  EXPECT_EQ(members_of(mesh, SetKind::material), (Members{{1, {0, 0, 0, 8}}, {2, {0, 0, 0, 8}}, {3, {0, 0, 0, 8}}, {4, {0, 0, 0, 8}}}));
+  EXPECT_EQ(members_of(mesh, SetKind::material),
+            (Members{{1, {0, 0, 0, 8}}, {2, {0, 0, 0, 8}}, {3, {0, 0, 0, 8}}, {4, {0, 0, 0, 8}}}));
   EXPECT_EQ(members_of(mesh, SetKind::neumann), (Members{{1, {0, 0, 16, 0}},
                                                          {2, {0, 0, 8, 0}},
                                                          {3, {0, 0, 16, 0}},
@@ -169,8 +195,10 @@ TEST(InteropFiles, SetsOf64BricksHaveTheirMembersThroughOtherSets) {
 TEST(InteropFiles, MixedSetsOf64BricksOfTets) {
   BARRIO_INTEROP_FILE(path, "64bricks_12ktet.h5m");
   const mesh::Mesh mesh = read(world(), path->string());
-  EXPECT_EQ(members_of(mesh, SetKind::neumann), (Members{{100, {60, 324, 280, 0}}, {200, {60, 324, 280, 0}}, {300, {59, 321, 278, 0}}}));
-  EXPECT_EQ(members_of(mesh, SetKind::dirichlet), (Members{{100, {60, 324, 280, 0}}, {200, {60, 324, 280, 0}}, {300, {60, 324, 280, 0}}}));
+  EXPECT_EQ(members_of(mesh, SetKind::neumann),
+            (Members{{100, {60, 324, 280, 0}}, {200, {60, 324, 280, 0}}, {300, {59, 321, 278, 0}}}));
+  EXPECT_EQ(members_of(mesh, SetKind::dirichlet),
+            (Members{{100, {60, 324, 280, 0}}, {200, {60, 324, 280, 0}}, {300, {60, 324, 280, 0}}}));
   std::array<std::int64_t, 4> total{};
   for (const auto& [id, n] : members_of(mesh, SetKind::material))
     for (std::size_t d = 0; d < 4; ++d) total[d] += n[d];
@@ -188,7 +216,9 @@ TEST(InteropFiles, OtherFormatsAreRefusedWithARemedy) {
       EXPECT_EQ(error.code(), ErrorCode::bad_input) << error.what();
       EXPECT_EQ(error.subject(), path->string());
       EXPECT_FALSE(error.remedy().empty()) << error.what();
-      if (path->extension() == ".msh") { EXPECT_NE(error.cause().find("is of format 2.2, barrio reads 4.1"), std::string::npos) << error.what(); }
+      if (path->extension() == ".msh") {
+        EXPECT_NE(error.cause().find("is of format 2.2, barrio reads 4.1"), std::string::npos) << error.what();
+      }
     }
   }
 }

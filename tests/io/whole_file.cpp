@@ -22,7 +22,8 @@ std::vector<T> collect(mpi::Context& context, const std::vector<T>& mine) {
 
 }  // namespace
 
-WholeFile::WholeFile(mpi::Context& context, const mesh::MeshTables& tables) : coordinates(collect(context, tables.coordinates)) {
+WholeFile::WholeFile(mpi::Context& context, const mesh::MeshTables& tables)
+    : coordinates(collect(context, tables.coordinates)) {
   std::size_t at = 0;
   for (const mesh::CellBlock& block : tables.blocks) {
     std::vector<std::int64_t> sizes;
@@ -78,7 +79,8 @@ void expect_equals_oracle(mpi::Context& context, const mesh::MeshTables& tables)
     for (const LocalId node : cells.nodes_of(c)) {
       nodes.push_back(value(mesh.vertices().global_ids[index(node)]));
       for (std::size_t k = 0; k < 3; ++k)
-        EXPECT_EQ(mesh.vertices().coordinates[3 * index(node) + k], whole.vertices.at(static_cast<std::size_t>(nodes.back()))[k]);
+        EXPECT_EQ(mesh.vertices().coordinates[3 * index(node) + k],
+                  whole.vertices.at(static_cast<std::size_t>(nodes.back()))[k]);
     }
     EXPECT_EQ(nodes, expected.nodes);
   }

@@ -16,10 +16,10 @@ namespace barrio::test {
 struct WholeFile {
   using Cell = std::pair<mesh::CellType, std::vector<std::int64_t>>;
   std::vector<double> coordinates;
-  std::vector<Cell> cells;                                             ///< block after block
-  std::vector<std::int32_t> parts;                                     ///< of cells of the top dimension
+  std::vector<Cell> cells;          ///< block after block
+  std::vector<std::int32_t> parts;  ///< of cells of the top dimension
   std::vector<std::tuple<mesh::SetKind, std::int32_t, std::string>> sets;
-  std::vector<std::set<std::pair<int, std::int64_t>>> members;         ///< of each set: (dimension, row)
+  std::vector<std::set<std::pair<int, std::int64_t>>> members;  ///< of each set: (dimension, row)
 
   /// Collective.
   WholeFile(mpi::Context& context, const mesh::MeshTables& tables);

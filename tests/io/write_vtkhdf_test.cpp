@@ -35,7 +35,8 @@ void write_series(mpi::Context& context, const fs::path& path) {
     for (std::size_t v = 0; v < mesh.n_local(Dim::vertex); ++v) {
       const auto id = static_cast<double>(value(mesh.vertices().global_ids[v]));
       heat.values()[v] = id + 0.25 * step;
-      for (std::size_t k = 0; k < 3; ++k) speed.values()[3 * v + k] = static_cast<float>(id * step + static_cast<double>(k));
+      for (std::size_t k = 0; k < 3; ++k)
+        speed.values()[3 * v + k] = static_cast<float>(id * step + static_cast<double>(k));
     }
     writer.write_step(0.5 * step);
   }
@@ -64,11 +65,12 @@ TEST(Vtkhdf, StepsSayWhereTheirValuesBegin) {
   const auto n_points = static_cast<double>(read("Points").size() / 3);
   EXPECT_EQ(read("Steps/Values"), (Numbers{0.0, 0.5, 1.0}));
   EXPECT_EQ(read("Steps/NumberOfParts"), (Numbers{6, 6, 6}));
-  for (const char* constant : {"PartOffsets", "PointOffsets", "CellOffsets", "ConnectivityIdOffsets", "CellDataOffsets/part",
-                               "CellDataOffsets/material", "CellDataOffsets/count"})
+  for (const char* constant : {"PartOffsets", "PointOffsets", "CellOffsets", "ConnectivityIdOffsets",
+                               "CellDataOffsets/part", "CellDataOffsets/material", "CellDataOffsets/count"})
     EXPECT_EQ(read(std::string("Steps/") + constant), (Numbers{0, 0, 0})) << constant;
   for (const char* changing : {"heat", "speed"})
-    EXPECT_EQ(read(std::string("Steps/PointDataOffsets/") + changing), (Numbers{0, n_points, 2 * n_points})) << changing;
+    EXPECT_EQ(read(std::string("Steps/PointDataOffsets/") + changing), (Numbers{0, n_points, 2 * n_points}))
+        << changing;
   const Numbers heat = read("PointData/heat");
   ASSERT_EQ(static_cast<double>(heat.size()), 3 * n_points);
   const auto n = static_cast<std::size_t>(n_points);
@@ -112,7 +114,8 @@ TEST(Vtkhdf, GeometryEqualsTheSerialOracle) {
       ASSERT_EQ(last - first, nodes.size());
       for (std::size_t k = 0; k < nodes.size(); ++k)
         for (std::size_t d = 0; d < 3; ++d)
-          ASSERT_EQ(points[3 * (point + static_cast<std::size_t>(ids[id + first + k])) + d], whole.vertices[static_cast<std::size_t>(nodes[k])][d]);
+          ASSERT_EQ(points[3 * (point + static_cast<std::size_t>(ids[id + first + k])) + d],
+                    whole.vertices[static_cast<std::size_t>(nodes[k])][d]);
       EXPECT_EQ(types[cell + c], 10.0);  // VTK_TETRA
       EXPECT_EQ(parts[cell + c], static_cast<double>(piece));
       n_of_material[static_cast<int>(materials[cell + c])] += 1;
@@ -160,7 +163,9 @@ TEST(Vtkhdf, UnknownFieldsAndForgottenFilesLeaveNothing) {
     EXPECT_EQ(error.code(), ErrorCode::usage);
     EXPECT_NE(error.cause().find("Did you mean 'temperature'?"), std::string::npos) << error.what();
   }
-  { const VtkhdfWriter forgotten(mesh, path.string(), {}); }
+  {
+    const VtkhdfWriter forgotten(mesh, path.string(), {});
+  }
   mpi::barrier(world());
   EXPECT_FALSE(fs::exists(path));
   EXPECT_FALSE(fs::exists(path.string() + ".part"));

@@ -16,7 +16,7 @@ namespace barrio::io::detail {
 /// A run of rows of one block that one rank reads.
 struct GmshSegment {
   std::int64_t block;
-  std::int64_t first;          ///< row in the block
+  std::int64_t first;  ///< row in the block
   std::int64_t count;
   std::int64_t offset;         ///< byte in the file: of the first tag (nodes), of the first element
   std::int64_t second_offset;  ///< of the first coordinates (nodes)
@@ -34,16 +34,16 @@ struct GmshIndex {
   struct Block {
     int entity_dim = 0;
     int entity_tag = 0;
-    int type = 0;            ///< Gmsh element type; for nodes: 1 if coordinates are followed by parameters
+    int type = 0;  ///< Gmsh element type; for nodes: 1 if coordinates are followed by parameters
     std::int64_t n = 0;
   };
   bool is_binary = false;
   std::int64_t max_node_tag = 0;
   std::vector<Block> nodes;
   std::vector<Block> elements;
-  std::map<std::pair<int, int>, std::vector<int>> groups;          ///< (dim, entity) -> physical groups
-  std::map<std::pair<int, int>, std::string> group_names;          ///< (dim, group) -> name
-  std::vector<std::pair<Rank, GmshSegment>> node_segments;         ///< on rank 0, by rank
+  std::map<std::pair<int, int>, std::vector<int>> groups;   ///< (dim, entity) -> physical groups
+  std::map<std::pair<int, int>, std::string> group_names;   ///< (dim, group) -> name
+  std::vector<std::pair<Rank, GmshSegment>> node_segments;  ///< on rank 0, by rank
   std::vector<std::pair<Rank, GmshSegment>> element_segments;
 
   [[nodiscard]] std::vector<int> groups_of(int dim, int entity) const;
@@ -58,12 +58,14 @@ struct GmshIndex {
 /// @throws Error{bad_input} for other versions than 4.1, foreign byte order, or a file that ends early; {failed}
 GmshIndex index_gmsh(const std::string& path, int n_ranks);
 
-/// Read the nodes of this rank's share. Local. @throws Error{bad_input} with the byte where the file cannot be understood
+/// Read the nodes of this rank's share. Local. @throws Error{bad_input} with the byte where the file cannot be
+/// understood
 void read_gmsh_nodes(const std::string& path, const GmshIndex& index, const GmshShares& shares,
                      const std::function<void(std::int64_t tag, const std::array<double, 3>& x)>& visit);
 /// Read the elements of this rank's share. Local. @param visit gets block, row in the block, node tags
-void read_gmsh_elements(const std::string& path, const GmshIndex& index, const GmshShares& shares,
-                        const std::function<void(std::size_t block, std::int64_t row, std::span<const std::int64_t> nodes)>& visit);
+void read_gmsh_elements(
+    const std::string& path, const GmshIndex& index, const GmshShares& shares,
+    const std::function<void(std::size_t block, std::int64_t row, std::span<const std::int64_t> nodes)>& visit);
 
 /// Nodes of an element of a Gmsh type; 0 for an unknown type.
 int gmsh_nodes_per_element(int type) noexcept;
