@@ -79,8 +79,8 @@ class WrongCommandLines(Case):
     def test_names(self) -> None:
         self.expect([], "a command is needed")
         self.expect(
-            ["lod"],
-            "'lod': is not a command of barrio. Did you mean 'load'?",
+            ["loadx"],
+            "'loadx': is not a command of barrio. Did you mean 'load'?",
             "remedy: barrio --help",
         )
         self.expect(
