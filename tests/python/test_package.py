@@ -33,6 +33,14 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
+def test_reference_page_is_up_to_date() -> None:
+    page = HERE.parents[1] / "docs/reference/python.md"
+    done = run("-m", "barrio.reference")
+    assert done.stdout == page.read_text(), (
+        "run: python -m barrio.reference > docs/reference/python.md"
+    )
+
+
 def test_import_loads_neither_the_core_nor_mpi() -> None:
     names = "{'barrio._core', 'mpi4py', 'mpi4py.MPI', 'numpy'}"
     done = run("-c", f"import sys, barrio; print({names} & set(sys.modules), barrio.__version__)")

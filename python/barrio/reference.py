@@ -1,0 +1,106 @@
+"""The reference page of the Python package, from its type stub: `python -m barrio.reference`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+HEAD = """# Python
+
+The package `barrio`: C++ names, mpi4py communicators, numpy arrays without a copy. This page is printed by
+`python -m barrio.reference`. After `make demo`: `PYTHONPATH=build/release/python build/venv/bin/python`. To install it
+elsewhere: [python/README](../../python/README.md).
+
+Collective calls say so; the others are local. Calls that take long give Python's lock to other threads. Errors are
+`barrio.UsageError`, `barrio.BadInputError` and `barrio.FailedError`, all of them `barrio.Error` with `subject`,
+`cause`, `remedy` and `code` (the exit code of the command); after a collective call every rank raises the same one.
+"""
+
+
+def tidy_types(text: str) -> str:
+    """Types as a reader writes them: no module paths."""
+    text = re.sub(
+        r"\b(?:barrio\._core|collections\.abc|numpy\.typing|mpi4py\.MPI|typing)\.", "", text
+    )
+    shape = r", dict\([^()]*(?:\([^()]*\)[^()]*)*\)"
+    return re.sub(rf"Annotated\[(NDArray\[[\w.]+\]){shape}\]", r"\1", text)
+
+
+def first_docstring(node: ast.ClassDef | ast.FunctionDef) -> str:
+    return " ".join(inspect.cleandoc(ast.get_docstring(node) or "").split("\n\n")[0].split())
+
+
+def rest_of_docstring(node: ast.ClassDef | ast.FunctionDef) -> list[str]:
+    paragraphs = inspect.cleandoc(ast.get_docstring(node) or "").split("\n\n")[1:]
+    return [" ".join(paragraph.split()) for paragraph in paragraphs]
+
+
+def signature(function: ast.FunctionDef) -> str:
+    arguments = ast.unparse(function.args).removeprefix("self").removeprefix(", ")
+    arguments = re.sub(r"(?<=[\w\]])=(?=[\w'\[])", " = ", arguments)
+    result = "" if function.returns is None else f" -> {ast.unparse(function.returns)}"
+    name = "" if function.name == "__init__" else function.name
+    return tidy_types(f"{name}({arguments}){'' if not name else result}")
+
+
+def is_property(function: ast.FunctionDef) -> bool:
+    return any(isinstance(d, ast.Name) and d.id == "property" for d in function.decorator_list)
+
+
+def member(function: ast.FunctionDef) -> str:
+    if is_property(function):
+        words = (
+            f"`{function.name}: {tidy_types(ast.unparse(function.returns or ast.Constant(None)))}`"
+        )
+    else:
+        words = f"`{signature(function)}`"
+    said = " ".join([first_docstring(function), *rest_of_docstring(function)]).strip()
+    return f"- {words}" + (f": {said}" if said else "")
+
+
+def describe_class(node: ast.ClassDef) -> list[str]:
+    lines = [f"\n## {node.name}\n"]
+    paragraphs = [first_docstring(node), *rest_of_docstring(node)]
+    if any(paragraphs):
+        lines += ["\n\n".join(paragraphs), ""]
+    if any(ast.unparse(base).endswith("Enum") for base in node.bases):
+        names = [
+            t.id
+            for s in node.body
+            if isinstance(s, ast.Assign)
+            for t in s.targets
+            if isinstance(t, ast.Name)
+        ]
+        return [
+            *lines,
+            "Values: " + ", ".join(f"`{n}`" for n in names if not n.startswith("_")) + ".",
+        ]
+    functions = [f for f in node.body if isinstance(f, ast.FunctionDef)]
+    for function in functions:
+        if function.name == "__init__" and function.args.args[1:]:
+            lines.append(f"- `{node.name}{signature(function)}`")
+        elif not function.name.startswith("_"):
+            lines.append(member(function))
+    return lines
+
+
+def page(stub: str) -> str:
+    """The page, in Markdown, of a stub's text."""
+    body = ast.parse(stub).body
+    lines = [HEAD, "## Functions\n"]
+    lines += [member(node) for node in body if isinstance(node, ast.FunctionDef)]
+    classes = [node for node in body if isinstance(node, ast.ClassDef)]
+    order = {"Mesh": 0, "Field": 1, "MeshSet": 2, "VtkhdfWriter": 3}
+    for node in sorted(classes, key=lambda c: order.get(c.name, len(order))):
+        lines += describe_class(node)
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    print(page((Path(__file__).parent / "_core.pyi").read_text()), end="")
+
+
+if __name__ == "__main__":
+    main()
