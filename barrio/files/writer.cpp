@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <exception>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/path.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/files/detail/quiet.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -38,10 +38,7 @@ Error cannot_write(const std::string& path, const std::string& reason) {
 
 /// Ask the file system for the space, so that a full disk is noticed before HDF5 writes.
 void reserve(const std::string& path, const std::string& temporary, std::uint64_t bytes) {
-  // The rename would put a file in the place of a device such as /dev/null.
-  struct ::stat known{};
-  if (::stat(path.c_str(), &known) == 0 && !S_ISREG(known.st_mode))
-    throw cannot_write(path, S_ISDIR(known.st_mode) ? "it is a folder" : "it is a device or a pipe, not a file");
+  if (const std::string reason = why_not_replaceable(path); !reason.empty()) throw cannot_write(path, reason);
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0) throw cannot_write(path, std::strerror(errno));
   const int reason = bytes > 0 ? ::posix_fallocate(file, 0, static_cast<off_t>(bytes)) : 0;

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -151,7 +152,7 @@ TEST(WriteTrace, AFolderAsTargetStaysAndTheTemporaryGoes) {
   barrier(context);
   const AgreedError error = refused(context, path);
   EXPECT_EQ(error.code(), ErrorCode::failed);
-  EXPECT_EQ(error.cause(), "cannot be written: Is a directory");
+  EXPECT_EQ(error.cause(), "cannot be written: it is a folder");
   barrier(context);
   EXPECT_TRUE(fs::is_directory(path));
   EXPECT_TRUE(fs::exists(path / "inside"));
@@ -174,6 +175,19 @@ TEST(WriteText, JoinsThePiecesInRankOrder) {
     EXPECT_TRUE(wanted == std::string(std::istreambuf_iterator<char>(file), {}));
     EXPECT_EQ(n_files(path.parent_path()), 1U);
   }
+  barrier(context);
+}
+
+TEST(WriteText, LeavesAPipeWhereItIs) {  // it stands for /dev/null, which a fault here would take from the machine
+  Context& context = test::world();
+  const fs::path path = fresh_folder("device") / "pipe";
+  if (context.is_root()) {
+    EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  }
+  barrier(context);
+  EXPECT_EQ(refused(context, path).cause(), "cannot be written: it is a device or a pipe, not a file");
+  barrier(context);
+  EXPECT_TRUE(fs::is_fifo(path));
   barrier(context);
 }
 
