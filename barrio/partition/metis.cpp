@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <numeric>
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
@@ -39,18 +41,31 @@ void merge(std::vector<CoarseEdge>& edges) {
 }
 
 #ifdef BARRIO_HAVE_METIS
+/// Weights in METIS's integers: it adds them up, so all are made smaller together if their sum does not fit.
+std::vector<idx_t> scaled(const std::vector<std::int64_t>& weights) {
+  const std::int64_t total = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
+  const std::int64_t divisor =
+      total / (std::numeric_limits<idx_t>::max() / 4) + 1;  // METIS multiplies them by small factors
+  std::vector<idx_t> fitting;
+  fitting.reserve(weights.size());
+  for (const std::int64_t weight : weights)
+    fitting.push_back(static_cast<idx_t>(std::max<std::int64_t>(weight / divisor, weight > 0 ? 1 : 0)));
+  return fitting;
+}
+
 std::vector<std::int32_t> metis_kway(const std::vector<CoarseEdge>& edges, const std::vector<std::int64_t>& weights,
                                      int n_parts) {
   std::vector<idx_t> offsets(weights.size() + 1, 0);
   std::vector<idx_t> neighbours;
-  std::vector<idx_t> edge_weights;
+  std::vector<std::int64_t> of_edges;
   for (const CoarseEdge& edge : edges) {
     offsets[static_cast<std::size_t>(edge.from) + 1] += 1;
     neighbours.push_back(edge.to);
-    edge_weights.push_back(static_cast<idx_t>(edge.weight));
+    of_edges.push_back(edge.weight);
   }
   for (std::size_t v = 0; v < weights.size(); ++v) offsets[v + 1] += offsets[v];
-  std::vector<idx_t> vertex_weights(weights.begin(), weights.end());
+  std::vector<idx_t> vertex_weights = scaled(weights);
+  std::vector<idx_t> edge_weights = scaled(of_edges);
   auto n_vertices = static_cast<idx_t>(weights.size());
   idx_t n_constraints = 1;
   auto n = static_cast<idx_t>(n_parts);
