@@ -93,8 +93,11 @@ int run_all(int argc, char** argv) {
   the_world = std::make_unique<mpi::Context>(
       MPI_COMM_WORLD, mpi::ContextOptions{.trace = Trace::Mode::events, .agree_limit_seconds = 20.0});
   const Rank rank = the_world->rank();
-  set_abort_hook(
-      {.end_job = [](int code) noexcept { MPI_Abort(MPI_COMM_WORLD, code); }, .rank = rank, .size = the_world->size()});
+  const auto end_job = [](int code) noexcept {
+    ::usleep(200'000);  // MPICH's launcher drops what was printed just before an abort
+    MPI_Abort(MPI_COMM_WORLD, code);
+  };
+  set_abort_hook({.end_job = end_job, .rank = rank, .size = the_world->size()});
 
   const char* chosen = std::getenv("BARRIO_SEED");
   the_seed = chosen != nullptr ? std::strtoull(chosen, nullptr, 10) : std::random_device{}();
