@@ -83,10 +83,10 @@ class Scanner {
     binary<char>();
   }
 
-  [[noreturn]] void refuse(const std::string& cause) const {
-    throw Error(ErrorCode::bad_input, {.subject = path_,
-                                       .cause = fmt::format("{}, near byte {}", cause, offset()),
-                                       .remedy = "check that the file is a complete Gmsh 4.1 mesh"});
+  [[noreturn]] void refuse(const std::string& cause,
+                           const std::string& remedy = "check that the file is a complete Gmsh 4.1 mesh") const {
+    throw Error(ErrorCode::bad_input,
+                {.subject = path_, .cause = fmt::format("{}, near byte {}", cause, offset()), .remedy = remedy});
   }
 
  private:
@@ -244,25 +244,30 @@ class Indexer {
     }
     if (index_.is_binary) in_.need_line();
   }
-  void nodes() {
+  /// Blocks, items, smallest tag, largest tag.
+  std::array<std::int64_t, 4> section_head() {
+    if (!index_.is_binary) in_.need_line();
     std::array<std::int64_t, 4> head{};
-    if (index_.is_binary) {
-      for (auto& word : head) word = in_.binary<std::int64_t>();
-    } else {
-      in_.need_line();
-      for (auto& word : head) word = in_.number<std::int64_t>();
-    }
+    for (auto& word : head) word = index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>();
+    return head;
+  }
+  GmshIndex::Block next_block() {
+    GmshIndex::Block block;
+    const auto word = [&] { return index_.is_binary ? in_.binary<int>() : in_.number<int>(); };
+    if (!index_.is_binary) in_.need_line();
+    block.entity_dim = word();
+    block.entity_tag = word();
+    block.type = word();
+    block.n = checked_count(in_, index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>());
+    return block;
+  }
+  void nodes() {
+    const std::array<std::int64_t, 4> head = section_head();
     index_.max_node_tag = checked_count(in_, head[3]);
     Cutter cutter(checked_count(in_, head[1]), n_ranks_, index_.node_segments);
     std::int64_t n_seen = 0;
     for (std::int64_t b = 0; b < head[0]; ++b) {
-      GmshIndex::Block block;
-      const auto word = [&] { return index_.is_binary ? in_.binary<int>() : in_.number<int>(); };
-      if (!index_.is_binary) in_.need_line();
-      block.entity_dim = word();
-      block.entity_tag = word();
-      block.type = word();
-      block.n = checked_count(in_, index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>());
+      const GmshIndex::Block block = next_block();
       if (block.entity_dim < 0 || block.entity_dim > 3)
         in_.refuse(fmt::format("has nodes on an entity of dimension {}", block.entity_dim));
       n_seen += block.n;
@@ -293,29 +298,17 @@ class Indexer {
     if (index_.is_binary) in_.need_line();
   }
   void elements() {
-    std::array<std::int64_t, 4> head{};
-    if (index_.is_binary) {
-      for (auto& word : head) word = in_.binary<std::int64_t>();
-    } else {
-      in_.need_line();
-      for (auto& word : head) word = in_.number<std::int64_t>();
-    }
+    const std::array<std::int64_t, 4> head = section_head();
     Cutter cutter(checked_count(in_, head[1]), n_ranks_, index_.element_segments);
     std::int64_t n_seen = 0;
     for (std::int64_t b = 0; b < head[0]; ++b) {
-      GmshIndex::Block block;
-      const auto word = [&] { return index_.is_binary ? in_.binary<int>() : in_.number<int>(); };
-      if (!index_.is_binary) in_.need_line();
-      block.entity_dim = word();
-      block.entity_tag = word();
-      block.type = word();
-      block.n = checked_count(in_, index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>());
+      const GmshIndex::Block block = next_block();
       n_seen += block.n;
       if (n_seen > head[1]) in_.refuse("has more elements than it announces");
       const std::int64_t width = 8 * (1 + std::int64_t{gmsh_nodes_per_element(block.type)});
       if (width == 8)
-        in_.refuse(
-            fmt::format("has elements of Gmsh type {}, which is not supported: save a first-order mesh", block.type));
+        in_.refuse(fmt::format("has elements of Gmsh type {}, which is not supported", block.type),
+                   "save a first-order mesh of lines, triangles, quads, tets, hexes, prisms, pyramids");
       if (block.entity_dim != gmsh_dimension(block.type))
         in_.refuse(
             fmt::format("has elements of Gmsh type {} on an entity of dimension {}", block.type, block.entity_dim));

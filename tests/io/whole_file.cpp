@@ -4,23 +4,9 @@
 
 #include "barrio/mpi/collectives.hpp"
 #include "tests/mesh/oracle.hpp"
+#include "tests/support/collect.hpp"
 
 namespace barrio::test {
-namespace {
-
-/// All ranks' items, in rank order, on every rank.
-template <class T>
-std::vector<T> collect(mpi::Context& context, const std::vector<T>& mine) {
-  std::vector<T> all;
-  for (Rank root = 0; root < context.size(); ++root) {
-    std::vector<T> copy = mine;
-    mpi::broadcast(context, copy, root);
-    all.insert(all.end(), copy.begin(), copy.end());
-  }
-  return all;
-}
-
-}  // namespace
 
 WholeFile::WholeFile(mpi::Context& context, const mesh::MeshTables& tables)
     : coordinates(collect(context, tables.coordinates)) {
