@@ -71,8 +71,9 @@ std::map<int, fs::path> find_parts(const std::string& prefix_or_folder) {
 }
 
 void read_part(const fs::path& path, int rank, int n_ranks, std::vector<TrafficEntry>& entries) {
-  // I: messages of the library itself; S, R: one-sided; D, O2A, A2O, A2A: collectives. None has a partner we map.
-  static constexpr std::array<std::string_view, 7> known{"I", "S", "R", "D", "O2A", "A2O", "A2A"};
+  // I: messages of the library itself; S, R: one-sided; C: point-to-point inside collectives; D, O2A, A2O, A2A: what
+  // collectives were asked for. Only E is what the program sends of its own accord.
+  static constexpr std::array<std::string_view, 8> known{"I", "S", "R", "C", "D", "O2A", "A2O", "A2A"};
   LineReader reader(path.string());
   bool is_whole = false;
   while (reader.next_line()) {

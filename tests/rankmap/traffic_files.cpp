@@ -99,7 +99,9 @@ std::string part(int rank, const std::string& lines) {
 
 TEST(Monitoring, ReadsPrefixAndFolder) {
   const Folder folder;
-  folder.write("run.0.prof", part(0, "E\t0\t1\t64 bytes\t2 msgs sent\t0,0,1\nI\t0\t1\t4 bytes\t1 msgs sent\t0\n"));
+  folder.write("run.0.prof", part(0,
+                                  "E\t0\t1\t64 bytes\t2 msgs sent\t0,0,1\nI\t0\t1\t4 bytes\t1 msgs sent\t0\n"
+                                  "C\t0\t1\t2710 bytes\t138 msgs sent\n"));
   folder.write("run.1.prof", part(1, "E\t1\t0\t8 bytes\t1 msgs sent\t0,0,1\n"));
   folder.write("notes.txt", "not of the run");
   const std::vector<TrafficEntry> expected{{0, 1, 0, 64, 2}, {1, 0, 0, 8, 1}};
