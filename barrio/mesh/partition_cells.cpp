@@ -13,8 +13,16 @@
 namespace barrio::mesh {
 namespace {
 
-// Clusters per part for METIS: enough to balance within a few per cent, few enough for many parts.
-constexpr int clusters_per_part = 256;
+// What METIS cuts: the cells themselves if it can take them all, else clusters of neighbouring cells.
+std::vector<std::int32_t> make_clusters(mpi::Context& context, const MeshTables& tables,
+                                        const std::vector<GlobalId>& ids, int n_clusters) {
+  if (n_clusters < tables.n_global(tables.top_dim()))
+    return partition::rcb(context, compute_centres(context, tables), ids, {}, n_clusters);
+  std::vector<std::int32_t> cluster;
+  cluster.reserve(ids.size());
+  for (const GlobalId id : ids) cluster.push_back(static_cast<std::int32_t>(barrio::value(id)));
+  return cluster;
+}
 
 struct Label {
   GlobalId cell;
@@ -39,17 +47,15 @@ std::vector<std::int32_t> cut_graph(mpi::Context& context, const MeshTables& tab
   if (method == partition::GraphMethod::ptscotch) {
     part = partition::cut_by_ptscotch(context, graph, n_parts);
   } else {
-    const std::int64_t n_cells = tables.n_global(tables.top_dim());
-    const auto n_clusters = static_cast<int>(std::min<std::int64_t>(
-        {n_cells, std::int64_t{n_parts} * clusters_per_part, std::int64_t{partition::metis_max_vertices}}));
-    const std::vector<std::int32_t> cluster =
-        partition::rcb(context, compute_centres(context, tables), ids, {}, std::max(n_clusters, 1));
+    const auto n_clusters =
+        static_cast<int>(std::clamp<std::int64_t>(tables.n_global(tables.top_dim()), 1, partition::metis_max_vertices));
+    const std::vector<std::int32_t> cluster = make_clusters(context, tables, ids, n_clusters);
     std::vector<Label> labels;
     for (std::size_t i = 0; i < ids.size(); ++i) labels.push_back({ids[i], cluster[i]});
     labels = move_labels(context, labels, [&](GlobalId cell) { return graph.vertices.rank_of(cell); });
     std::vector<std::int32_t> by_row;
     for (const Label& label : labels) by_row.push_back(label.label);
-    part = partition::cut_by_metis(context, graph, by_row, std::max(n_clusters, 1), n_parts);
+    part = partition::cut_by_metis(context, graph, by_row, n_clusters, n_parts);
   }
   std::vector<Label> labels;
   const GlobalId first{graph.vertices.first(context.rank())};

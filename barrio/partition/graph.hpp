@@ -33,8 +33,8 @@ GraphMethod graph_method(const std::string& name);
 /// 1
 std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& graph, int n_parts);
 
-/// The largest graph given to METIS, which is serial.
-inline constexpr int metis_max_vertices = 20000;
+/// The largest graph given to METIS, which is serial: about 100 MB on rank 0, and a second or two.
+inline constexpr int metis_max_vertices = 200'000;
 
 /// Cut a graph by METIS on a coarse graph. Collective.
 /// @param[in] cluster  cluster of each of this rank's vertices, 0 <= cluster < n_clusters; the coarse graph has the

@@ -256,10 +256,10 @@ TEST(Metis, BoundsAreRefusedByName) {
   const Graph graph = grid(4, 4).slab(world());
   const std::vector<std::int32_t> cluster(graph.offsets.size() - 1, 0);
   const std::string rest =
-      " clusters: METIS is serial and gets at most 20000 clusters, and at least one per part (use rcb or ptscotch for "
+      " clusters: METIS is serial and gets at most 200000 clusters, and at least one per part (use rcb or ptscotch for "
       "more parts)";
   expect_refused([&] { cut_by_metis(world(), graph, cluster, metis_max_vertices + 1, 2); },
-                 "METIS, 2 parts of 20001" + rest);
+                 "METIS, 2 parts of 200001" + rest);
   expect_refused([&] { cut_by_metis(world(), graph, cluster, 4, 5); }, "METIS, 5 parts of 4" + rest);
   expect_refused([&] { cut_by_metis(world(), graph, cluster, 4, 0); }, "METIS, 0 parts of 4" + rest);
   EXPECT_NO_THROW(cut_by_metis(world(), graph, cluster, metis_max_vertices, 2));
