@@ -38,7 +38,7 @@ std::string utc_now() {
   if (!temporary.empty()) ::unlink(temporary.c_str());
   throw Error(ErrorCode::failed, {.subject = path,
                                   .cause = fmt::format("cannot be written: {}", std::strerror(reason)),
-                                  .remedy = "choose another place with -o, or make room and rights for it"});
+                                  .remedy = "choose another place, or make room and rights for it"});
 }
 
 /// Write all of a text. @return 0 or the system's error number

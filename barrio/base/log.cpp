@@ -1,9 +1,12 @@
 #include "barrio/base/log.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string>
 
@@ -29,6 +32,10 @@ Log::Log(Rank rank, int size)
   logger_->set_pattern(rank == 0 ? "barrio: %v" : "barrio: " + prefix + "%v");
   logger_->set_level(level_from_environment());
   logger_->flush_on(spdlog::level::trace);
+  static constexpr std::array<std::string_view, 5> levels{"debug", "info", "warning", "error", "off"};
+  const char* text = std::getenv("BARRIO_LOG");
+  if (text != nullptr && std::ranges::find(levels, std::string_view(text)) == levels.end())
+    notice(fmt::format("BARRIO_LOG={} is none of {}; info is taken", text, fmt::join(levels, ", ")));
 }
 
 void Log::debug(std::string_view text) { logger_->debug("{}", text); }

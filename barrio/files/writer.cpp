@@ -33,7 +33,7 @@ Error cannot_write(const std::string& path, const std::string& reason) {
   return {ErrorCode::failed,
           {.subject = path,
            .cause = fmt::format("cannot be written: {}", reason),
-           .remedy = "choose another place with -o, or make room and rights for it"}};
+           .remedy = "choose another place, or make room and rights for it"}};
 }
 
 /// Ask the file system for the space, so that a full disk is noticed before HDF5 writes.

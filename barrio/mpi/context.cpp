@@ -1,5 +1,9 @@
 #include "barrio/mpi/context.hpp"
 
+#include <fmt/format.h>
+
+#include <cstdlib>
+
 #include "barrio/base/assert.hpp"
 
 namespace barrio::mpi {
@@ -21,6 +25,8 @@ Context::Context(MPI_Comm comm, ContextOptions options)
   int* upper_bound = nullptr;
   int found = 0;
   check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&upper_bound), &found), "MPI_Comm_get_attr");
+  if (const char* text = std::getenv("BARRIO_WAIT"); text != nullptr && !is_wait_kind(text))
+    log_.notice(fmt::format("BARRIO_WAIT={} is none of spin, yield, block; yield is taken", text));
   if (found != 0 && upper_bound != nullptr) tag_limit_ = *upper_bound;
 }
 

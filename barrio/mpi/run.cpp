@@ -7,6 +7,8 @@
 #include <exception>
 
 #include "barrio/base/abort.hpp"
+#include "barrio/mpi/check.hpp"
+#include "barrio/mpi/wait.hpp"
 
 extern "C" int barrio_mpi_call_behind_fence(int (*call)(void*), void* argument);
 
@@ -39,6 +41,20 @@ int guarded(Context& context, const std::function<void(Context&)>& body) {
   } catch (const AgreedError& error) {
     if (context.is_root()) print_error(error, context.size());
     return exit_code(error.code());
+  }
+}
+
+/// Wait until the bodies of all ranks have returned. A rank that is alone with that says so: the others may wait for it
+/// in a call that it has left out.
+void wait_for_others(Context& context, double warning_seconds) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+  if (!wait_for(request, context.wait_policy(), warning_seconds)) {
+    context.log().warning(
+        fmt::format("has done its work and has waited {:g} s for the other ranks. If they wait for it, it has left out "
+                    "a collective call",
+                    warning_seconds));
+    wait(request, context.wait_policy());
   }
 }
 
@@ -80,6 +96,7 @@ int run(int& argc, char**& argv, const std::function<void(Context&)>& body, cons
           return guarded(it->context, it->body);
         },
         &call);
+    wait_for_others(context, options.finish_warning_seconds);
   }
   std::set_terminate(outer_handler);
   set_abort_hook(outer_hook);

@@ -10,6 +10,7 @@ namespace barrio::mpi {
 struct RunOptions {
   int thread_level = MPI_THREAD_FUNNELED;
   ContextOptions context = {};
+  double finish_warning_seconds = 60.0;  ///< a rank whose body has returned says so after waiting so long for others
 };
 
 /// Own MPI for the length of a program: initialise, run `body`, finalise. Returns the exit code for `main`.

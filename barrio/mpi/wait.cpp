@@ -25,6 +25,8 @@ WaitPolicy wait_policy_from_environment() {
   return policy;
 }
 
+bool is_wait_kind(std::string_view text) noexcept { return text == "spin" || text == "yield" || text == "block"; }
+
 void Pause::operator()() noexcept {
   if (policy_.kind == WaitPolicy::Kind::spin) return;
   if (++polls_ >= policy_.spin_polls) ::sched_yield();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace barrio::mpi {
 
@@ -20,6 +21,9 @@ struct WaitPolicy {
 
 /// The policy named by BARRIO_WAIT (spin, yield, block); `yield` if unset, `block` under SMPI.
 WaitPolicy wait_policy_from_environment();
+
+/// Whether BARRIO_WAIT may have this value.
+[[nodiscard]] bool is_wait_kind(std::string_view text) noexcept;
 
 /// Pace a wait loop: call `pause()` after each poll that found nothing.
 class Pause {

@@ -1,5 +1,6 @@
 #include "barrio/mpi/write_text.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -55,6 +56,10 @@ void write_text(Context& context, const std::string& path, std::string_view piec
   agree_after(context, [&] {
     if (!context.is_root()) return;
     if (const std::string reason = why_not_replaceable(path); !reason.empty()) throw cannot_write(path, reason);
+    // The system says better than MPI why it cannot be made.
+    const int made = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (made < 0) throw cannot_write(path, std::strerror(errno));
+    ::close(made);
   });
   MPI_File file = MPI_FILE_NULL;
   const int opened =

@@ -56,7 +56,8 @@ TEST(Log, TakesItsLevelFromTheEnvironment) {
   EXPECT_EQ(said("info"), infos);
   EXPECT_EQ(said("debug"), "barrio: d\n" + infos);
   EXPECT_EQ(said(nullptr), infos) << "unset is info";
-  EXPECT_EQ(said("lound"), infos) << "so is a level nobody knows";
+  EXPECT_EQ(said("lound"),
+            "barrio: notice: BARRIO_LOG=lound is none of debug, info, warning, error, off; info is taken\n" + infos);
 }
 
 TEST(Log, NamesTheRankAboveZeroAndKeepsItsInfoToItself) {

@@ -81,7 +81,7 @@ TEST_F(WriteFile, SaysThatTheFolderIsMissing) {
   EXPECT_EQ(status->code(), ErrorCode::failed);
   EXPECT_EQ(status->what(), path.string() +
                                 ": cannot be written: No such file or directory "
-                                "(choose another place with -o, or make room and rights for it)");
+                                "(choose another place, or make room and rights for it)");
   EXPECT_FALSE(fs::exists(folder_ / "absent"));
 }
 

@@ -110,6 +110,10 @@ void announce_finalize() {
 
 const std::map<std::string, std::function<void(Context&)>> scenarios{
     {"success", [](Context&) {}},
+    {"leaves_early",
+     [](Context& context) {
+       if (context.rank() < context.size() - 1) std::this_thread::sleep_for(std::chrono::seconds(3));
+     }},
     {"agreed",
      [](Context& context) { agree_after(context, [&] { on_last_rank(context, [] { throw torn_file(); }); }); }},
     {"agreed_alike", [](Context&) { throw AgreedError(torn_file()); }},
@@ -146,6 +150,7 @@ int main(int argc, char** argv) {
   };
   mpi::RunOptions options;
   options.context.agree_limit_seconds = 1.0;
+  options.finish_warning_seconds = 1.0;
   if (name == "absent_blocking") options.context.wait.kind = mpi::WaitPolicy::Kind::block;
 
   int code = 98;
