@@ -55,6 +55,8 @@ std::vector<std::string> launch_line(int n_ranks, const std::string& program,
                                      const std::vector<std::string>& arguments);
 /// Ranks of the launcher that started this process; 0 if none did.
 int ranks_of_launcher();
+/// Whether this process is the one that speaks for all, before MPI is there to say so.
+bool is_first_of_launcher();
 
 /// Run a program in this process's place with standard input and output. Does not return if it succeeds. @throws
 /// Error{failed}
@@ -68,6 +70,14 @@ inline CLI::Validator at_least_one() {
                                                                 : text + " is not a whole number of 1 or more";
           },
           "POSITIVE"};
+}
+
+/// Accept names that end in a suffix: readers choose by it.
+inline CLI::Validator suffix(const std::string& wanted) {
+  return {[wanted](const std::string& text) {
+            return text.ends_with(wanted) ? std::string() : "'" + text + "' does not end in " + wanted;
+          },
+          "FILE" + wanted};
 }
 
 /// The reference page of all commands in Markdown, written from the parser.

@@ -26,7 +26,7 @@ class Generate : public Command {
     app.add_option("--high", high_, "Upper corner")->expected(3)->capture_default_str();
     app.add_flag("--tets", options_.tets, "Cut each hex into six tets");
     app.add_option("-n,--parts", n_parts_, "Also cut it into so many parts")->check(at_least_one());
-    app.add_option("-o,--output", output_, "File to write (.h5m)")->required();
+    app.add_option("-o,--output", output_, "File to write (.h5m)")->required()->check(suffix(".h5m"));
   }
   Json run(mpi::Context* context) override {
     if (shape_ != "box") {

@@ -60,6 +60,9 @@ class Info : public Command {
     for (const Json& tag : r["tags"])
       tags.push_back(fmt::format("{} ({})", tag["name"].get<std::string>(), tag["type"].get<std::string>()));
     if (!tags.empty()) rows.emplace_back("tags", fmt::format("{}", fmt::join(tags, ", ")));
+    if (r.contains("vertices_not_finite"))
+      rows.emplace_back("not finite", fmt::format("{} vertices have a coordinate that is no number or infinite",
+                                                  format_count(r["vertices_not_finite"].get<std::int64_t>())));
     if (r.contains("box")) {
       const auto low = r["box"]["low"].get<std::vector<double>>();
       const auto high = r["box"]["high"].get<std::vector<double>>();

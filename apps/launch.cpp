@@ -15,6 +15,8 @@
 namespace barrio::apps {
 namespace {
 
+constexpr int ranks_per_core = 64;
+
 bool is_assignment(const std::string& word) {
   const std::size_t equals = word.find('=');
   return equals != std::string::npos && word.find('/') > equals && !word.starts_with("-");
@@ -68,19 +70,31 @@ void become(const std::vector<std::string>& command) {
                                   .remedy = "barrio doctor says what is missing"});
 }
 
+bool is_first_of_launcher() {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const char* rank = std::getenv(variable)) return std::atoi(rank) == 0;
+  return true;
+}
+
 void launch(int n_ranks, const std::string& program, const std::vector<std::string>& arguments) {
   if (ranks_of_launcher() > 0) {
     throw Error(ErrorCode::usage, {.subject = fmt::format("--ranks {}", n_ranks),
                                    .cause = fmt::format("a launcher has started {} ranks already", ranks_of_launcher()),
                                    .remedy = "leave --ranks out under mpiexec or srun"});
   }
+  // A launcher given far too many ranks for one machine hangs or dies in its own words.
+  const int limit = ranks_per_core * mpi::usable_cores();
+  if (n_ranks > limit) {
+    throw Error(ErrorCode::usage, {.subject = fmt::format("--ranks {}", n_ranks),
+                                   .cause = fmt::format("is more than {} for each of this machine's {} cores",
+                                                        ranks_per_core, mpi::usable_cores()),
+                                   .remedy = "use your cluster's launcher, and leave --ranks out"});
+  }
   const auto line = launch_line(n_ranks, program, arguments);
   Log log;
-  const std::vector<std::string> shown(line.begin(), std::find(line.begin(), line.end(), program));
   std::string why;
   if (n_ranks > mpi::usable_cores()) why = fmt::format("; {} ranks share {} cores", n_ranks, mpi::usable_cores());
-  log.info(fmt::format("starting {} ranks with: {} {}{}", n_ranks, fmt::join(shown, " "),
-                       std::filesystem::path(program).filename().string(), why));
+  log.info(fmt::format("starting {} rank{}: {}{}", n_ranks, n_ranks == 1 ? "" : "s", fmt::join(line, " "), why));
   become(line);
 }
 

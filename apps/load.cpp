@@ -47,7 +47,8 @@ class Load : public Command {
                    "Partitioner for files without a partition: rcb, metis, ptscotch")
         ->capture_default_str();
     app.add_flag("--validate", validates_, "Check all that the mesh promises");
-    app.add_option("--vtkhdf", vtkhdf_, "Write the distributed mesh with its ghosts, one piece per rank");
+    app.add_option("--vtkhdf", vtkhdf_, "Write the distributed mesh with its ghosts, one piece per rank")
+        ->check(suffix(".vtkhdf"));
     app.add_option("--traffic", traffic_,
                    "Write what ranks send each other in one exchange of a vertex field, for barrio map");
     app.add_option("--part-traffic", part_traffic_, "The same as if each part had a rank of its own");
@@ -112,20 +113,22 @@ class Load : public Command {
     return result;
   }
   [[nodiscard]] std::string render(const Json& r) const override {
-    const auto show = [](const Json& s, const std::string& what = "") {
-      return fmt::format("{} to {} per rank{}", format_count(s["min"].get<std::int64_t>()),
-                         format_count(s["max"].get<std::int64_t>()), what);
+    const auto span = [](const std::string& low, const std::string& high, const std::string& what) {
+      return fmt::format("{} per rank", low == high ? low + what : fmt::format("{} to {}{}", low, high, what));
     };
-    const auto show_bytes = [](const Json& s) {
-      return fmt::format("{} to {} per rank", format_bytes(s["min"].get<std::uint64_t>()),
-                         format_bytes(s["max"].get<std::uint64_t>()));
+    const auto show = [&](const Json& s, const std::string& what = "") {
+      return span(format_count(s["min"].get<std::int64_t>()), format_count(s["max"].get<std::int64_t>()), what);
+    };
+    const auto show_bytes = [&](const Json& s) {
+      return span(format_bytes(s["min"].get<std::uint64_t>()), format_bytes(s["max"].get<std::uint64_t>()), "");
     };
     std::vector<std::string> counts;
     for (const auto& [what, n] : r["counts"].items())
       if (n != 0) counts.push_back(fmt::format("{} {}", format_count(n.get<std::int64_t>()), what));
     std::vector<std::pair<std::string, std::string>> rows{
         {"mesh", fmt::format("{}", fmt::join(counts, ", "))},
-        {"parts", fmt::format("{} on {} ranks", r["parts"].get<int>(), r["ranks"].get<int>())},
+        {"parts",
+         fmt::format("{} on {} rank{}", r["parts"].get<int>(), r["ranks"].get<int>(), r["ranks"] == 1 ? "" : "s")},
         {"checksum", r["checksum"].get<std::string>()},
         {"time", format_seconds(r["seconds"].get<double>())},
         {"owned cells", show(r["owned_cells"])},

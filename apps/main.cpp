@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 
 #include "apps/command.hpp"
@@ -67,14 +69,16 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 void print_result(const Command& command, const Json& result, const GlobalOptions& options) {
+  const std::string text =
+      options.is_json ? result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : command.render(result);
+  const bool is_shown = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  const int reason = errno;
   // Names in a file may be no UTF-8.
   if (!options.result_file.empty())
     write_file_atomically(options.result_file, result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-  const std::string text =
-      options.is_json ? result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : command.render(result);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
-  throw Error(ErrorCode::failed,
-              {.subject = "standard output", .cause = fmt::format("cannot be written: {}", std::strerror(errno))});
+  if (!is_shown)
+    throw Error(ErrorCode::failed,
+                {.subject = "standard output", .cause = fmt::format("cannot be written: {}", std::strerror(reason))});
 }
 
 void print_failure(const Error& error, bool is_json) {
@@ -85,8 +89,21 @@ void print_failure(const Error& error, bool is_json) {
   std::fflush(stdout);
 }
 
+/// Refuse a place that cannot be written before the work is done, not after it.
+void check_places(const GlobalOptions& options) {
+  for (const std::string& path : {options.result_file, options.trace_file}) {
+    if (path.empty()) continue;
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    if (::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0) continue;
+    throw Error(ErrorCode::failed, {.subject = path,
+                                    .cause = fmt::format("cannot be written: {}", std::strerror(errno)),
+                                    .remedy = "choose another place, or make the folder and rights for it"});
+  }
+}
+
 int run_alone(Command& command, const GlobalOptions& options) {
   try {
+    check_places(options);
     const Json result = command.run(nullptr);
     print_result(command, result, options);
     return command.exit_code(result);
@@ -106,6 +123,9 @@ int run_parallel(Command& command, const GlobalOptions& options, int argc, char*
       argc, argv,
       [&](Context& context) {
         try {
+          agree_after(context, [&] {
+            if (context.is_root()) check_places(options);
+          });
           Json result = command.run(&context);
           if (options.shows_times || options.is_json || !options.result_file.empty()) {
             const auto summary = mpi::summarise(context);
@@ -160,7 +180,7 @@ int main_of(int argc, char** argv) {
   } catch (const CLI::Success& wanted) {
     return app.exit(wanted);
   } catch (const CLI::ParseError& error) {
-    mpi::print_error(usage_error(app, error));
+    if (is_first_of_launcher()) mpi::print_error(usage_error(app, error));
     return exit_code(ErrorCode::usage);
   }
   if (reference->parsed()) {

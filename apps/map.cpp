@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "apps/command.hpp"
 #include "apps/table.hpp"
 #include "barrio/base/text.hpp"
@@ -17,7 +19,7 @@ class Map : public Command {
     return "Place ranks on a machine so that those who talk most are near each other";
   }
   [[nodiscard]] std::string example() const override {
-    return "barrio map traffic.json --machine 2x4 -o ranks.txt --format openmpi-rankfile";
+    return "barrio map traffic.json --machine 2x4 --given cyclic -o rankfile";
   }
   void add_options(CLI::App& app) override {
     app.add_option("TRAFFIC", traffic_,
@@ -34,8 +36,9 @@ class Map : public Command {
         ->capture_default_str();
     app.add_option("--time-limit", options_.time_limit_seconds, "Give up improving after so many seconds");
     app.add_option("--seed", options_.seed, "Seed of an additional random search; 0: none")->capture_default_str();
-    app.add_option("-f,--format", format_, "Launcher file: openmpi-rankfile, openmpi-seq, slurm, cray, permutation")
-        ->capture_default_str();
+    format_option_ =
+        app.add_option("-f,--format", format_, "Launcher file: openmpi-rankfile, openmpi-seq, slurm, cray, permutation")
+            ->capture_default_str();
     app.add_option("-o,--output", output_, "Launcher file to write");
   }
   Json run(mpi::Context*) override {
@@ -44,10 +47,15 @@ class Map : public Command {
     if (!hosts_.empty()) machine.set_node_names(hosts_);
     options_.weight = rankmap::parse_weight(weight_);
     const rankmap::LauncherFormat format = rankmap::parse_launcher_format(format_);
+    if (output_.empty() && format_option_->count() > 0)
+      throw Error(ErrorCode::usage, {.subject = "--format " + format_,
+                                     .cause = "is given, and no file to write",
+                                     .remedy = "name the launcher file with -o"});
     options_.given = given_placement(traffic.n_ranks(), machine);
     const rankmap::MapResult found = rankmap::map(traffic, machine, options_);
     if (!output_.empty()) rankmap::write_launcher_file(output_, format, machine, found.placement);
     Json result = rankmap::to_json(found, traffic, machine);
+    result["given"] = given_;
     share_before_ = found.before.inter_node_share();
     share_after_ = found.after.inter_node_share();
     found_ = found;
@@ -57,6 +65,7 @@ class Map : public Command {
     const auto percent = [](double share) { return fmt::format("{:.1f} %", 100.0 * share); };
     std::vector<std::pair<std::string, std::string>> rows{
         {"ranks", fmt::format("{} on {}", found_.placement.n_ranks(), machine_)},
+        {"order to beat", given_},
         {"cost", fmt::format("{:.6g} -> {:.6g}{}", found_.cost_before, found_.cost_after,
                              found_.cost_before > 0.0
                                  ? fmt::format(" ({:.1f} % of before; no placement is below {:.6g})",
@@ -74,12 +83,21 @@ class Map : public Command {
  private:
   [[nodiscard]] rankmap::Placement given_placement(int n_ranks, const rankmap::Machine& machine) const {
     if (given_ == "block") return rankmap::Placement::in_order(n_ranks, machine.n_cores());
-    if (given_ != "cyclic") return rankmap::read_placement(given_, machine.n_cores());
+    if (given_ != "cyclic") {
+      const std::string guess = did_you_mean(given_, std::vector<std::string>{"block", "cyclic"});
+      std::error_code ignored;
+      if (!std::filesystem::exists(given_, ignored) && !guess.empty())
+        throw Error(ErrorCode::usage, {.subject = fmt::format("--given {}", given_),
+                                       .cause = "is neither block nor cyclic nor a file." + guess,
+                                       .remedy = "name an order, or a file with one"});
+      return rankmap::read_placement(given_, machine.n_cores());
+    }
     std::vector<int> core_of_rank;
     for (int rank = 0; rank < n_ranks; ++rank)
       core_of_rank.push_back(rank % machine.n_nodes() * machine.cores_per_node() + rank / machine.n_nodes());
     return {std::move(core_of_rank), machine.n_cores()};
   }
+  CLI::Option* format_option_ = nullptr;
   std::string traffic_;
   std::string machine_;
   std::string weight_ = "bytes";

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "apps/command.hpp"
 
@@ -13,6 +14,21 @@ namespace barrio::apps {
 namespace {
 
 std::filesystem::path folder_of_program() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
+
+/// Whether the shell would start a program of this name; says why not. A name without a slash is looked for in PATH.
+std::string why_not_startable(const std::string& program) {
+  const auto verdict = [](const std::filesystem::path& path) -> std::string {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return "does not exist";
+    if (std::filesystem::is_directory(path, ignored)) return "is a folder, not a program";
+    return ::access(path.c_str(), X_OK) == 0 ? "" : "may not be executed";
+  };
+  if (program.find('/') != std::string::npos) return verdict(program);
+  std::stringstream folders(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (verdict(std::filesystem::path(folder.empty() ? "." : folder) / program).empty()) return "";
+  return verdict(std::filesystem::path(program)).empty() ? "is not in PATH; write ./" + program : "is not in PATH";
+}
 
 /// Run a program and wait for it. @return its exit code, 127 if it cannot be started
 int run_program(const std::vector<std::string>& command) {
@@ -48,12 +64,23 @@ class Report : public Command {
     std::string path = std::getenv("PYTHONPATH") != nullptr ? std::getenv("PYTHONPATH") : "";
     if (std::filesystem::exists(built / "barrio")) path = built.string() + (path.empty() ? "" : ":" + path);
     if (!path.empty()) ::setenv("PYTHONPATH", path.c_str(), 1);
-    if (run_program({python, "-c", "import barrio.report"}) != 0) {
+    // The exit code says which part is missing, without a traceback.
+    constexpr int no_pictures = 12;
+    const int found = run_program({python, "-c",
+                                   "import sys\ntry:\n import barrio.report\nexcept ImportError: sys.exit(1)\n"
+                                   "try:\n import matplotlib, pyvista\nexcept ImportError: sys.exit(12)"});
+    if (found == no_pictures) {
+      throw Error(ErrorCode::failed, {.subject = "barrio report",
+                                      .cause = fmt::format("{} lacks what pictures are made with", python),
+                                      .remedy = fmt::format("{} -m pip install matplotlib pyvista", python)});
+    }
+    if (found != 0) {
       throw Error(
           ErrorCode::failed,
           {.subject = "barrio report",
            .cause = fmt::format("the Python package barrio with its report is not there for {}", python),
-           .remedy = "pip install barrio, or set BARRIO_PYTHON to a Python that has it; barrio doctor says more"});
+           .remedy = "install it from barrio's source folder, pip install './python[report]', or set BARRIO_PYTHON to "
+                     "a Python that has it"});
     }
     std::vector<std::string> command{python, "-m", "barrio.report", "-o", output_};
     command.insert(command.end(), runs_.begin(), runs_.end());
@@ -98,8 +125,12 @@ class Exec : public Command {
                   {.subject = "barrio exec", .cause = "a program to run is needed", .remedy = example()});
     const std::string program = arguments.front();
     arguments.erase(arguments.begin());
-    if (program.find('/') != std::string::npos && !std::filesystem::exists(program))
-      throw Error(ErrorCode::failed, {.subject = program, .cause = "does not exist"});
+    if (program.starts_with("-"))
+      throw Error(ErrorCode::usage, {.subject = fmt::format("'{}'", program),
+                                     .cause = "stands where the program to run is expected",
+                                     .remedy = "options of barrio go before exec: " + example()});
+    if (const std::string reason = why_not_startable(program); !reason.empty())
+      throw Error(ErrorCode::failed, {.subject = program, .cause = reason, .remedy = "name a program to run"});
     launch(n_ranks_ > 0 ? n_ranks_ : 1, program, arguments);
   }
   [[nodiscard]] std::string render(const Json&) const override { return ""; }

@@ -33,7 +33,7 @@ class Partition : public Command {
     app.add_option("-n,--parts", n_parts_, "Number of parts")->required()->check(at_least_one());
     app.add_option("-m,--method", method_, "rcb (coordinates), metis or ptscotch (graph)")->capture_default_str();
     app.add_flag("--keep-order", keeps_order_, "Leave cells and vertices in the order of the input");
-    app.add_option("-o,--output", output_, "File to write (.h5m)")->required();
+    app.add_option("-o,--output", output_, "File to write (.h5m)")->required()->check(suffix(".h5m"));
   }
   Json run(mpi::Context* context) override {
     mesh::MeshTables tables = io::read_tables(*context, input_);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -49,7 +50,13 @@ class Quality {
   std::int64_t n_ = 0;
 };
 
-Json box_of(const std::vector<Point>& points) {
+/// Say where the vertices are, and how many are nowhere: minima leave NaN out without a word.
+void add_box(Json& result, const std::vector<Point>& points) {
+  if (points.empty()) return;
+  const auto n_not_finite = std::count_if(points.begin(), points.end(), [](const Point& x) {
+    return !std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2]);
+  });
+  if (n_not_finite > 0) result["vertices_not_finite"] = n_not_finite;
   Point low;
   Point high;
   low.fill(std::numeric_limits<double>::infinity());
@@ -60,7 +67,7 @@ Json box_of(const std::vector<Point>& points) {
       high[k] = std::max(high[k], x[k]);
     }
   }
-  return Json{{"low", low}, {"high", high}};
+  result["box"] = {{"low", low}, {"high", high}};
 }
 
 void add_cells(hid_t file, const files::H5mGroup& group, std::int64_t first_vertex, const std::vector<Point>& points,
@@ -153,7 +160,7 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
   const auto x = files::read_reals(file.get(), "/tstt/nodes/coordinates");
   std::vector<Point> points(x.size() / width, Point{});
   for (std::size_t i = 0; i < x.size(); ++i) points[i / width][i % width] = x[i];
-  if (!points.empty()) result["box"] = box_of(points);
+  add_box(result, points);
   Quality quality;
   for (const files::H5mGroup& group : catalog.groups) {
     const auto type = detail::cell_type_of(group.type);
@@ -209,7 +216,7 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   std::sort(tagged.begin(), tagged.end());
   std::vector<Point> points;
   for (const auto& [tag, x] : tagged) points.push_back(x);
-  if (!points.empty()) result["box"] = box_of(points);
+  add_box(result, points);
   Quality quality;
   std::vector<Point> corners;
   detail::read_gmsh_elements(

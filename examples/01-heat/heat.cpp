@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
@@ -43,6 +44,7 @@ struct Options {
   std::string result;
   std::string traffic;
   std::string insulated = "symmetry";
+  bool names_insulated = false;
   double end_time = 20.0;
   int n_frames = 16;
 };
@@ -173,6 +175,9 @@ void solve(barrio::Context& context, const Options& options) {
     return barrio::io::read(context, options.mesh, {.ghost_layers = 1});
   }();
   check_tets(mesh, options.mesh);
+  if (options.names_insulated)  // throws, and says what was meant
+    barrio::agree_after(context,
+                        [&] { static_cast<void>(mesh.set(barrio::mesh::SetKind::neumann, options.insulated)); });
 
   auto temperature = mesh.add_field<double>("temperature", Dim::vertex);
   const auto& x = mesh.vertices().coordinates;
@@ -246,7 +251,6 @@ void solve(barrio::Context& context, const Options& options) {
   result["phases"] = barrio::mpi::to_json(summary);
   barrio::agree_after(context, [&] {
     if (!context.is_root()) return;
-    if (!options.result.empty()) barrio::write_file_atomically(options.result, result.dump(1) + "\n");
     fmt::print(
         "{}\n  {} tets in {} parts on {} ranks, {} stages, {:.2f} s\n  mesh checksum         {}\n  temperature "
         "checksum  {}\n"
@@ -255,6 +259,7 @@ void solve(barrio::Context& context, const Options& options) {
         result["mesh_checksum"].get<std::string>(), result["temperature_checksum"].get<std::string>(), error,
         tolerance);
     std::fflush(stdout);
+    if (!options.result.empty()) barrio::write_file_atomically(options.result, result.dump(1) + "\n");
   });
   if (!(error <= tolerance)) {
     throw barrio::AgreedError(barrio::ErrorCode::differs,
@@ -264,18 +269,20 @@ void solve(barrio::Context& context, const Options& options) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+/// Take the command line apart. @return nothing if help was asked for and given
+std::optional<Options> parse(barrio::Context& context, int argc, char** argv) {
   Options options;
   CLI::App app{"Heat conduction on a distributed mesh of tets"};
   app.add_option("MESH", options.mesh, "Mesh of tets (.h5m or Gmsh 4.1), best with a partition")->required();
-  app.add_option("-o,--output", options.output, "Time series to write (.vtkhdf)");
+  app.add_option("-o,--output", options.output, "Time series to write (.vtkhdf)")->check([](const std::string& path) {
+    return path.ends_with(".vtkhdf") ? std::string() : path + " does not end in .vtkhdf";
+  });
   app.add_option("--result", options.result, "Result to write (.json), for barrio report");
   app.add_option("--traffic", options.traffic, "Traffic between parts to write (.json), for barrio map");
-  app.add_option("--insulated", options.insulated,
-                 "Boundary set without heat flow; all others are held at the steady temperature")
-      ->capture_default_str();
+  const CLI::Option* const insulated =
+      app.add_option("--insulated", options.insulated,
+                     "Boundary set without heat flow; all others are held at the steady temperature")
+          ->capture_default_str();
   app.add_option("--end-time", options.end_time, "Time to reach, with unit diffusivity")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
@@ -285,10 +292,20 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& wanted) {
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& error) {
-    app.exit(error);
-    return barrio::exit_code(barrio::ErrorCode::usage);
+    if (context.is_root()) app.exit(wanted);
+    return {};
+  } catch (const CLI::ParseError& error) {  // alike on all ranks
+    throw barrio::AgreedError(barrio::ErrorCode::usage,
+                              {.subject = "heat", .cause = error.what(), .remedy = "heat --help shows what there is"});
   }
-  return barrio::run(argc, argv, [&](barrio::Context& context) { solve(context, options); });
+  options.names_insulated = insulated->count() > 0;
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return barrio::run(argc, argv, [&](barrio::Context& context) {
+    if (const std::optional<Options> options = parse(context, argc, argv)) solve(context, *options);
+  });
 }

@@ -133,7 +133,7 @@ class Flows(Case):
     def test_ranks_says_how_it_starts(self) -> None:
         outcome = barrio("load", WING, ranks=2)
         self.assert_code(outcome, 0)
-        self.assertEqual(outcome.err.count("barrio: starting 2 ranks with: "), 1)
+        self.assertEqual(outcome.err.count("barrio: starting 2 ranks: "), 1)
         self.assertNotIn("starting", outcome.out)
         self.assertIn("parts            2 on 2 ranks", outcome.out)
 

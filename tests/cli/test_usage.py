@@ -106,6 +106,34 @@ class WrongCommandLines(Case):
         self.expect(["partition", "x", "-n", 99999999999999, "-o", "y"], "--parts")
         self.expect(["--ranks", 0, "load", "x"], "--ranks: 0 is not a whole number of 1 or more")
         self.expect(["generate", "box", "--cells", 2, 2, "-o", "x.h5m"], "--cells")
+        self.expect(["partition", "x", "-n", 2, "-o", "x.vtk"], "'x.vtk' does not end in .h5m")
+        self.expect(["load", "x", "--vtkhdf", "x.vtk"], "'x.vtk' does not end in .vtkhdf")
+        self.expect(["--ranks", 100000, "load", "x"], "--ranks 100000: is more than 64 for each")
+        self.expect(
+            ["exec", "--ranks", 2, "true"],
+            "'--ranks': stands where the program to run is expected",
+            "remedy: options of barrio go before exec",
+        )
+
+    def test_exec_looks_before_it_starts(self) -> None:
+        plain = self.folder / "plain"
+        plain.write_text("no program")
+        for program, cause in (
+            ("no_such_program_9", "no_such_program_9: is not in PATH"),
+            (plain, "may not be executed"),
+            (self.folder, "is a folder, not a program"),
+            (self.folder / "absent", "does not exist"),
+        ):
+            with self.subTest(program):
+                self.assert_error(barrio("exec", program, ranks=2), 1, cause)
+
+    def test_places_are_looked_at_before_the_work(self) -> None:
+        absent = self.folder / "absent" / "x.json"
+        for option in ("--result", "--trace"):
+            with self.subTest(option):
+                outcome = barrio(option, absent, "load", WING)
+                self.assert_error(outcome, 1, f"{absent}: cannot be written: No such file")
+                self.assertEqual(outcome.out, "")
 
     def test_values_that_the_work_refuses(self) -> None:
         self.expect(

@@ -53,6 +53,18 @@ class MainJob(Case):
         self.assert_no_leftovers(folder)
         return load.json(), json.loads((folder / "heat.json").read_text())
 
+    def test_wrong_words_for_heat(self) -> None:
+        for words, cause, code in (
+            (["--outptu", "x"], "heat: ", 2),
+            (["-o", "heat.vtk"], "heat.vtk does not end in .vtkhdf", 2),
+            (["--insulated", "symetry"], "Did you mean 'symmetry'?", 2),
+        ):
+            with self.subTest(words):
+                outcome = execute([*MPIEXEC, "-n", "2", HEAT, str(WING), *words])
+                self.assert_code(outcome, code)
+                self.assertEqual(outcome.err.count("barrio: error: "), 1)
+                self.assertIn(cause, outcome.err)
+
     def test_it_equals_one_rank(self) -> None:
         alone = self.folder / "alone"
         _, reference = self.run_job(alone, 1)
