@@ -6,8 +6,9 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import NoReturn
 
-from .documents import FAILED, ReportError, collect
+from .documents import FAILED, USAGE, ReportError, collect
 
 _EXAMPLE = """example:
   python -m barrio.report -o report.html partition.json load.json heat.json heat.vtkhdf
@@ -17,17 +18,31 @@ unknown kind. Where pictures cannot be rendered, the page says why and the exit 
 """
 
 
+_MAX_NAMED = 5  # files that were left out
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors have barrio's form."""
+
+    def error(self, message: str) -> NoReturn:
+        _say(f"error: barrio report: {message}", "see barrio report --help")
+        sys.exit(USAGE)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Make the page. @return the exit code"""
     options = _parse(arguments)
     try:
         results = collect(options.run)
-        for path in results.skipped:
-            _say(f"warning: {path}: is not a result of barrio; left out")
+        if results.skipped:
+            _say(_left_out(results.skipped))
         from .page import make_page
         from .pictures import draw_all
         from .story import Story
 
+        n_files = len(results.vtkhdf_files)
+        if n_files and options.pictures and sys.stderr.isatty():
+            _say(f"drawing pictures of {n_files} VTKHDF {'file' if n_files == 1 else 'files'}")
         drawings = draw_all(results.vtkhdf_files, options.pictures)
         for drawing in drawings:
             if drawing.fault:
@@ -35,14 +50,14 @@ def main(arguments: list[str] | None = None) -> int:
         page = make_page(Story(results, drawings, options.pictures))
         _write(Path(options.output), page)
     except ReportError as error:
-        _say(f"error: {error}")
+        _say(f"error: {error}", error.remedy)
         return error.code
     print(options.output)
     return 0
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="python -m barrio.report",
         description="Make one self-contained HTML page of results: pictures, plots, tables.",
         epilog=_EXAMPLE,
@@ -78,11 +93,21 @@ def _write(path: Path, page: str) -> None:
         unfinished.replace(path)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        raise ReportError(path, f"cannot be written: {error.strerror}", FAILED) from error
+        cause = f"cannot be written: {error.strerror}"
+        remedy = "choose another place with -o, or make room for it"
+        raise ReportError(path, cause, remedy, FAILED) from error
 
 
-def _say(text: str) -> None:
+def _left_out(skipped: list[str]) -> str:
+    named = "; ".join(skipped[:_MAX_NAMED])
+    more = f"; and {len(skipped) - _MAX_NAMED} more" if len(skipped) > _MAX_NAMED else ""
+    return f"warning: {len(skipped)} {'file' if len(skipped) == 1 else 'files'} left out: {named}{more}"
+
+
+def _say(text: str, remedy: str = "") -> None:
     print(f"barrio: {' '.join(text.split())}", file=sys.stderr)
+    if remedy:
+        print(f"  remedy: {' '.join(remedy.split())}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,14 @@ from .colours import Bands, colours
 
 SURFACE = "dataset_surface"
 POINT_ID = "barrio_point"
+_TRIAL_SIZE = (275, 205)
+_DISTANCES = (0.35, 0.6, 0.9, 1.3, 1.8)  # of the way from the middle of all to that of a part
+_DIRECTIONS = [  # to the eye; the first ones are the usual ones
+    np.array([x, y, z])
+    for z in (0.6, 1.0)
+    for x, y in ((-0.75, -1), (1, -0.6), (-1, 0.6), (0.75, 1))
+] + [np.array([x, y, 0.35]) for x, y in ((-0.4, -1), (0.4, -1), (-1, -0.35), (1, -0.35))]
+_SEEN_ENOUGH = 0.3  # of the silhouette of every part
 FLAT = {"ambient": 1.0, "diffuse": 0.0}  # the colour itself, whatever the light
 
 
@@ -65,8 +73,12 @@ def _all_points(surface: pv.PolyData, is_on: np.ndarray) -> np.ndarray:
 class Picture:
     """A plotter with barrio's light and camera; save() writes a PNG without background."""
 
-    def __init__(self, width: int, height: int) -> None:
+    def __init__(self, width: int, height: int, is_smooth: bool = True) -> None:
         self.plotter = pv.Plotter(off_screen=True, window_size=[width, height], lighting="none")
+        if not is_smooth:
+            self.plotter.disable_anti_aliasing()
+            self.plotter.background_color = "black"
+            return
         self.plotter.enable_anti_aliasing("ssaa")
         for position, strength in (((1, 1.5, 2), 0.7), ((-2, 1, 0.7), 0.35), ((0, -2, 1), 0.2)):
             light = pv.Light(position=position, intensity=strength, light_type="camera light")
@@ -180,18 +192,64 @@ def draw_parts(skin: Skin, n_parts: int, path: Path) -> None:
 
 def draw_exploded(grid: pv.UnstructuredGrid, n_parts: int, path: Path) -> None:
     """Draw the surface of every part, pulled away from the middle."""
-    picture = Picture(1100, 820)
     part = np.asarray(grid.cell_data["part"])
     centres = grid.cell_centers().points
     middle = centres.mean(axis=0)
-    palette = colours(n_parts)
-    for index in np.unique(part):
+    pieces, ways = [], []
+    indices = [int(index) for index in np.unique(part)]
+    for index in indices:
         mine = part == index
-        piece = grid.extract_cells(mine).extract_surface(algorithm=SURFACE)
-        piece.points = piece.points + 0.35 * (centres[mine].mean(axis=0) - middle)
-        picture.add_with_edges(piece, color=palette[int(index)])
-    picture.look_at_all(np.array([-0.75, -1.0, 0.6]))
+        pieces.append(grid.extract_cells(mine).extract_surface(algorithm=SURFACE))
+        ways.append(centres[mine].mean(axis=0) - middle)
+    distance, direction = choose_explosion(pieces, ways)
+    picture = Picture(1100, 820)
+    palette = colours(n_parts)
+    for index, piece, way in zip(indices, pieces, ways, strict=True):
+        piece.points = piece.points + distance * way
+        picture.add_with_edges(piece, color=palette[index])
+    picture.look_at_all(direction)
     picture.save(path)
+
+
+def choose_explosion(pieces: list[pv.PolyData], ways: list[np.ndarray]) -> tuple[float, np.ndarray]:
+    """Choose how far apart to pull the parts and where to look from, so that all are seen.
+
+    Small pictures are tried, near before far; the first does in which every part shows enough.
+    """
+    areas = [_face_areas(piece) for piece in pieces]
+    picture = Picture(*_TRIAL_SIZE, is_smooth=False)
+    actors = [
+        picture.plotter.add_mesh(
+            piece, color=[(i + 1) % 256, (i + 1) // 256, 255], lighting=False, show_scalar_bar=False
+        )
+        for i, piece in enumerate(pieces)
+    ]
+    best, chosen = -1.0, (_DISTANCES[0], _DIRECTIONS[0])
+    for distance in _DISTANCES:
+        for actor, way in zip(actors, ways, strict=True):
+            actor.position = tuple(distance * way)
+        for direction in _DIRECTIONS:
+            picture.look_at_all(direction)
+            pixel = 2.0 * picture.plotter.camera.parallel_scale / _TRIAL_SIZE[1]
+            picture.plotter.render()
+            image = picture.plotter.screenshot(return_img=True).astype(np.int64)
+            ids = np.where(image[..., 2] == 255, image[..., 0] + 256 * image[..., 1], 0)
+            counts = np.bincount(ids.ravel(), minlength=len(pieces) + 1)[1 : len(pieces) + 1]
+            view = direction / np.linalg.norm(direction)
+            whole = np.array([0.5 * np.abs(area @ view).sum() for area in areas])
+            share = float((counts * pixel**2 / np.maximum(whole, pixel**2)).min())
+            if share > best:
+                best, chosen = share, (distance, direction)
+        if best >= _SEEN_ENOUGH:
+            break
+    picture.plotter.close()
+    return chosen
+
+
+def _face_areas(surface: pv.PolyData) -> np.ndarray:
+    """The area vectors of the triangles of a surface."""
+    corners = surface.points[surface.triangulate().regular_faces]
+    return 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
 
 
 def draw_ghosts(grid: pv.UnstructuredGrid, rank: int, n_ranks: int, path: Path) -> None:

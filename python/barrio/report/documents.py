@@ -10,17 +10,26 @@ from pathlib import Path
 from typing import Any
 
 FAILED = 1
+USAGE = 2
 BAD_INPUT = 3
 SCHEMAS = ("info", "partition", "load", "heat", "traffic", "map", "generate", "error")
 NEWEST_VERSION = 1
 _HDF5 = b"\x89HDF\r\n\x1a\n"
+_MESH_SUFFIXES = (".h5m", ".msh")
+
+
+_AGAIN = "run the command that wrote it again; it may have ended early"
+_TAKES = "report takes JSON documents that barrio wrote (--result, --traffic) and .vtkhdf files"
 
 
 class ReportError(Exception):
-    """A fault in the input; its text is one line, 'FILE: cause'."""
+    """A fault with its remedy; its text is one line, 'SUBJECT: cause'."""
 
-    def __init__(self, subject: object, cause: str, code: int = BAD_INPUT) -> None:
+    def __init__(
+        self, subject: object, cause: str, remedy: str = _AGAIN, code: int = BAD_INPUT
+    ) -> None:
         super().__init__(f"{subject}: {cause}")
+        self.remedy = remedy
         self.code = code
 
 
@@ -64,7 +73,7 @@ class Results:
 
     documents: list[Document] = field(default_factory=list)
     vtkhdf_files: list[Path] = field(default_factory=list)
-    skipped: list[Path] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)  # 'FILE: cause', of files in folders
 
     def of(self, *kinds: str) -> list[Document]:
         """Return the documents of some kinds, in the order given."""
@@ -82,7 +91,10 @@ def as_number(value: Any) -> float | None:
 
 
 def collect(runs: list[str]) -> Results:
-    """Read every file of a command line. @throws ReportError at the first bad one."""
+    """Read every file of a command line; of a folder, those that barrio wrote.
+
+    @throws ReportError at the first bad file that was named, or if nothing is left
+    """
     results = Results()
     seen: set[Path] = set()
     for run in runs:
@@ -90,15 +102,22 @@ def collect(runs: list[str]) -> Results:
             if path.resolve() in seen:
                 continue
             seen.add(path.resolve())
-            _read(path, is_named, results)
+            try:
+                _read(path, results)
+            except ReportError as error:
+                if is_named:
+                    raise
+                results.skipped.append(str(error))
     if not results.documents and not results.vtkhdf_files:
-        raise ReportError(runs[0], "holds no results of barrio (*.json or *.vtkhdf)")
+        why = f"; left out: {results.skipped[0]}" if results.skipped else ""
+        raise ReportError(runs[0], f"holds no results of barrio (*.json or *.vtkhdf){why}", _TAKES)
     return results
 
 
 def _files_of(run: Path) -> Iterator[tuple[Path, bool]]:
     if not run.exists():
-        raise ReportError(run, "cannot be read: there is no such file or folder", FAILED)
+        cause = "cannot be read: there is no such file or folder"
+        raise ReportError(run, cause, "check the path; without one, run the command first", FAILED)
     if not run.is_dir():
         yield run, True
         return
@@ -107,49 +126,51 @@ def _files_of(run: Path) -> Iterator[tuple[Path, bool]]:
             yield path, False
 
 
-def _read(path: Path, is_named: bool, results: Results) -> None:
+def _read(path: Path, results: Results) -> None:
     try:
         with path.open("rb") as file:
             is_hdf5 = file.read(len(_HDF5)) == _HDF5
+        if path.suffix in _MESH_SUFFIXES:
+            raise ReportError(path, "is a mesh, not a result", f"{_TAKES}; try barrio info {path}")
         if is_hdf5:
             results.vtkhdf_files.append(path)
             return
         content = path.read_bytes()
     except OSError as error:
-        raise ReportError(path, f"cannot be read: {error.strerror}", FAILED) from error
+        remedy = "check that it is a file and that you may read it"
+        raise ReportError(path, f"cannot be read: {error.strerror}", remedy, FAILED) from error
     if path.suffix == ".vtkhdf":
         raise ReportError(path, "is not an HDF5 file, or is damaged")
-    document = parse(path, content)
-    if document is not None:
-        results.documents.append(document)
-    elif is_named:
-        known = ", ".join(f"barrio.{kind}" for kind in SCHEMAS)
-        raise ReportError(path, f"has no schema that barrio writes ({known})")
-    else:
-        results.skipped.append(path)
+    results.documents.append(parse(path, content))
 
 
-def parse(path: Path, content: bytes) -> Document | None:
-    """Read a document; None for JSON that is not barrio's. @throws ReportError for a broken one."""
+def parse(path: Path, content: bytes) -> Document:
+    """Read a document. @throws ReportError if it is broken, or not barrio's"""
     if not content.strip():
         raise ReportError(path, "is empty")
     try:
         data = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ReportError(path, f"is not JSON: {_one_line(error)}") from error
+        if path.suffix != ".json":
+            raise ReportError(path, "is neither JSON nor VTKHDF", _TAKES) from error
+        cause = f"is not JSON: {_one_line(error)}"
+        raise ReportError(path, cause, f"{_TAKES}; if it is one of these, {_AGAIN}") from error
     schema = data.get("schema") if isinstance(data, dict) else None
     if not isinstance(schema, str) or not schema.startswith("barrio."):
-        return None
+        known = ", ".join(f"barrio.{kind}" for kind in SCHEMAS)
+        raise ReportError(path, "has no schema that barrio writes", f"give one of {known}")
     kind = schema.removeprefix("barrio.")
     if kind not in SCHEMAS:
-        raise ReportError(path, f"has the unknown schema '{_one_line(schema)}'")
+        known = ", ".join(f"barrio.{kind}" for kind in SCHEMAS)
+        raise ReportError(
+            path, f"has the unknown schema '{_one_line(schema)}'", f"give one of {known}"
+        )
     version = data.get("schema_version")
     if not isinstance(version, int):
         raise ReportError(path, "has no schema version")
     if version > NEWEST_VERSION:
-        raise ReportError(
-            path, f"has schema version {version}, newer than {NEWEST_VERSION}; use a newer barrio"
-        )
+        cause = f"has schema version {version}, newer than {NEWEST_VERSION}"
+        raise ReportError(path, cause, "use a newer barrio")
     document = Document(path, kind, data)
     if kind == "traffic":
         _check_traffic(document)

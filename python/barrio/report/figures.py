@@ -112,8 +112,8 @@ def _whole_ticks(axis: Any, n: int) -> None:
         axis.set_major_locator(MaxNLocator(8, integer=True))
 
 
-def distance_over_time(facts: dict[str, Any], unit: str) -> Html:
-    """Draw how far the field is from its last step, over time, both on logarithmic scales."""
+def distance_over_time(facts: dict[str, Any], unit: str, time_label: str = "time") -> Html:
+    """Draw how far the field is from its last frame, over time, both on logarithmic scales."""
     plot = _Plot(5.4, 3.3)
     axes = plot.axes
     times = np.array(facts["times"], dtype=float)
@@ -132,10 +132,10 @@ def distance_over_time(facts: dict[str, Any], unit: str) -> Html:
         is_short = high < 30.0 * low  # so short that powers of ten alone would label nothing
         axis.set_minor_formatter(FuncFormatter(_power_or_part) if is_short else NullFormatter())
     axes.grid(linewidth=0.5)
-    axes.set_xlabel("time")
-    axes.set_ylabel(f"|{facts['field']} − last step|{unit and f' in {unit}'}")
+    axes.set_xlabel(time_label)
+    axes.set_ylabel(f"|{facts['field']} − its last frame|{unit and f' in {unit}'}")
     axes.legend(loc="lower left")
-    return plot.svg(f"Distance of {facts['field']} from the last step, over time")
+    return plot.svg(f"Distance of {facts['field']} from its last frame, over time")
 
 
 def _power(value: float, _: object) -> str:
@@ -248,7 +248,9 @@ def phase_map(names: list[str], rows: list[list[float]]) -> Html:
     if values.count():
         scale = mpl.colors.LogNorm(max(values.min(), values.max() / 1e4), values.max() * 1.0001)
     image = axes.imshow(values, norm=scale, cmap="cividis", aspect="auto", interpolation="nearest")
-    seconds = FuncFormatter(lambda value, _: words.seconds(value).replace(".00", ""))
+    seconds = FuncFormatter(
+        lambda value, _: words.seconds(value).replace(".00", "").replace(".0", "")
+    )
     axes.set_yticks(range(len(names)), names)
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
     axes.set_xlabel("rank")

@@ -83,6 +83,11 @@ def table(head: list[Any], rows: list[list[Any]], n_left: int = 1, caption: Any 
     )
 
 
+def listing(head: list[Any], row: list[Any], caption: Any = None) -> Html:
+    """Make a table of one row as names and values, one below the other."""
+    return table([], [[*pair] for pair in zip(head, row, strict=True)], n_left=2, caption=caption)
+
+
 def figure(content: Any, caption: Any, class_: str = "") -> Html:
     """Make a figure with its caption."""
     return tag("figure", content, tag("figcaption", caption), class_=class_ or None)

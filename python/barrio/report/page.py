@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from . import words
 from .documents import Document
+from .machines import given_order, nodes_in_words
 from .markup import Html, paragraph, raw, tag
 from .section_mesh import ghosts_section, mesh_section, parts_section
 from .section_next import errors_section, next_section, raw_section
 from .section_run import field_section, has_passed, phases_section
-from .section_traffic import has_gained, traffic_section
+from .section_traffic import has_gained, traffic_section, who_talks
 from .story import Section, Story, base_name
 from .style import CSS
 
@@ -72,7 +73,7 @@ def _summary(story: Story) -> Html:
     if runs:
         said.append(_ran(runs[0]))
     if maps:
-        said.append(_mapped(maps[0]))
+        said.append(_mapped(maps[0], story.traffic_of(maps[0])))
     if not said:
         n = len(story.results.documents) + len(story.results.vtkhdf_files)
         said.append(f"{words.plural(n, 'result')} of barrio.")
@@ -104,17 +105,18 @@ def _ran(document: Document) -> str:
     )
 
 
-def _mapped(document: Document) -> str:
+def _mapped(document: Document, traffic: Document | None) -> str:
     before, after = (document.number(key, "inter_node_share") for key in ("before", "after"))
-    nodes = words.plural(document.number("nodes"), "node")
+    nodes = nodes_in_words(document)
+    who = who_talks(traffic) if traffic else "rank"
     if not has_gained(document):
         return (
             f"On {nodes}, {words.percent(before)} of the traffic crosses between nodes; no better "
             "placement than the given one was found."
         )
     return (
-        f"On {nodes}, placing ranks by their traffic changes what crosses between nodes from "
-        f"{words.percent(before)} to {words.percent(after)}."
+        f"On {nodes}, placing {who}s by their traffic changes what crosses between nodes from "
+        f"{words.percent(before)} (order: {given_order(document)}) to {words.percent(after)}."
     )
 
 

@@ -18,6 +18,10 @@ from .documents import ReportError
 
 TIME_LIMIT_SECONDS = 600.0
 _FEW = 2  # files that are drawn without asking first what they hold
+_UNREADABLE_REMEDY = (
+    "report takes VTKHDF files of unstructured grids, as barrio writes them; "
+    "if it is one, run the command that wrote it again, or leave it out"
+)
 REMEDY = "install OpenGL without a screen: apt install libegl1 libgl1-mesa-dri"
 
 
@@ -104,7 +108,8 @@ class _Job:
             self._process.kill()
             code = self._process.wait()
         if code == UNREADABLE:
-            raise ReportError(self._path, self._last_words() or "cannot be read")
+            cause = self._last_words() or "cannot be read"
+            raise ReportError(self._path, cause, _UNREADABLE_REMEDY)
         facts = self._folder / FACTS_FILE
         if facts.exists():
             with contextlib.suppress(ValueError):

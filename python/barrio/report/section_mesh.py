@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import figures, words
 from .colours import colour
 from .documents import Document
-from .markup import Html, legend, paragraph, table, tag
+from .markup import Html, figure, legend, listing, paragraph, table, tag
 from .pictures import Drawing
 from .story import Section, Story, base_name, missing_pictures, picture
 
@@ -71,9 +71,14 @@ def parts_section(story: Story) -> Section | None:
         return None
     body: list[Html] = []
     if partitions:
-        body += [_cut_in_words(partitions[0]), _cut_table(partitions)]
+        body.append(_cut_in_words(partitions[0]))
     if drawing is not None:
         body += _parts_pictures(story, drawing)
+    bars = _cells_per_part(drawing) if drawing is not None else None
+    if len(partitions) == 1:
+        body.append(tag("div", bars, _cut_table(partitions), class_="beside"))
+    else:
+        body += [part for part in (bars, _cut_table(partitions) if partitions else None) if part]
     return Section("parts", "Parts", body)
 
 
@@ -108,7 +113,10 @@ def _cut_table(partitions: list[Document]) -> Html:
             ]
         )
     head = ["partition", "method", "parts", "imbalance", "cut sides", "empty parts", "time"]
-    return table(head, rows, n_left=2, caption="imbalance = largest part / mean part, in cells")
+    caption = "imbalance = largest part / mean part, in cells"
+    if len(rows) == 1:
+        return listing(head, rows[0], caption)
+    return table(head, rows, n_left=2, caption=caption)
 
 
 def _parts_pictures(story: Story, drawing: Drawing) -> list[Html]:
@@ -128,7 +136,11 @@ def _parts_pictures(story: Story, drawing: Drawing) -> list[Html]:
     if "exploded" in drawing.images:
         shown.append(
             picture(
-                drawing.images["exploded"], "The parts, pulled apart", "The parts, pulled apart."
+                drawing.images["exploded"],
+                "The parts, pulled apart",
+                "All parts, pulled apart; also those away from the body."
+                if drawing.facts.get("has_body")
+                else "All parts, pulled apart.",
             )
         )
     body = [tag("div", shown, class_="pair")] if shown else []
@@ -136,17 +148,16 @@ def _parts_pictures(story: Story, drawing: Drawing) -> list[Html]:
         body.append(missing_pictures(drawing, story.wants_pictures))
     if 1 < len(cells) <= _MAX_LEGEND and shown:
         body.append(legend([(colour(i, len(cells)), f"part {i}") for i in range(len(cells))]))
-    if len(cells) > 1:
-        caption = (
-            f"Cells per part: {words.count(min(cells))} to {words.count(max(cells))}. "
-            "Colours as in the pictures."
-        )
-        body.append(_narrow(figures.cells_per_part(cells), caption))
     return body
 
 
-def _narrow(plot: Html, caption: str) -> Html:
-    return tag("figure", plot, tag("figcaption", caption))
+def _cells_per_part(drawing: Drawing) -> Html | None:
+    cells = [int(n) for n in drawing.facts.get("cells_of_part", [])]
+    if len(cells) < 2:
+        return None
+    colours_said = " Colours as in the pictures." if drawing.images else ""
+    caption = f"Cells per part: {words.count(min(cells))} to {words.count(max(cells))}."
+    return figure(figures.cells_per_part(cells), caption + colours_said)
 
 
 def ghosts_section(story: Story) -> Section | None:
@@ -162,19 +173,22 @@ def ghosts_section(story: Story) -> Section | None:
             "neighbours only."
         )
     ]
+    tables = [_load_table(document) for document in loads]
     if drawing is not None:
-        body += _ghost_pictures(story, drawing)
-    body += [_load_table(document) for document in loads]
-    return Section("ghosts", "Ghosts", body)
+        body += _ghost_pictures(story, drawing, tables[:1])
+        tables = tables[1:]
+    return Section("ghosts", "Ghosts", body + tables)
 
 
-def _ghost_pictures(story: Story, drawing: Drawing) -> list[Html]:
+def _ghost_pictures(story: Story, drawing: Drawing, tables: list[Html]) -> list[Html]:
+    """Put the picture on the left; the bars, and the table of the run, on the right."""
     facts = drawing.facts
     rank, n_ranks = int(facts["shown_rank"]), int(facts["n_ranks"])
     owned, ghosts = facts["owned_of_rank"], facts["ghosts_of_rank"]
     owners = [(i, n) for i, n in enumerate(facts["ghosts_of_owner"]) if n > 0]
     body: list[Html] = []
     shown: list[Html] = []
+    right: list[Html] = []
     if "ghosts" in drawing.images:
         said = f"Own cells of rank {rank}, and its ghost cells coloured by owner"
         caption = [
@@ -204,8 +218,10 @@ def _ghost_pictures(story: Story, drawing: Drawing) -> list[Html]:
         caption = (
             f"Cells on every rank. In all, ghosts are {words.percent(total)} of the own cells."
         )
-        shown.append(_narrow(plot, caption))
-    return [tag("div", shown, class_="pair"), *body] if shown else body
+        right.append(figure(plot, caption))
+    right += tables
+    columns = [*shown, tag("div", right)] if shown else right
+    return [*body, tag("div", columns, class_="beside")]
 
 
 def _load_table(document: Document) -> Html:
@@ -216,8 +232,8 @@ def _load_table(document: Document) -> Html:
         ("neighbours", "neighbours", words.number),
         ("messages per exchange", "exchange_messages", words.number),
         ("bytes per exchange", "exchange_bytes", words.in_bytes),
-        ("memory of the mesh", "memory_bytes", words.in_bytes),
-        ("peak memory of the process", "peak_resident_bytes", words.in_bytes),
+        ("mesh memory", "memory_bytes", words.in_bytes),
+        ("peak memory", "peak_resident_bytes", words.in_bytes),
     )
     rows = []
     for name, key, write in lines:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path, PurePath
 
 from . import words
 from .documents import Document
+from .machines import given_order, machine_option
 from .markup import Html, paragraph, table, tag
-from .story import Section, Story, base_name
+from .section_traffic import who_talks
+from .story import Section, Story
 
 _MAX_RAW = 150_000  # characters of one document
 _MAX_ALL_RAW = 1_500_000
@@ -16,60 +19,118 @@ _MAX_ALL_RAW = 1_500_000
 
 def next_section(story: Story) -> Section:
     """Suggest commands that lead on from these results."""
-    lines = _suggestions(story)
-    listed = [[tag("dt", why), tag("dd", tag("pre", tag("code", line)))] for why, line in lines]
-    return Section("next", "What to try next", [tag("dl", listed, class_="try")])
-
-
-def _suggestions(story: Story) -> list[tuple[str, str]]:
-    q = shlex.quote
-    mesh = story.mesh_name or "mesh.h5m"
-    ranks, parts = int(story.n_ranks() or 4), int(story.n_parts() or 8)
-    partitions = story.results.of("partition")
-    source = partitions[0].text("input") if partitions else mesh
-    method = partitions[0].text("method") if partitions else "rcb"
-    other = "rcb" if method != "rcb" else "ptscotch"
-    recut = base_name(mesh).rsplit(".", 1)[0] + f"_{other}.h5m"
-    lines = [
-        ("What is in the mesh file: counts, sets, tags, quality", f"barrio info {q(mesh)}"),
-        (
-            "Load it on another number of ranks, with all promises checked",
-            f"barrio --ranks {2 * ranks} load {q(mesh)} --ghosts 1 --validate",
-        ),
-        (
-            "Cut it by another method and compare the cut sides",
-            f"barrio --ranks 2 partition {q(source)} -n {parts} -m {other} -o {q(recut)}",
-        ),
-    ]
-    runs = story.results.of("heat")
-    if runs:
-        time = runs[0].number("end_time")
-        end = f" --end-time {time:g}" if time else ""
-        lines.append(
-            (
-                "Run again on one rank: the checksums must be the same",
-                f"mpiexec -n 1 heat {q(mesh)}{end} --result heat1.json",
-            )
+    barrio = find_program("barrio")
+    where = "For the folder in which the results and this report were made."
+    if not barrio:
+        where += (
+            " 'barrio' stands for the program; in a folder of the sources it is "
+            "build/release/bin/barrio."
         )
+    lines = _suggestions(story, barrio or "barrio")
+    listed = [[tag("dt", why), tag("dd", tag("pre", tag("code", line)))] for why, line in lines]
+    body = [paragraph(where, class_="soft"), tag("dl", listed, class_="try")]
+    return Section("next", "What to try next", body)
+
+
+def find_program(name: str) -> str:
+    """Return how the shell here calls a program built with this package; nothing if there is none.
+
+    The package lies in BUILD/python beside BUILD/bin, or in the sources' own python/.
+    """
+    root = Path(__file__).absolute().parents[2]
+    for folder in (root.parent / "bin", root.parent / "build" / "release" / "bin"):
+        if (folder / name).is_file():
+            path = folder / name
+            here = Path.cwd()
+            shown = path.relative_to(here) if path.is_relative_to(here) else path
+            said = str(shown) if "/" in str(shown) else f"./{shown}"
+            return shlex.quote(said)
+    return ""
+
+
+def _suggestions(story: Story, barrio: str) -> list[tuple[str, str]]:
+    lines = _on_the_mesh(story, barrio) if story.mesh_name else []
+    runs, maps = story.results.of("heat"), story.results.of("map")
+    if runs and story.mesh_name:
+        lines.append(_run_again(story, runs[0], barrio))
     traffics = story.results.of("traffic")
     if traffics:
-        n = int(traffics[0].data["ranks"])
-        machine = f"2x{(n + 1) // 2}"
-        lines.append(
-            (
-                "Place the ranks on a machine of your own",
-                f"barrio map {q(str(traffics[0].path))} --machine {machine} -o ranks.txt",
-            )
-        )
+        mapped = next((d for d in maps if story.traffic_of(d) is traffics[0]), None)
+        lines.append(_map_again(traffics[0], mapped, barrio))
     series = story.drawing("series", "ghosts", "mesh")
     if series is not None:
         lines.append(
             (
-                "Look at it from all sides (ParaView 5.12 or newer)",
-                f"paraview {q(str(series.path))}",
+                "Look at it from all sides, where ParaView 5.12 or newer is installed",
+                f"paraview {shlex.quote(str(series.path))}",
             )
         )
-    return lines
+    return lines or [("What barrio can do", f"{barrio} --help")]
+
+
+def _on_the_mesh(story: Story, barrio: str) -> list[tuple[str, str]]:
+    q = shlex.quote
+    mesh = story.mesh_name
+    ranks, parts = int(story.n_ranks() or 4), int(story.n_parts() or 8)
+    partitions = story.results.of("partition")
+    source = (partitions[0].text("input") if partitions else "") or mesh
+    method = partitions[0].text("method") if partitions else "rcb"
+    other = "rcb" if method != "rcb" else "ptscotch"
+    recut = str(PurePath(mesh).with_name(f"{PurePath(mesh).stem}_{other}.h5m"))
+    return [
+        ("What is in the mesh file: counts, sets, tags, quality", f"{barrio} info {q(mesh)}"),
+        (
+            "Load it on another number of ranks, with all promises checked",
+            f"{barrio} --ranks {2 * ranks} load {q(mesh)} --ghosts 1 --validate",
+        ),
+        (
+            "Cut it by another method and compare the cut sides",
+            f"{barrio} --ranks 2 partition {q(source)} -n {parts} -m {other} -o {q(recut)}",
+        ),
+    ]
+
+
+def _run_again(story: Story, run: Document, barrio: str) -> tuple[str, str]:
+    q = shlex.quote
+    ranks = 2 if run.number("ranks") == 1 else 1
+    heat = find_program("heat")
+    options = ""
+    time, series = run.number("end_time"), story.drawing("series")
+    if time:
+        options += f" --end-time {time:.17g}"
+    if series is not None:  # one step of the solver leads to each frame: they change the last bits
+        options += f" --frames {series.facts['n_steps'] - 1}"
+    result = run.path.with_name(f"heat{ranks}.json")
+    why = f"Run again on {words.spelled(ranks, 'rank')}: the checksums must be the same"
+    if run.text("temperature_checksum"):
+        why += f", {run.text('temperature_checksum')} for the temperature"
+    if not heat:
+        why += "; './heat' stands for the example's program"
+    program = heat or "./heat"
+    mesh = run.text("mesh") or story.mesh_name
+    command = (
+        f"{barrio} --ranks {ranks} exec {program} {q(mesh)}{options} --result {q(str(result))}"
+    )
+    return why, command
+
+
+def _map_again(traffic: Document, mapped: Document | None, barrio: str) -> tuple[str, str]:
+    """Map with the same machine and order as the results, so that the numbers agree."""
+    q = shlex.quote
+    n = int(traffic.data["ranks"])
+    machine = (machine_option(mapped) if mapped else "") or f"2x{(n + 1) // 2}"
+    options = f" --machine {q(machine)}"
+    why = f"Place the {who_talks(traffic)}s on a machine of your own, in place of {machine}"
+    if mapped:
+        weight, order = mapped.text("weight"), given_order(mapped)
+        if weight and weight != "bytes":
+            options += f" --weight {q(weight)}"
+        if order == "cyclic":
+            options += " --given cyclic"
+        elif order == "file":
+            why += "; add --given with your file, to compare with the same order as above"
+    output = traffic.path.with_name("ranks.txt")
+    return why, f"{barrio} map {q(str(traffic.path))}{options} -o {q(str(output))}"
 
 
 def raw_section(story: Story) -> Section | None:
@@ -77,7 +138,7 @@ def raw_section(story: Story) -> Section | None:
     documents = story.results.documents
     if not documents:
         return None
-    body: list[Html] = [_origin_table(documents)]
+    body: list[Html] = [_origin_table(story, documents)]
     room = _MAX_ALL_RAW
     for document in documents:
         text = json.dumps(document.data, indent=1, ensure_ascii=False)
@@ -90,7 +151,7 @@ def raw_section(story: Story) -> Section | None:
     return Section("documents", "Documents", body)
 
 
-def _origin_table(documents: list[Document]) -> Html:
+def _origin_table(story: Story, documents: list[Document]) -> Html:
     rows = [
         [
             d.path.name,
@@ -98,11 +159,26 @@ def _origin_table(documents: list[Document]) -> Html:
             d.text("time") or words.NOTHING,
             d.text("barrio") or words.NOTHING,
             d.text("commit") or words.NOTHING,
-            words.count(d.number("ranks")),
+            _size(story, d),
         ]
         for d in documents
     ]
-    return table(["file", "schema", "time", "barrio", "commit", "ranks"], rows, n_left=5)
+    return table(["file", "schema", "time", "barrio", "commit", "ranks or parts"], rows, n_left=6)
+
+
+def _size(story: Story, document: Document) -> str:
+    """Tell how many ranks ran; of traffic and a mapping, how many ranks or parts they are about."""
+    n = document.number("ranks")
+    if n is None:
+        return words.NOTHING
+    if document.kind == "traffic":
+        recorded = document.number("recorded_on_ranks")
+        said = words.plural(n, who_talks(document))
+        return f"{said}, recorded on {words.plural(recorded, 'rank')}" if recorded else said
+    if document.kind == "map":
+        traffic = story.traffic_of(document)
+        return f"{words.plural(n, who_talks(traffic) if traffic else 'rank')} placed"
+    return words.plural(n, "rank")
 
 
 def errors_section(story: Story) -> list[Html]:

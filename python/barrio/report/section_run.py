@@ -7,11 +7,15 @@ from typing import Any
 from . import figures, words
 from .colours import Bands
 from .documents import Document, as_number
-from .markup import Html, figure, paragraph, table, tag
+from .markup import Html, figure, listing, paragraph, table, tag
 from .pictures import Drawing
 from .story import Section, Story, base_name, missing_pictures, picture
 
 _MAX_COLUMNS = 12  # ranks: more go into a plot
+_TIME_IN_WORDS = (
+    "Time has no unit here: the diffusivity is 1 and lengths are those of the mesh. "
+    "For a material, multiply by the square of the unit of length over its diffusivity."
+)
 _MAX_OPEN = 3  # documents whose times are not folded away
 
 
@@ -32,10 +36,16 @@ def field_section(story: Story) -> Section | None:
             )
         )
         body += [_check(document) for document in runs[:1]]
+        body.append(paragraph(_TIME_IN_WORDS))
+    curve = None
     if drawing is not None:
-        body += _frames(story, drawing, name)
-    if runs:
-        body += [_run_table(runs), *_same_everywhere(runs)]
+        body += _frames(story, drawing, name, bool(runs))
+        curve = _curve(drawing, name, runs)
+    if len(runs) == 1:
+        body.append(tag("div", curve, _run_table(runs), class_="beside"))
+    else:
+        body += [part for part in (curve, _run_table(runs) if runs else None) if part]
+    body += _same_everywhere(runs)
     return Section("field", name.capitalize(), body)
 
 
@@ -64,15 +74,18 @@ def _check(document: Document) -> Html:
     )
 
 
-def _frames(story: Story, drawing: Drawing, name: str) -> list[Html]:
+def _frames(story: Story, drawing: Drawing, name: str, is_heat: bool) -> list[Html]:
     facts = drawing.facts
-    unit = "K" if name == "temperature" else ""
+    unit = _unit_of(name)
     low, high, n_bands = facts["bands"]
     frames = []
     for step, time in zip(facts["shown_steps"], facts["shown_times"], strict=True):
         image = drawing.images.get(f"field{step}")
         if image:
-            caption = f"time {words.number(time)} (step {step} of {facts['n_steps'] - 1})"
+            unit_said = " (no unit)" if is_heat else ""
+            caption = (
+                f"time {words.number(time)}{unit_said}, frame {step} of {facts['n_steps'] - 1}"
+            )
             frames.append(picture(image, f"{name} at time {words.number(time)}", caption))
     body: list[Html] = []
     if frames:
@@ -81,14 +94,31 @@ def _frames(story: Story, drawing: Drawing, name: str) -> list[Html]:
         body += [tag("div", frames, class_="frames"), figure(bar, "The scale of all frames.")]
     if len(frames) < len(facts["shown_steps"]):
         body.append(missing_pictures(drawing, story.wants_pictures))
+    return body
+
+
+def _curve(drawing: Drawing, name: str, runs: list[Document]) -> Html:
+    """Draw the way to the last frame; a file of frames does not hold the state that is known."""
+    facts = drawing.facts
+    unit = _unit_of(name)
     first, last = facts["mean"][0], facts["mean"][-1]
-    caption = (
-        f"How far the {name} is from its last step, at {len(facts['times'])} steps of "
-        f"{drawing.path.name}. Its mean over the vertices goes from {words.number(first, 4)} to "
+    caption = f"How far the {name} is from that of the last frame, in {drawing.path.name}, "
+    caption += f"which holds {words.plural(facts['n_steps'], 'frame')}."
+    error = runs[0].number("max_error") if len(runs) == 1 else None
+    if error is not None:
+        caption += (
+            f" The last frame itself is at most {words.kelvin(error)} from the known steady state."
+        )
+    caption += (
+        f" The mean over the vertices goes from {words.number(first, 4)} to "
         f"{words.number(last, 4)}{unit and ' ' + unit}."
     )
-    body.append(figure(figures.distance_over_time(facts, unit), caption))
-    return body
+    label = "time (no unit: the diffusivity is 1)" if runs else "time"
+    return figure(figures.distance_over_time(facts, unit, label), caption)
+
+
+def _unit_of(name: str) -> str:
+    return "K" if name == "temperature" else ""
 
 
 def _run_table(runs: list[Document]) -> Html:
@@ -105,14 +135,14 @@ def _run_table(runs: list[Document]) -> Html:
                 words.count(document.number("exchanges")),
                 words.number(document.number("end_time")),
                 *[
-                    tag("td", tag("code", document.text(f"{what}_checksum") or words.NOTHING))
+                    tag("code", document.text(f"{what}_checksum") or words.NOTHING)
                     for what in ("temperature", "mesh")
                 ],
             ]
         )
-    head = ["run", "check", "ranks", "largest error", "time", "stages", "exchanges", "end time"]
-    head += [tag("th", f"checksum of {what}") for what in ("T", "mesh")]
-    return table(head, rows, n_left=2)
+    head = ["run", "check", "ranks", "largest error", "time taken", "stages", "exchanges"]
+    head += ["end time (no unit)", "checksum of the temperature", "checksum of the mesh"]
+    return listing(head, rows[0]) if len(rows) == 1 else table(head, rows, n_left=2)
 
 
 def _same_everywhere(runs: list[Document]) -> list[Html]:
@@ -149,7 +179,10 @@ def phases_section(story: Story) -> Section | None:
     if not timed:
         return None
     body: list[Html] = [
-        paragraph("Seconds in each phase. The stronger the colour, the more of the run it took.")
+        paragraph(
+            "Time in each phase. The stronger the colour, the more of the run it took. Calls: how "
+            "often a rank entered the phase; the documents hold the sum over ranks as 'entries'."
+        )
     ]
     for index, document in enumerate(timed):
         content = [*_wait_in_words(document), *_phase_views(document)]
@@ -215,7 +248,7 @@ def _phase_views(document: Document) -> list[Html]:
 
 def _phase_table(phases: list[dict[str, Any]], n_ranks: int) -> Html:
     largest = max([as_number(phase.get("max_seconds")) or 0.0 for phase in phases] + [1e-300])
-    head = ["phase", "min", "mean", "max", "max / mean", "entries"]
+    head = ["phase", "min", "mean", "max", "max / mean", "calls per rank"]
     head += [f"rank {rank}" for rank in range(n_ranks)]
     rows: list[list[Any]] = []
     group = ""
@@ -228,11 +261,21 @@ def _phase_table(phases: list[dict[str, Any]], n_ranks: int) -> Html:
         cells: list[Any] = [str(phase["name"])]
         cells += [_shaded(value, largest) for value in (low, mean, high)]
         cells.append(words.number(high / mean) if mean and high is not None else words.NOTHING)
-        cells.append(words.count(as_number(phase.get("entries"))))
+        cells.append(_calls(phase))
         values: list[float | None] = list(_ranks_of(phase)[:n_ranks])
         cells += [_shaded(v, largest) for v in values + [None] * (n_ranks - len(values))]
         rows.append(cells)
     return table(head, rows)
+
+
+def _calls(phase: dict[str, Any]) -> str:
+    """Write entries per rank; the mean, marked as one, if not all ranks can have as many."""
+    entries, ranks = as_number(phase.get("entries")), as_number(phase.get("ranks"))
+    ranks = ranks or float(len(_ranks_of(phase)))
+    if entries is None or not ranks or ranks < 1:
+        return words.NOTHING
+    each = entries / ranks
+    return words.count(each) if each.is_integer() else f"mean {each:,.1f}".replace(",", "\u202f")
 
 
 def _shaded(value: float | None, largest: float) -> Html:

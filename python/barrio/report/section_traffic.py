@@ -8,6 +8,13 @@ import numpy as np
 
 from . import figures, words
 from .documents import Document, as_number
+from .machines import (
+    cores_of_node,
+    given_in_words,
+    given_order,
+    machine_in_words,
+    nodes_in_words,
+)
 from .markup import Html, figure, paragraph, table, tag
 from .story import Section, Story, traffic_matrix
 
@@ -56,11 +63,6 @@ def has_gained(document: Document) -> bool:
     return document.data["placement"] != document.data["given"]
 
 
-def cores_of_node(document: Document) -> int:
-    """The number of cores of one node."""
-    return max(1, int(document.data["cores"]) // int(document.data["nodes"]))
-
-
 def core_order(document: Document, key: str) -> tuple[list[int], list[int]]:
     """Return the ranks in the order of their cores, and the node of each."""
     cores = document.data[key]
@@ -89,7 +91,7 @@ def _alone(traffic: Document) -> list[Html]:
 
 
 def _mapping(document: Document, traffic: Document | None) -> list[Html]:
-    n_ranks, n_nodes = len(document.data["given"]), int(document.data["nodes"])
+    n_ranks = len(document.data["given"])
     who = who_talks(traffic) if traffic else "rank"
     before, after = (document.number(k, "inter_node_share") for k in ("before", "after"))
     crossing = [
@@ -99,8 +101,7 @@ def _mapping(document: Document, traffic: Document | None) -> list[Html]:
     body = [
         tag(
             "h3",
-            f"{document.path.name}: {words.plural(n_ranks, who)} on "
-            f"{words.plural(n_nodes, 'node')} of {cores_of_node(document)} cores",
+            f"{document.path.name}: {words.plural(n_ranks, who)} on {nodes_in_words(document)}",
         ),
     ]
     if has_gained(document):
@@ -114,12 +115,14 @@ def _mapping(document: Document, traffic: Document | None) -> list[Html]:
                 f"The placement found costs less, with {words.percent(after)} ({crossing[1]}) of "
                 f"the traffic between nodes; before it was {words.percent(before)} ({crossing[0]})."
             )
+        text += f" Before is the given order: {given_in_words(document, who)}."
         body.append(paragraph(text))
     else:
         body.append(
             paragraph(
-                f"The given order is as good as anything found, and stays: {words.percent(before)} "
-                f"({crossing[0]}) of the traffic crosses between nodes."
+                f"The given order ({given_in_words(document, who)}) is as good as anything found, "
+                f"and stays: {words.percent(before)} ({crossing[0]}) of the traffic crosses "
+                "between nodes."
             )
         )
     if traffic is None:
@@ -128,7 +131,7 @@ def _mapping(document: Document, traffic: Document | None) -> list[Html]:
         )
     elif n_ranks <= _MAX_RANKS:
         body.append(_matrices(document, traffic, who))
-    body += [_cost_table(document), *_node_tables(document)]
+    body.append(tag("div", _cost_table(document), _node_tables(document), class_="beside"))
     return body
 
 
@@ -138,10 +141,11 @@ def _matrices(document: Document, traffic: Document, who: str) -> Html:
     largest = float(matrix.max()) if matrix.size else 0.0
     names = [str(name) for name in document.items("node_names")]
     drawn = []
+    given = {"block": " (block)", "cyclic": " (cyclic)"}.get(given_order(document), "")
     keys = (
-        (("given", "before"), ("placement", "after"))
+        (("given", f"before{given}"), ("placement", "after"))
         if has_gained(document)
-        else (("given", "given order"),)
+        else (("given", f"given order{given}"),)
     )
     for key, title in keys:
         order, node_of = core_order(document, key)
@@ -159,20 +163,25 @@ def _cost_table(document: Document) -> Html:
     def pair(name: str, write: Any, key: str) -> list[Any]:
         before, after = document.number("before", key), document.number("after", key)
         change = words.NOTHING
-        if before and after is not None:
-            change = f"{100.0 * (after - before) / before:+.1f} %".replace("-", "−")
-        return [name, write(before), write(after), change]
+        if before is not None and after is not None and write is share:
+            change = f"{100.0 * (after - before):+.2f} points"
+        elif before and after is not None:
+            change = f"{100.0 * (after - before) / before:+.1f} %"
+        return [name, write(before), write(after), change.replace("-", "−")]
+
+    def share(value: float | None) -> str:
+        return words.percent(value, 2)
 
     rows = [
         pair("cost (weight × distance)", words.number, "cost"),
         pair("between nodes", lambda value: weight_in_words(document, value), "inter_node_weight"),
-        pair("share between nodes", words.percent, "inter_node_share"),
+        pair("share between nodes", share, "inter_node_share"),
         pair("leaving the busiest node", words.in_bytes, "max_node_out_bytes"),
     ]
     limited = "" if document.data.get("complete", True) else "; the time limit cut the search short"
     caption = (
-        f"Machine {document.text('machine')}; method: {document.text('method')}, "
-        f"{words.seconds(document.number('seconds'))}{limited}. No placement costs less than "
+        f"Machine: {machine_in_words(document)}. Found by {document.text('method') or 'barrio map'} "
+        f"in {words.seconds(document.number('seconds'))}{limited}. No placement costs less than "
         f"{words.number(document.number('lower_bound'))}."
     )
     return table(["", "before", "after", "change"], rows, caption=caption)
@@ -196,7 +205,7 @@ def _node_tables(document: Document) -> list[Html]:
         head = ["", *[f"to {names[i] if i < len(names) else i}" for i in range(len(values))]]
         title = f"Bytes between nodes, {key if has_gained(document) else 'given order'}"
         made.append(table(head, body, caption=title))
-    return [tag("div", made, class_="pair")] if made else []
+    return [tag("div", made)] if made else []
 
 
 def _shaded(value: float, largest: float) -> Html:

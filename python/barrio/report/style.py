@@ -35,6 +35,10 @@ nav ul { display:flex; flex-wrap:wrap; gap:0.2rem 1.1rem; padding:0; margin:1rem
 .cards span { color:var(--soft); font-size:0.86rem; }
 .pair { display:grid; grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));
   gap:1.2rem; align-items:end; }
+.beside { display:grid; grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));
+  gap:0 1.8rem; align-items:start; }
+.beside > * { min-width:0; }
+.beside .scroll { margin:0.9rem 0; }
 .frames { display:grid; grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));
   gap:1rem; }
 figure { margin:0.9rem 0; min-width:0; }
@@ -46,7 +50,8 @@ table { border-collapse:collapse; font-size:0.9rem; font-variant-numeric:tabular
 caption { text-align:left; color:var(--soft); padding:0 0 0.35rem; }
 th, td { padding:0.24rem 0.6rem; border-bottom:1px solid var(--line); text-align:left;
   vertical-align:top; }
-th { font-weight:600; } thead th { white-space:nowrap; }
+.beside th, .beside td { padding:0.24rem 0.45rem; }
+th { font-weight:600; } thead th { vertical-align:bottom; }
 tbody th { font-weight:500; min-width:8em; }
 td code { white-space:nowrap; }
 .n { text-align:right; white-space:nowrap; }
@@ -68,6 +73,6 @@ pre { background:var(--card); border:1px solid var(--line); border-radius:6px;
 details { margin:0.5rem 0; } summary { cursor:pointer; overflow-wrap:anywhere; }
 details pre { max-height:28rem; overflow:auto; }
 dl.try dt { color:var(--soft); font-size:0.93rem; margin-top:0.8rem; } dl.try dd { margin:0; }
-dl.try pre { margin:0.25rem 0; }
+dl.try pre { margin:0.25rem 0; white-space:pre-wrap; }
 @media print { .note, figure, table { break-inside:avoid; } }
 """

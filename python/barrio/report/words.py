@@ -40,40 +40,72 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def unit_of(largest: float) -> tuple[float, str]:
     """Choose the unit of bytes for values up to largest: its size and its name."""
-    for size, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if largest >= size:
-            return size, name
+    for power, name in ((5, "PiB"), (4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if largest >= 1024.0**power:
+            return 1024.0**power, name
     return 1.0, "B"
 
 
 def in_bytes(value: float | None) -> str:
-    """Write bytes in the unit that suits them (1 kB = 1000 B)."""
+    """Write bytes as the command does: in the unit that suits them (1 KiB = 1024 B)."""
     if value is None:
         return NOTHING
     size, name = unit_of(abs(value))
-    return f"{number(value / size) if size > 1 else count(value)}{_GAP}{name}"
+    if abs(value) >= 1e4 * size:
+        return f"{number(value / size)}{_GAP}{name}"
+    return f"{f'{value / size:.1f}' if size > 1 else count(value)}{_GAP}{name}"
 
 
 def seconds(value: float | None) -> str:
-    """Write a time in seconds, milliseconds or microseconds."""
+    """Write a time as the command does: in minutes, seconds, milli-, micro- or nanoseconds."""
     if value is None:
         return NOTHING
     if value == 0.0:
         return f"0{_GAP}s"
-    for size, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if abs(value) >= size:
-            return f"{number(value / size)}{_GAP}{name}"
-    return f"{number(value / 1e-9)}{_GAP}ns"
+    if abs(value) >= 6e5:
+        return f"{number(value / 60.0)}{_GAP}min"
+    for least, size, digits, name in (
+        (120.0, 60.0, 1, "min"),
+        (1.0, 1.0, 2, "s"),
+        (1e-3, 1e-3, 1, "ms"),
+        (1e-6, 1e-6, 1, "µs"),
+    ):
+        if abs(value) >= least:
+            return f"{value / size:.{digits}f}{_GAP}{name}"
+    return f"{value / 1e-9:.0f}{_GAP}ns"
 
 
-def percent(share: float | None) -> str:
+def percent(share: float | None, digits: int = 1) -> str:
     """Write a share of 1 as per cent."""
-    return NOTHING if share is None else f"{100.0 * share:.1f}{_GAP}%"
+    return NOTHING if share is None else f"{100.0 * share:.{digits}f}{_GAP}%"
 
 
 def kelvin(value: float | None) -> str:
     """Write a temperature or a difference of two."""
     return NOTHING if value is None else f"{number(value)}{_GAP}K"
+
+
+_SMALL = [
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
+
+
+def spelled(n: int, one: str) -> str:
+    """Write a count up to twelve as a word, and its noun: 'two nodes', '16 cores'."""
+    said = _SMALL[n] if 0 <= n < len(_SMALL) else count(n)
+    return f"{said} {one if n == 1 else one + 's'}"
 
 
 def plural(n: float | None, one: str, many: str = "") -> str:

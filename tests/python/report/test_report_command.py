@@ -17,12 +17,19 @@ Write = Callable[..., str]
 
 
 def refuse(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> str:
-    """Run the command, expect it to end with a code, and return its one line on stderr."""
+    """Run the command, expect it to end with a code, and return what it says but the remedy."""
+    return refuse_with_remedy(capsys, code, *arguments)[0]
+
+
+def refuse_with_remedy(
+    capsys: pytest.CaptureFixture[str], code: int, *arguments: str
+) -> tuple[str, str]:
+    """Run the command, expect an error of two lines on stderr, and return both without marks."""
     assert main(list(arguments)) == code
-    lines = capsys.readouterr().err.strip().splitlines()
-    assert len(lines) == 1, lines
-    assert lines[0].startswith("barrio: error: ")
-    return lines[0].removeprefix("barrio: error: ")
+    lines = capsys.readouterr().err.rstrip().splitlines()
+    assert len(lines) == 2, lines
+    assert lines[0].startswith("barrio: error: ") and lines[1].startswith("  remedy: ")
+    return lines[0].removeprefix("barrio: error: "), lines[1].removeprefix("  remedy: ")
 
 
 @pytest.mark.parametrize(
@@ -52,6 +59,32 @@ def test_broken_document_is_refused(
     assert not output.exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "cause", "remedy"),
+    [
+        ("bad.json", "{", "is not JSON: ", "report takes JSON documents"),
+        ("notes.txt", "words", "is neither JSON nor VTKHDF", "report takes JSON documents"),
+        ("wing.msh", "$MeshFormat", "is a mesh, not a result", "and .vtkhdf files; try barrio info"),
+        ("wing.h5m", "\x89HDF\r\n\x1a\n", "is a mesh, not a result", "try barrio info"),
+        ("a.json", "{}", "has no schema that barrio writes", "give one of barrio.info, barrio."),
+        ("a.json", '{"schema": "barrio.load", "schema_version": 9}', "newer than 1", "use a newer"),
+        ("a.vtkhdf", "", "is not an HDF5 file", "run the command that wrote it again"),
+    ],
+)  # fmt: skip
+def test_input_error_has_a_remedy(
+    capsys: pytest.CaptureFixture[str],
+    write: Write,
+    name: str,
+    content: str,
+    cause: str,
+    remedy: str,
+) -> None:
+    path = write(content, name)
+    said, way_out = refuse_with_remedy(capsys, 3, path)
+    assert said.startswith(f"{path}: ") and cause in said
+    assert remedy in way_out
+
+
 def test_missing_file_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     said = refuse(capsys, 1, str(tmp_path / "none.json"))
     assert said.endswith("none.json: cannot be read: there is no such file or folder")
@@ -73,7 +106,9 @@ def test_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["-o", "x.html"])
     assert end.value.code == 2
-    assert "RUN" in capsys.readouterr().err
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("barrio: error: barrio report: ") and "RUN" in lines[0]
+    assert lines[1:] == ["  remedy: see barrio report --help"]
 
 
 def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,13 +125,46 @@ def test_folder_stands_for_its_results(
     write(made.heat())
     write({"schema": "other", "traceEvents": []}, "trace.json")
     write("text", "notes.txt")
+    write("{cut", "bad.json")
+    write("", "empty.json")
+    write("no", "bad.vtkhdf")
     output = tmp_path / "sub.html"
     assert main(["-o", str(output), str(tmp_path)]) == 0
     said = capsys.readouterr()
     assert said.out.strip() == str(output)
-    assert "trace.json: is not a result of barrio; left out" in said.err
+    lines = said.err.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("barrio: warning: 4 files left out: ")
+    for text in (
+        "trace.json: has no schema that barrio writes", "bad.json: is not JSON", "empty.json: is empty",
+        "bad.vtkhdf: is not an HDF5 file",
+    ):  # fmt: skip
+        assert text in lines[0]
     page = output.read_text(encoding="utf-8")
     assert "load.json" in page and "heat.json" in page and "trace.json" not in page
+
+
+def test_folder_of_other_files_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, write: Write
+) -> None:
+    write("{cut", "bad.json")
+    said, remedy = refuse_with_remedy(capsys, 3, str(tmp_path))
+    assert "holds no results of barrio (*.json or *.vtkhdf); left out: " in said
+    assert "bad.json: is not JSON" in said and "report takes JSON documents" in remedy
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_drawing_is_announced_on_a_terminal_only(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    vtkhdf: dict[str, str],
+    is_terminal: bool,
+) -> None:
+    monkeypatch.setattr("barrio.report.pictures.draw_all", lambda *_: [])
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal, raising=False)
+    assert main(["-o", str(tmp_path / "out.html"), vtkhdf["heat"], vtkhdf["ghosts"]]) == 0
+    said = capsys.readouterr().err
+    assert said == ("barrio: drawing pictures of 2 VTKHDF files\n" if is_terminal else "")
 
 
 @pytest.mark.parametrize("kept", [0, 100, 2000])
@@ -131,7 +199,7 @@ def test_without_opengl_all_but_pictures_is_there(
     page = output.read_text(encoding="utf-8")
     assert "pictures could not be rendered: " in page
     assert "apt install libegl1 libgl1-mesa-dri" in page
-    assert "<img" not in page and "How far the temperature is from its last step" in page
+    assert "<img" not in page and "How far the temperature is from that of the last frame" in page
     assert f"{vtkhdf['n_ghosts']} from rank 0" in page.replace("\u202f", " ")
 
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import html
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import barrio.report
+import numpy as np
 import pytest
 import report_samples as made
 from barrio.report.__main__ import main
+from barrio.report.colours import colours
+from PIL import Image
 
 Write = Callable[..., str]
 _VOID = {"img", "meta", "br", "hr", "col"}
@@ -109,12 +117,40 @@ def test_full_page_has_all_pictures(full_page: str) -> None:
     assert len(full_page) < 6_000_000
 
 
+def test_every_part_is_seen(tmp_path: Path) -> None:
+    """Pull eight blocks apart: the colour of each is in the picture, also that of the hidden one."""
+    script = tmp_path / "draw.py"
+    script.write_text(
+        "import os, sys\n"
+        "os.environ.setdefault('VTK_DEFAULT_OPENGL_WINDOW', 'vtkEGLRenderWindow')\n"
+        "import numpy as np, pyvista as pv\n"
+        "from pathlib import Path\n"
+        "from barrio.report._scenes import draw_exploded\n"
+        "grid = pv.ImageData(dimensions=(9, 9, 9)).cast_to_unstructured_grid()\n"
+        "side = (grid.cell_centers().points > 4).astype(int)\n"
+        "grid.cell_data['part'] = side @ [1, 2, 4]\n"
+        "draw_exploded(grid, 8, Path(sys.argv[1]))\n",
+        encoding="utf-8",
+    )
+    path = tmp_path / "exploded.png"
+    environment = os.environ | {"PYTHONPATH": str(Path(barrio.report.__file__).parents[2])}
+    subprocess.run(
+        [sys.executable, str(script), str(path)], env=environment, check=True, timeout=60
+    )
+    pixels = np.asarray(Image.open(path).convert("RGBA"), dtype=int)
+    seen = pixels[pixels[..., 3] > 0][:, :3]
+    lit = seen / np.maximum(seen.max(axis=1, keepdims=True), 1)
+    for name in colours(8):
+        rgb = np.array([int(name[i : i + 2], 16) for i in (1, 3, 5)])
+        assert (np.abs(lit - rgb / rgb.max()).max(axis=1) < 0.08).mean() > 0.02, name
+
+
 def test_summary_has_the_key_numbers(full_page: str) -> None:
     lead = re.search(r'<p class="lead">(.*?)</p>', full_page, re.DOTALL)
     assert lead
     for text in (
         "80 326 cells", "16 270 vertices", "8 parts", "4 ranks", "3.54 × 10⁻⁹ K", "passes",
-        "97.1 % to 2.9 %",
+        "97.1 % (order: block) to 2.9 %", "two nodes of two cores",
     ):  # fmt: skip
         assert text in lead[1]
 
@@ -130,7 +166,8 @@ def test_provenance_says_where_results_come_from(full_page: str) -> None:
 def test_ghosts_are_counted_by_owner(full_page: str, vtkhdf: dict[str, str]) -> None:
     n_ghosts = vtkhdf["n_ghosts"]
     assert f"{n_ghosts} owned by rank 0" in full_page
-    assert "12.1 kB" in full_page and "13.6 kB" in full_page and "15.3 kB" in full_page
+    assert "11.8 KiB" in full_page and "13.3 KiB" in full_page and "15.0 KiB" in full_page
+    assert not re.search(r"\d (kB|MB|GB)\b", full_page)
 
 
 def test_phases_are_grouped_and_waiting_is_said(full_page: str) -> None:
@@ -145,8 +182,110 @@ def test_phases_are_grouped_and_waiting_is_said(full_page: str) -> None:
 def test_traffic_is_drawn_in_core_order(full_page: str) -> None:
     assert full_page.count("in the order of their cores") == 2
     assert "left" in full_page and "right" in full_page
-    for text in ("341", "−87.1 %", "pair exchange", "34.0 MB", "1.00 MB"):
+    for text in ("341", "−87.1 %", "pair exchange", "32.4 MiB", "976.6 KiB", "−94.29 points",
+                 "two nodes of two cores (2x2), distance 1 in a node, 10 between nodes",
+                 "before (block)", "Before is the given order: block, rank i on core i"):  # fmt: skip
         assert text in full_page
+
+
+def test_parts_are_not_called_ranks(tmp_path: Path, write: Write) -> None:
+    traffic = made.traffic() | {"recorded_on_ranks": 2}
+    page = report(tmp_path, write(made.heat(2)), write(traffic), write(made.mapped()))
+    cells = re.findall(r"<td>([^<]*)</td></tr>", page[page.index("ranks or parts") :])
+    assert cells == ["2 ranks", "4 parts, recorded on 2 ranks", "4 parts placed"]
+    assert "4 parts on two nodes" in page and "placing parts by their traffic" in page
+    same = report(tmp_path, write(made.traffic()), write(made.mapped()))
+    assert "4 ranks placed" in same and ">4 ranks<" in same
+
+
+def test_calls_are_per_rank(tmp_path: Path, write: Write) -> None:
+    load = made.load()
+    load["phases"] = [
+        made.phase("load", [0.1] * 4) | {"entries": 17008},
+        made.phase("io.read", [0.1] * 4) | {"entries": 6},
+        made.phase("io.open", [0.1]) | {"entries": 3, "ranks": 1},
+    ]
+    page = report(tmp_path, write(load))
+    assert "calls per rank" in page and "17 008" not in page
+    assert re.findall(r'<td class="n">(4 252|mean 1\.5|3)</td>', page)[-3:] == [
+        "3", "mean 1.5", "4 252",
+    ]  # fmt: skip
+    assert "how often a rank entered the phase" in page and "the sum over ranks" in page
+
+
+def test_one_row_is_a_list(tmp_path: Path, write: Write) -> None:
+    one = report(tmp_path, write(made.heat()))
+    assert '<th scope="row">checksum of the mesh</th>' in one
+    two = report(tmp_path, write(made.heat(1), "a.json"), write(made.heat(2), "b.json"))
+    assert '<th class="n" scope="col">checksum of the mesh</th>' in two
+
+
+def test_time_and_distance_are_labelled(full_page: str) -> None:
+    assert "Time has no unit here: the diffusivity is 1" in full_page
+    assert "time 2.00 (no unit), frame 3 of 3" in full_page
+    assert "|temperature − its last frame| in K" in full_page
+    assert "The last frame itself is at most 3.54 × 10⁻⁹ K from the known" in full_page
+
+
+def commands(page: str) -> list[str]:
+    """Return what the page proposes to try."""
+    section = page[page.index('id="next"') : page.index('id="documents"')]
+    return [html.unescape(line) for line in re.findall(r"<code>(.*?)</code>", section)]
+
+
+def place_program(monkeypatch: pytest.MonkeyPatch, folder: Path, *names: str) -> None:
+    """Pretend that the package lies in a build in folder, which is where the user is."""
+    for name in names:
+        program = folder / "build" / "release" / "bin" / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text("")
+    module = folder / "build" / "release" / "python" / "barrio" / "report" / "section_next.py"
+    monkeypatch.setattr("barrio.report.section_next.__file__", str(module))
+    monkeypatch.chdir(folder)
+
+
+def test_commands_name_the_built_program(
+    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place_program(monkeypatch, tmp_path, "barrio", "heat")
+    names = {"mesh": "build/demo/wing8.h5m", "input": "build/demo/wing8.h5m"}
+    cyclic = made.mapped() | {"given": [0, 2, 1, 3], "placement": [0, 1, 2, 3]}
+    partition = made.partition() | {"output": "build/demo/wing8.h5m"}
+    write(made.load() | names)
+    runs = [write(d) for d in (partition, made.heat() | names, made.traffic(), cyclic)]
+    page = report(tmp_path, *(str(Path(run).relative_to(tmp_path)) for run in runs))
+    barrio = "build/release/bin/barrio"
+    assert commands(page) == [
+        f"{barrio} info build/demo/wing8.h5m",
+        f"{barrio} --ranks 8 load build/demo/wing8.h5m --ghosts 1 --validate",
+        f"{barrio} --ranks 2 partition wing.msh -n 8 -m ptscotch -o build/demo/wing8_ptscotch.h5m",
+        f"{barrio} --ranks 1 exec build/release/bin/heat build/demo/wing8.h5m --end-time 20 "
+        "--result heat1.json",
+        f"{barrio} map traffic.json --machine 2x2 --given cyclic -o ranks.txt",
+    ]
+    assert "'barrio' stands for" not in page and "mpiexec" not in page
+    assert "must be the same, 967acb7d88257f05 for the temperature" in page
+
+
+def test_commands_without_a_built_program(
+    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place_program(monkeypatch, tmp_path)
+    named = made.mapped() | {"given": [3, 2, 1, 0], "weight": "bytes", "machine": "2:2;1:5"}
+    page = report(tmp_path, write(made.heat(1)), write(made.traffic()), write(named))
+    lines = commands(page)
+    assert lines[0] == "barrio info wing8.h5m"
+    assert lines[3].startswith("barrio --ranks 2 exec ./heat wing8.h5m ")
+    assert "--machine '2:2;1:5' -o " in lines[4] and "add --given with your file" in page
+    assert "'barrio' stands for the program; in a folder of the sources it is build/release" in (
+        html.unescape(page)
+    )
+
+
+def test_commands_need_a_mesh(tmp_path: Path, write: Write) -> None:
+    error = made.HEADER | {"schema": "barrio.error", "error": {"code": 1, "subject": "a"}}
+    (line,) = commands(report(tmp_path, write(error)))
+    assert line.endswith("barrio --help")
 
 
 def test_texts_are_escaped(tmp_path: Path, write: Write) -> None:
@@ -175,7 +314,7 @@ def test_failed_check_is_said(tmp_path: Path, write: Write) -> None:
 def test_map_that_gains_nothing_draws_one_matrix(tmp_path: Path, write: Write) -> None:
     mapped = made.mapped() | {"placement": [0, 1, 2, 3]}
     page = report(tmp_path, write(mapped), write(made.traffic()))
-    assert "The given order is as good as anything found" in page
+    assert "The given order (block, rank i on core i) is as good as anything found" in page
     assert page.count("<svg") == 1
 
 
@@ -183,7 +322,7 @@ def test_many_ranks_without_times_of_ranks(tmp_path: Path, write: Write) -> None
     load = made.load() | {"ranks": 1024}
     load["phases"] = [made.phase("load", [0.5, 1.5], has_ranks=False)]
     page = report(tmp_path, write(load))
-    assert "500 ms" in page and "1.50 s" in page and "rank 0<" not in page
+    assert "500.0 ms" in page and "1.50 s" in page and "rank 0<" not in page
 
 
 def test_many_ranks_are_drawn_as_a_map(tmp_path: Path, write: Write) -> None:
@@ -205,7 +344,7 @@ def test_info_and_generate_are_shown(tmp_path: Path, write: Write) -> None:
     }  # fmt: skip
     box = made.HEADER | {"schema": "barrio.generate", "output": "box.h5m", "cells": 48000}
     page = report(tmp_path, write(info), write(box))
-    assert "[0, 1] × [0, 2] × [0, 1]" in page and "32.0 kB" in page and "48 000" in page
+    assert "[0, 1] × [0, 2] × [0, 1]" in page and "31.3 KiB" in page and "48 000" in page
 
 
 @pytest.mark.parametrize("kind", ["partition", "load", "heat", "info", "generate", "error"])

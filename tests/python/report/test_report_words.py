@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-from barrio.report import words
+from barrio.report import machines, words
 from barrio.report._render import choose_frames
 from barrio.report.colours import colours, round_bands
+from barrio.report.documents import Document
 from barrio.report.markup import escape, raw, tag
 
 
@@ -24,12 +27,51 @@ def test_number(value: float | None, text: str) -> None:
 
 def test_units() -> None:
     assert words.in_bytes(999) == "999\u00a0B"
-    assert words.in_bytes(13610) == "13.6\u00a0kB"
+    assert words.in_bytes(1023) == "1\u202f023\u00a0B"
+    assert words.in_bytes(1024) == "1.0\u00a0KiB"
+    assert words.in_bytes(12096) == "11.8\u00a0KiB"
+    assert words.in_bytes(38273024) == "36.5\u00a0MiB"
+    assert words.in_bytes(3 * 1024**5) == "3.0\u00a0PiB"
     assert words.seconds(0.0784) == "78.4\u00a0ms"
+    assert words.seconds(0.131134) == "131.1\u00a0ms"
     assert words.seconds(1.6e-5) == "16.0\u00a0µs"
+    assert words.seconds(4.598) == "4.60\u00a0s"
+    assert words.seconds(150) == "2.5\u00a0min"
     assert words.percent(0.29947) == "29.9\u00a0%"
+    assert words.spelled(2, "node") == "two nodes"
+    assert words.spelled(1, "core") == "one core"
+    assert words.spelled(48, "core") == "48 cores"
     assert words.plural(1, "vertex", "vertices") == "1 vertex"
     assert words.listing(["1", "2", "4"]) == "1, 2 and 4"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "cores", "machine", "said", "option"),
+    [
+        (2, 8, "4:2;1:10", "two nodes of four cores (2x4), distance 1 in a node, 10 between nodes",
+         "2x4"),
+        (2, 8, "4:2;1:20",
+         "two nodes of four cores (4:2;1:20), distance 1 in a node, 20 between nodes", "4:2;1:20"),
+        (64, 512, "8:16:4;1:10:20", "64 nodes of eight cores (8:16:4;1:10:20)", "8:16:4;1:10:20"),
+        (4, 8, "torus:2x2;2;1:10", "four nodes of two cores, a torus (torus:2x2;2;1:10)",
+         "torus:2x2;2;1:10"),
+        (1, 2, "", "one node of two cores", ""),
+    ],
+)  # fmt: skip
+def test_machine_in_words(nodes: int, cores: int, machine: str, said: str, option: str) -> None:
+    data = {"nodes": nodes, "cores": cores, "machine": machine}
+    document = Document(Path("map.json"), "map", data)
+    assert machines.machine_in_words(document) == said
+    assert machines.machine_option(document) == option
+
+
+@pytest.mark.parametrize(
+    ("given", "order"),
+    [([0, 1, 2, 3], "block"), ([0, 2, 1, 3], "cyclic"), ([3, 2, 1, 0], "file"), ([], "block")],
+)
+def test_given_order_is_recognised(given: list[int], order: str) -> None:
+    document = Document(Path("map.json"), "map", {"nodes": 2, "cores": 4, "given": given})
+    assert machines.given_order(document) == order
 
 
 def test_markup_escapes_all_but_html() -> None:
