@@ -55,7 +55,7 @@ class Map : public Command {
     const rankmap::MapResult found = rankmap::map(traffic, machine, options_);
     if (!output_.empty()) rankmap::write_launcher_file(output_, format, machine, found.placement);
     Json result = rankmap::to_json(found, traffic, machine);
-    result["given"] = given_;
+    result["given_order"] = given_;  // the word; "given" is its list of cores
     share_before_ = found.before.inter_node_share();
     share_after_ = found.after.inter_node_share();
     found_ = found;
