@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <iterator>
+#include <utility>
 
 #include "barrio/base/assert.hpp"
 #include "barrio/exchange/detail/packet_core.hpp"
@@ -34,8 +36,12 @@ std::vector<Rank> checked(mpi::Context& context, std::span<const Rank> neighbour
 Neighborhood::Neighborhood(mpi::Context& context, std::span<const Rank> neighbours, NeighborhoodOptions options)
     : core_(std::make_unique<detail::PacketCore>(
           context, checked(context, neighbours),
-          options.packet_bytes != 0 ? options.packet_bytes : context.profile().packet_bytes,
-          options.ring_depth != 0 ? options.ring_depth : context.profile().ring_depth)) {}
+          detail::PacketCoreOptions{
+              .packet_bytes = options.packet_bytes != 0 ? options.packet_bytes : context.profile().packet_bytes,
+              .ring_depth = options.ring_depth != 0 ? options.ring_depth : context.profile().ring_depth,
+              .introduces = options.termination == Termination::introductions,
+              .keeps_discovered = options.keeps_discovered,
+              .stall_warning_seconds = options.stall_warning_seconds})) {}
 
 Neighborhood::~Neighborhood() = default;
 Neighborhood::Neighborhood(Neighborhood&&) noexcept = default;
@@ -45,6 +51,17 @@ std::span<const Rank> Neighborhood::neighbours() const& noexcept { return core_-
 mpi::Context& Neighborhood::context() const noexcept { return core_->context(); }
 std::uint64_t Neighborhood::epoch() const noexcept { return core_->epoch(); }
 std::uint64_t Neighborhood::memory_bytes() const noexcept { return core_->memory_bytes(); }
+
+void Neighborhood::set_neighbours(std::span<const Rank> neighbours) {
+  core_->set_neighbours(checked(core_->context(), neighbours));
+}
+
+void Neighborhood::add_neighbours(std::span<const Rank> neighbours) {
+  const std::vector<Rank> more = checked(core_->context(), neighbours);
+  std::vector<Rank> all;
+  std::ranges::set_union(core_->neighbours(), more, std::back_inserter(all));
+  core_->set_neighbours(std::move(all));
+}
 
 ByteRound Neighborhood::begin_byte_round() { return ByteRound(packet_core()); }
 
@@ -67,21 +84,27 @@ void Neighborhood::validate() const {
   });
 }
 
-PacketRound::PacketRound(detail::PacketCore& core) : core_(&core) { core.begin(); }
-PacketRound::PacketRound(PacketRound&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
+PacketRound::PacketRound(detail::PacketCore& core) : core_(&core), cursors_(core.cursors()) { core.begin(); }
+PacketRound::PacketRound(PacketRound&& other) noexcept
+    : core_(std::exchange(other.core_, nullptr)), cursors_(other.cursors_) {}
 PacketRound::~PacketRound() {
   if (core_ == nullptr || std::uncaught_exceptions() > 0) return;
   BARRIO_ASSERT(cheap, core_->is_over() && "a round was dropped before it was read to its end");
 }
-std::byte* PacketRound::allocate(std::size_t channel, std::size_t n_bytes) { return core_->allocate(channel, n_bytes); }
+std::byte* PacketRound::make_room(std::size_t channel, std::size_t n_bytes) {
+  return core_->make_room(channel, n_bytes);
+}
+std::byte* PacketRound::allocate_for(Rank to, std::size_t n_bytes) {
+  const auto channel = core_->find_channel(to);
+  return channel ? allocate(*channel, n_bytes) : core_->allocate_elsewhere(to, n_bytes);
+}
 void PacketRound::close() { core_->close(); }
-std::size_t PacketRound::channel_of(Rank neighbour) const { return core_->channel_of(neighbour); }
 std::size_t PacketRound::n_channels() const noexcept { return core_->neighbours().size(); }
 std::optional<PacketRound::Packet> PacketRound::next_packet() { return core_->next_packet(); }
 
-std::span<std::byte> ByteRound::allocate(Rank neighbour, std::size_t n_bytes) {
+std::span<std::byte> ByteRound::allocate(Rank to, std::size_t n_bytes) {
   using Reader = detail::ByteReader;
-  std::byte* at = packets_.allocate(packets_.channel_of(neighbour), Reader::header_bytes + Reader::padded(n_bytes));
+  std::byte* at = packets_.allocate_for(to, Reader::header_bytes + Reader::padded(n_bytes));
   const auto length = static_cast<std::uint64_t>(n_bytes);
   std::memcpy(at, &length, sizeof length);
   return {at + Reader::header_bytes, n_bytes};

@@ -10,9 +10,21 @@
 
 namespace barrio::exchange {
 
+/// Which ranks may be written to, and how a round finds out that it is over.
+enum class Termination {
+  /// Neighbours only. Their last packets carry counts. One message per neighbour and direction at least.
+  neighbourhood,
+  /// Neighbours, and ranks that have a neighbour in common with this one: they become neighbours. Last packets name
+  /// them, and a second wave among neighbours passes that on. Two messages per neighbour and direction at least.
+  introductions,
+};
+
 struct NeighborhoodOptions {
   std::uint32_t packet_bytes = 0;  ///< size of a packet with its header; 0 takes the context's profile
   std::uint32_t ring_depth = 0;    ///< send buffers per neighbour; 0 takes the context's profile
+  Termination termination = Termination::neighbourhood;
+  bool keeps_discovered = true;         ///< ranks met by introductions stay neighbours in the rounds that follow
+  double stall_warning_seconds = 30.0;  ///< silence after which a waiting rank names those it waits for
 };
 
 /// Exchange messages with a fixed set of neighbours in rounds, without any collective call.
@@ -21,6 +33,7 @@ struct NeighborhoodOptions {
 /// the neighbours sent. Packets leave when they are full. The last one to a neighbour carries the number of packets,
 /// so a receiver knows when it has everything: a round costs at least one message per neighbour and direction and
 /// no more than the data needs. A rank may run one round ahead of a neighbour; the tag of the epoch keeps them apart.
+/// Messages to a rank that is no neighbour (see `Termination`) travel as one parcel, when the round is closed.
 ///
 /// Rounds of several Neighborhoods of one Context may be open at once. While one is open, neighbours may wait for this
 /// rank to take packets in; so from `begin` to the end of `received()` wait for others in such rounds only, and in no
@@ -42,6 +55,12 @@ class Neighborhood {
   [[nodiscard]] std::span<const Rank> neighbours() const& noexcept;
   std::span<const Rank> neighbours() && = delete;
   [[nodiscard]] mpi::Context& context() const noexcept;
+
+  /// Give this rank other neighbours from the next round on. Local, between rounds; the neighbours do the same, or both
+  /// sides wait for ever. Waits for the sends of the last round. @throws Error{usage} as the constructor
+  void set_neighbours(std::span<const Rank> neighbours);
+  /// Add neighbours to those there are; such as are there already are passed over. As set_neighbours.
+  void add_neighbours(std::span<const Rank> neighbours);
 
   /// Begin a round of messages of one fixed type; no header per message. Local. One round at a time.
   template <class T>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 #include "barrio/base/assert.hpp"
@@ -17,27 +18,71 @@ namespace barrio::exchange::detail {
 namespace {
 
 constexpr std::size_t header_bytes = sizeof(PacketHeader);
-static_assert(header_bytes == 16);
-// A neighbour is at most one round ahead, so two tags keep rounds apart.
+static_assert(header_bytes == 16 && sizeof(Introduction) == 16);
+// A rank is at most one round ahead of those it exchanges packets with, so two tags keep rounds apart.
 constexpr int n_epoch_tags = 2;
+constexpr std::uint32_t polls_per_look_at_the_clock = 4096;
 
 std::byte* bytes_of(std::vector<std::uint64_t>& buffer) { return reinterpret_cast<std::byte*>(buffer.data()); }
+constexpr std::size_t words_of(std::size_t n_bytes) { return (n_bytes + 7) / 8; }
+
+PacketHeader make_header(std::size_t payload_bytes, std::size_t last, std::uint64_t count_or_next_bytes) {
+  PacketHeader header{};
+  header.payload_bytes = payload_bytes & ((std::uint64_t{1} << 40U) - 1);
+  header.last = last & ((1U << 24U) - 1);
+  header.count_or_next_bytes = count_or_next_bytes;
+  BARRIO_ASSERT(cheap, header.payload_bytes == payload_bytes && header.last == last, payload_bytes, last);
+  return header;
+}
+
+PacketHeader header_of(const std::vector<std::uint64_t>& buffer) {
+  PacketHeader header{};
+  std::memcpy(&header, buffer.data(), header_bytes);
+  return header;
+}
+
+/// The introductions behind the payload of a packet.
+std::vector<Introduction> introductions_in(const std::vector<std::uint64_t>& buffer, const PacketHeader& header) {
+  std::vector<Introduction> lines(header.last - 1);
+  const std::uint64_t* const from = buffer.data() + words_of(header_bytes + header.payload_bytes);
+  if (!lines.empty()) std::memcpy(lines.data(), from, lines.size() * sizeof(Introduction));
+  return lines;
+}
+
+/// Put introductions behind the payload. @return bytes of the whole packet
+std::size_t add_introductions(std::vector<std::uint64_t>& buffer, std::size_t used_bytes,
+                              std::span<const Introduction> lines) {
+  const std::size_t at = words_of(used_bytes);
+  const std::size_t n_words = at + words_of(lines.size_bytes());
+  if (buffer.size() < n_words) buffer.resize(n_words);
+  if (!lines.empty()) std::memcpy(buffer.data() + at, lines.data(), lines.size_bytes());
+  return lines.empty() ? used_bytes : n_words * 8;
+}
 
 }  // namespace
 
-PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours, std::uint32_t packet_bytes,
-                       std::uint32_t ring_depth)
+PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours, const PacketCoreOptions& options)
     : context_(context),
       neighbours_(std::move(neighbours)),
-      packet_bytes_(std::max<std::size_t>((packet_bytes + 7U) & ~7U, header_bytes + 8)),
-      ring_depth_(std::max<std::uint32_t>(ring_depth, 1)),
+      options_(options),
+      packet_bytes_(std::max<std::size_t>((options.packet_bytes + 7U) & ~7U, header_bytes + 8)),
+      ring_depth_(std::max<std::uint32_t>(options.ring_depth, 1)),
       tags_(context.take_tags(n_epoch_tags)),
-      open_rounds_(open_rounds(context.comm())),
-      senders_(neighbours_.size()),
-      receivers_(neighbours_.size()),
-      requests_(neighbours_.size() * (1 + ring_depth_), MPI_REQUEST_NULL),
-      completed_(requests_.size()) {
-  for (Sender& sender : senders_) sender.ring.resize(ring_depth_);
+      open_rounds_(open_rounds(context.comm())) {
+  allocate_tables();
+}
+
+void PacketCore::allocate_tables() {
+  const std::size_t n = neighbours_.size();
+  cursors_.assign(n, {});
+  senders_.resize(n);
+  receivers_.resize(n);
+  for (Sender& sender : senders_) {
+    sender.ring.resize(ring_depth_);
+    sender.current = 0;
+  }
+  n_fixed_requests_ = n * (2 + ring_depth_);
+  requests_.assign(n_fixed_requests_, MPI_REQUEST_NULL);
 }
 
 PacketCore::~PacketCore() {
@@ -45,35 +90,49 @@ PacketCore::~PacketCore() {
   // The sends of the last round may still be read by MPI. A core that dies in the middle of a round leaks its buffers,
   // and so does one that dies of an exception: neighbours may never take the messages in.
   if (active_ || std::uncaught_exceptions() > 0) {
-    for (Sender& sender : senders_)
-      for (Buffer& buffer : sender.ring) new Buffer(std::move(buffer));
+    for (Sender& sender : senders_) new Sender(std::move(sender));
     for (Receiver& receiver : receivers_) new Buffer(std::move(receiver.posted));
+    for (Parcel& parcel : outgoing_) new Buffer(std::move(parcel.buffer));
+    for (Arrived& parcel : incoming_) new Buffer(std::move(parcel.buffer));
     return;
   }
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized == 0) {
     try {
-      mpi::Pause pause(context_.wait_policy());
-      for (int done = 0; !open_rounds_.empty() && done == 0;) {
-        mpi::check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
-                   "MPI_Testall");
-        if (done == 0 && !take_some_elsewhere()) pause();
-      }
-      mpi::wait_all(requests_, context_.wait_policy());
+      complete_sends();
     } catch (...) {
       context_.log().error("a message of the last round could not be completed");
     }
   }
 }
 
-std::size_t PacketCore::channel_of(Rank neighbour) const {
-  const auto at = std::lower_bound(neighbours_.begin(), neighbours_.end(), neighbour);
-  if (at == neighbours_.end() || *at != neighbour) {
-    throw Error(ErrorCode::usage, {.subject = fmt::format("rank {}", neighbour),
-                                   .cause = fmt::format("is not a neighbour of rank {}", context_.rank()),
-                                   .remedy = "name it when the Neighborhood is made, on both ranks"});
+void PacketCore::complete_sends() {
+  mpi::Pause pause(context_.wait_policy());
+  for (int done = 0; !open_rounds_.empty() && done == 0;) {
+    mpi::check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
+               "MPI_Testall");
+    if (done == 0 && !take_some_elsewhere()) pause();
   }
+  mpi::wait_all(requests_, context_.wait_policy());
+}
+
+void PacketCore::set_neighbours(std::vector<Rank> neighbours) {
+  BARRIO_ASSERT(cheap, !active_ && "neighbours change between rounds", epoch_);
+  if (neighbours == neighbours_) return;
+  complete_sends();
+  // The rings go with their neighbours.
+  std::vector<Sender> senders(neighbours.size());
+  for (std::size_t i = 0; i < neighbours.size(); ++i)
+    if (const auto channel = find_channel(neighbours[i])) senders[i] = std::move(senders_[*channel]);
+  senders_ = std::move(senders);
+  neighbours_ = std::move(neighbours);
+  allocate_tables();
+}
+
+std::optional<std::size_t> PacketCore::find_channel(Rank neighbour) const noexcept {
+  const auto at = std::lower_bound(neighbours_.begin(), neighbours_.end(), neighbour);
+  if (at == neighbours_.end() || *at != neighbour) return {};
   return static_cast<std::size_t>(at - neighbours_.begin());
 }
 
@@ -83,16 +142,24 @@ PacketCore::Buffer PacketCore::spare_buffer(std::size_t n_bytes) {
     buffer = std::move(spares_.back());
     spares_.pop_back();
   }
-  buffer.resize(n_bytes / 8);
+  buffer.resize(words_of(n_bytes));
   return buffer;
+}
+
+// Buffers travel as words, so that one message may have 16 GiB.
+void PacketCore::send(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Request& request) {
+  mpi::check(MPI_Isend(buffer.data(), mpi::detail::checked_bytes(words_of(n_bytes)), MPI_UINT64_T, to, tag_,
+                       context_.comm(), &request),
+             "MPI_Isend");
+  context_.counters().messages_sent += 1;
+  context_.counters().bytes_sent += n_bytes;
 }
 
 void PacketCore::post_receive(std::size_t channel, std::size_t n_bytes) {
   Receiver& receiver = receivers_[channel];
   receiver.posted = spare_buffer(n_bytes);
-  receiver.posted_bytes = n_bytes;
-  mpi::check(MPI_Irecv(receiver.posted.data(), mpi::detail::checked_bytes(n_bytes), MPI_BYTE, neighbours_[channel],
-                       tag_, context_.comm(), &receive_request(channel)),
+  mpi::check(MPI_Irecv(receiver.posted.data(), mpi::detail::checked_bytes(receiver.posted.size()), MPI_UINT64_T,
+                       neighbours_[channel], tag_, context_.comm(), &receive_request(channel)),
              "MPI_Irecv");
 }
 
@@ -101,104 +168,224 @@ void PacketCore::begin() {
   active_ = true;
   open_rounds_.push_back(this);
   closed_ = false;
-  n_done_ = 0;
+  state_.begin(neighbours_, options_.introduces);
   tag_ = tags_.of_epoch(epoch_);
+  last_heard_ = MPI_Wtime();
+  next_warning_ = options_.stall_warning_seconds;
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
-    senders_[channel].used_bytes = 0;
     senders_[channel].n_packets = 0;
     receivers_[channel].n_packets = 0;
-    receivers_[channel].is_done = false;
     post_receive(channel, packet_bytes_);
   }
 }
 
-std::byte* PacketCore::allocate(std::size_t channel, std::size_t n_bytes) {
+std::size_t PacketCore::used_bytes(std::size_t channel) const noexcept {
+  const Sender& sender = senders_[channel];
+  const SendCursor& cursor = cursors_[channel];
+  if (cursor.at == nullptr) return 0;
+  return static_cast<std::size_t>(cursor.at - reinterpret_cast<const std::byte*>(sender.ring[sender.current].data()));
+}
+
+std::byte* PacketCore::make_room(std::size_t channel, std::size_t n_bytes) {
   BARRIO_ASSERT(cheap, active_ && !closed_ && "allocate() belongs between begin and close()", channel);
-  Sender& sender = senders_[channel];
-  if (sender.used_bytes == 0) {
-    wait_for_buffer(channel);
-  }
-  std::size_t capacity = sender.ring[sender.current].size() * 8;
-  if (sender.used_bytes + n_bytes > capacity) {
-    const std::size_t wanted = (header_bytes + n_bytes + 7) & ~std::size_t{7};
+  SendCursor& cursor = cursors_[channel];
+  if (cursor.at == nullptr) wait_for_buffer(channel);
+  if (static_cast<std::size_t>(cursor.end - cursor.at) < n_bytes) {
+    const std::size_t wanted = 8 * words_of(header_bytes + n_bytes);
     const bool is_large = wanted > packet_bytes_;
     // The packet before a large one tells its size, so that the receiver posts enough.
-    if (sender.used_bytes > header_bytes || is_large) {
-      flush(channel, false, is_large ? wanted : 0);
-      wait_for_buffer(channel);
+    flush(channel, is_large ? wanted : 0);
+    wait_for_buffer(channel);
+    if (is_large) {
+      Buffer& buffer = senders_[channel].ring[senders_[channel].current];
+      buffer.resize(words_of(wanted));
+      cursor = {bytes_of(buffer) + header_bytes, bytes_of(buffer) + wanted};
     }
-    if (is_large) sender.ring[sender.current].resize(wanted / 8);
-    capacity = sender.ring[sender.current].size() * 8;
   }
-  BARRIO_ASSERT(cheap, sender.used_bytes + n_bytes <= capacity, sender.used_bytes, n_bytes, capacity);
-  std::byte* at = bytes_of(sender.ring[sender.current]) + sender.used_bytes;
-  sender.used_bytes += n_bytes;
-  return at;
+  return std::exchange(cursor.at, cursor.at + n_bytes);
+}
+
+std::byte* PacketCore::allocate_elsewhere(Rank to, std::size_t n_bytes) {
+  BARRIO_ASSERT(cheap, active_ && !closed_ && "allocate() belongs between begin and close()", to);
+  if (to != context_.rank() && !options_.introduces) {
+    throw Error(ErrorCode::usage,
+                {.subject = fmt::format("rank {}", to),
+                 .cause = fmt::format("is not a neighbour of rank {}", context_.rank()),
+                 .remedy = "name it when the Neighborhood is made, on both ranks, or let it meet new ones "
+                           "(Termination::introductions)"});
+  }
+  if (to < 0 || to >= context_.size())
+    throw Error(ErrorCode::usage, {.subject = fmt::format("rank {}", to), .cause = "is not a rank of this job"});
+  auto at = std::ranges::lower_bound(outgoing_, to, {}, &Parcel::to);
+  if (at == outgoing_.end() || at->to != to) at = outgoing_.insert(at, {to, {}, header_bytes});
+  const std::size_t n_words = words_of(at->used_bytes + n_bytes);
+  if (at->buffer.size() < n_words) at->buffer.resize(std::max(n_words, 2 * at->buffer.size()));
+  std::byte* const place = bytes_of(at->buffer) + at->used_bytes;
+  at->used_bytes += n_bytes;
+  return place;
+}
+
+void PacketCore::wait_for_send(std::size_t place) {
+  mpi::Pause pause(context_.wait_policy());
+  const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block;
+  while (requests_[place] != MPI_REQUEST_NULL) {
+    if (!blocks) {
+      int done = 0;
+      mpi::check(MPI_Test(&requests_[place], &done, MPI_STATUS_IGNORE), "MPI_Test");
+      if (done != 0) break;
+    }
+    // The neighbour may itself wait for this rank to take packets in, so receiving goes on while waiting.
+    progress(blocks ? requests_.size() : n_watched(), pause);
+  }
 }
 
 void PacketCore::wait_for_buffer(std::size_t channel) {
   Sender& sender = senders_[channel];
-  MPI_Request& request = send_request(channel, sender.current);
-  mpi::Pause pause(context_.wait_policy());
-  const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block;
-  while (request != MPI_REQUEST_NULL) {
-    if (!blocks) {
-      int done = 0;
-      mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-      if (done != 0) break;
-    }
-    // The neighbour may itself wait for this rank to take packets in, so receiving goes on while waiting.
-    progress(blocks ? requests_.size() : neighbours_.size(), pause);
-  }
-  sender.ring[sender.current].resize(packet_bytes_ / 8);
-  sender.used_bytes = header_bytes;
+  wait_for_send(neighbours_.size() * (1 + sender.current) + channel);
+  Buffer& buffer = sender.ring[sender.current];
+  buffer.resize(packet_bytes_ / 8);
+  cursors_[channel] = {bytes_of(buffer) + header_bytes, bytes_of(buffer) + packet_bytes_};
 }
 
-void PacketCore::flush(std::size_t channel, bool is_last, std::uint64_t next_bytes) {
+void PacketCore::flush(std::size_t channel, std::uint64_t next_bytes) {
   Sender& sender = senders_[channel];
   sender.n_packets += 1;
-  const PacketHeader header{static_cast<std::uint32_t>(sender.used_bytes - header_bytes), is_last ? 1U : 0U,
-                            is_last ? sender.n_packets : next_bytes};
+  const std::size_t used = used_bytes(channel);
+  const PacketHeader header = make_header(used - header_bytes, 0, next_bytes);
   Buffer& buffer = sender.ring[sender.current];
   std::memcpy(buffer.data(), &header, header_bytes);
-  mpi::check(MPI_Isend(buffer.data(), mpi::detail::checked_bytes(sender.used_bytes), MPI_BYTE, neighbours_[channel],
-                       tag_, context_.comm(), &send_request(channel, sender.current)),
-             "MPI_Isend");
-  context_.counters().messages_sent += 1;
-  context_.counters().bytes_sent += sender.used_bytes;
+  send(buffer, used, neighbours_[channel], send_request(channel, sender.current));
   sender.current = (sender.current + 1) % ring_depth_;
-  sender.used_bytes = 0;
+  cursors_[channel] = {};
+}
+
+void PacketCore::flush_last(std::size_t channel, std::span<const Introduction> strangers) {
+  if (cursors_[channel].at == nullptr) wait_for_buffer(channel);
+  const std::size_t wanted = 8 * words_of(used_bytes(channel)) + strangers.size_bytes();
+  if (!strangers.empty() && wanted > packet_bytes_) {  // they go into a packet of their own
+    const std::size_t alone = header_bytes + strangers.size_bytes();
+    flush(channel, alone > packet_bytes_ ? alone : 0);
+    wait_for_buffer(channel);
+  }
+  Sender& sender = senders_[channel];
+  sender.n_packets += 1;
+  const std::size_t used = used_bytes(channel);
+  const PacketHeader header = make_header(used - header_bytes, strangers.size() + 1, sender.n_packets);
+  Buffer& buffer = sender.ring[sender.current];
+  std::memcpy(buffer.data(), &header, header_bytes);
+  const std::size_t n_bytes = add_introductions(buffer, used, strangers);
+  send(buffer, n_bytes, neighbours_[channel], send_request(channel, sender.current));
+  sender.current = (sender.current + 1) % ring_depth_;
+  cursors_[channel] = {};
 }
 
 void PacketCore::close() {
   BARRIO_ASSERT(cheap, active_ && !closed_, epoch_);
-  for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
-    if (senders_[channel].used_bytes == 0) wait_for_buffer(channel);
-    flush(channel, true, 0);
+  std::vector<Introduction> strangers;
+  for (const Parcel& parcel : outgoing_)
+    if (parcel.to != context_.rank()) strangers.push_back({parcel.to, 0, 8 * words_of(parcel.used_bytes)});
+  for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) flush_last(channel, strangers);
+  for (Parcel& parcel : outgoing_) {
+    const PacketHeader header = make_header(parcel.used_bytes - header_bytes, 1, 1);
+    std::memcpy(parcel.buffer.data(), &header, header_bytes);
+    if (parcel.to == context_.rank()) {
+      arrived_.push_back({parcel.to, std::move(parcel.buffer)});
+    } else {
+      requests_.push_back(MPI_REQUEST_NULL);
+      send(parcel.buffer, parcel.used_bytes, parcel.to, requests_.back());
+    }
   }
+  std::erase_if(outgoing_, [&](const Parcel& parcel) { return parcel.to == context_.rank(); });
   closed_ = true;
+  state_.close(strangers);
+  if (state_.wants_pass()) send_passes();
+}
+
+void PacketCore::send_passes() {
+  for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
+    Sender& sender = senders_[channel];
+    // The one of the round before was taken in, or that round would not have ended for the neighbour; MPI may not know.
+    mpi::wait(pass_request(channel), context_.wait_policy());
+    const std::vector<Introduction> lines = state_.pass_to(channel);
+    const std::size_t n_bytes = header_bytes + lines.size() * sizeof(Introduction);
+    sender.pass.resize(words_of(n_bytes));
+    const PacketHeader header = make_header(0, lines.size() + 1, 0);
+    std::memcpy(sender.pass.data(), &header, header_bytes);
+    add_introductions(sender.pass, header_bytes, lines);
+    if (n_bytes > packet_bytes_) {  // a packet without content tells the size
+      const PacketHeader announcement = make_header(0, 0, n_bytes);
+      auto small = spare_buffer(packet_bytes_);
+      std::memcpy(small.data(), &announcement, header_bytes);
+      send(small, header_bytes, neighbours_[channel], pass_request(channel));
+      mpi::wait(pass_request(channel), context_.wait_policy());
+      spares_.push_back(std::move(small));
+    }
+    send(sender.pass, n_bytes, neighbours_[channel], pass_request(channel));
+  }
 }
 
 void PacketCore::take_packet(std::size_t channel) {
   Receiver& receiver = receivers_[channel];
-  PacketHeader header{};
-  std::memcpy(&header, receiver.posted.data(), header_bytes);
-  receiver.n_packets += 1;
+  const PacketHeader header = header_of(receiver.posted);
+  last_heard_ = MPI_Wtime();
   context_.counters().messages_received += 1;
   context_.counters().bytes_received += header_bytes + header.payload_bytes;
-  arrived_.push_back({channel, std::move(receiver.posted)});
+  if (state_.has_last(channel)) {
+    if (header.last == 0) {
+      post_receive(channel, header.count_or_next_bytes);
+    } else {
+      take_pass(channel);
+    }
+    return;
+  }
+  receiver.n_packets += 1;
+  Buffer buffer = std::move(receiver.posted);
   receiver.posted.clear();
-  if (header.is_last != 0) {
+  if (header.last == 0) {
+    post_receive(channel, header.count_or_next_bytes > 0 ? header.count_or_next_bytes : packet_bytes_);
+  } else {
     BARRIO_ASSERT(cheap, header.count_or_next_bytes == receiver.n_packets, header.count_or_next_bytes,
                   receiver.n_packets);
-    receiver.is_done = true;
-    n_done_ += 1;
-  } else {
-    post_receive(channel, header.count_or_next_bytes > 0 ? header.count_or_next_bytes : packet_bytes_);
+    state_.take_last(channel, introductions_in(buffer, header));
+    if (state_.introduces()) {
+      context_.counters().bytes_received += (header.last - 1) * sizeof(Introduction);
+      post_receive(channel, packet_bytes_);
+    }
   }
+  arrived_.push_back({neighbours_[channel], std::move(buffer)});
+  if (state_.wants_pass()) send_passes();
+}
+
+void PacketCore::take_pass(std::size_t channel) {
+  Buffer buffer = std::move(receivers_[channel].posted);
+  const PacketHeader header = header_of(buffer);
+  context_.counters().bytes_received += (header.last - 1) * sizeof(Introduction);
+  for (const Introduction& line : state_.take_pass(channel, introductions_in(buffer, header))) {
+    incoming_.push_back({line.rank, Buffer(words_of(line.n_bytes))});
+    requests_.push_back(MPI_REQUEST_NULL);
+    mpi::check(MPI_Irecv(incoming_.back().buffer.data(), mpi::detail::checked_bytes(incoming_.back().buffer.size()),
+                         MPI_UINT64_T, line.rank, tag_, context_.comm(), &requests_.back()),
+               "MPI_Irecv");
+  }
+  if (buffer.size() * 8 == packet_bytes_) spares_.push_back(std::move(buffer));
+}
+
+void PacketCore::take_parcel(std::size_t place) {
+  Arrived& parcel = incoming_[place];
+  last_heard_ = MPI_Wtime();
+  context_.counters().messages_received += 1;
+  context_.counters().bytes_received += header_bytes + header_of(parcel.buffer).payload_bytes;
+  arrived_.push_back({parcel.from, std::move(parcel.buffer)});
+  state_.take_parcel();
+}
+
+std::size_t PacketCore::n_watched() const noexcept {
+  // Receives of neighbours come first; those of strangers come last.
+  return incoming_.empty() ? neighbours_.size() : requests_.size();
 }
 
 bool PacketCore::take_some(std::size_t n_watched, bool blocks) {
+  completed_.resize(requests_.size());
   int n = 0;
   if (blocks) {
     mpi::check(MPI_Waitsome(static_cast<int>(n_watched), requests_.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
@@ -208,9 +395,11 @@ bool PacketCore::take_some(std::size_t n_watched, bool blocks) {
                "MPI_Testsome");
   }
   if (n == MPI_UNDEFINED || n == 0) return false;
+  const std::size_t first_parcel = n_fixed_requests_ + outgoing_.size();
   for (int i = 0; i < n; ++i) {
     const auto request = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
     if (request < neighbours_.size()) take_packet(request);
+    if (request >= first_parcel) take_parcel(request - first_parcel);
   }
   return true;
 }
@@ -218,7 +407,7 @@ bool PacketCore::take_some(std::size_t n_watched, bool blocks) {
 bool PacketCore::take_some_elsewhere() {
   bool is_some = false;
   for (PacketCore* other : open_rounds_)
-    if (other != this && other->take_some(other->neighbours_.size(), false)) is_some = true;
+    if (other != this && other->take_some(other->n_watched(), false)) is_some = true;
   return is_some;
 }
 
@@ -227,9 +416,34 @@ void PacketCore::progress(std::size_t n_watched, mpi::Pause& pause) {
   const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block && open_rounds_.size() == 1;
   if (take_some(n_watched, blocks) || take_some_elsewhere()) {
     pause.reset();
-  } else {
-    pause();
+    n_idle_polls_ = 0;
+    return;
   }
+  pause();
+  if (++n_idle_polls_ % polls_per_look_at_the_clock == 0) {
+    const double seconds = MPI_Wtime() - last_heard_;
+    if (seconds > next_warning_) warn_of_stall(seconds);
+  }
+}
+
+void PacketCore::warn_of_stall(double seconds) {
+  next_warning_ *= 2;
+  constexpr std::size_t most = 4;
+  std::string edges;
+  std::size_t n = 0;
+  for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
+    if (receive_request(channel) == MPI_REQUEST_NULL) continue;
+    if (++n > most) continue;
+    edges += state_.has_last(channel)
+                 ? fmt::format("{} rank {} (its second wave)", n > 1 ? "," : "", neighbours_[channel])
+                 : fmt::format("{} rank {} ({} packets so far, not the last)", n > 1 ? "," : "", neighbours_[channel],
+                               receivers_[channel].n_packets);
+  }
+  if (n > most) edges += fmt::format(" and {} more", n - most);
+  if (n == 0) edges = " room in its send buffers, or parcels of ranks it has heard of";
+  context_.log().warning(fmt::format("rank {} waits for{}: round {} of its neighbourhood, last heard {:.1f} s ago{}",
+                                     context_.rank(), edges, epoch_, seconds,
+                                     closed_ ? "" : "; it has not closed the round itself"));
 }
 
 std::optional<PacketRound::Packet> PacketCore::next_packet() {
@@ -241,25 +455,49 @@ std::optional<PacketRound::Packet> PacketCore::next_packet() {
     in_reading_.reset();
   }
   mpi::Pause pause(context_.wait_policy());
-  while (arrived_.empty() && n_done_ < neighbours_.size()) progress(neighbours_.size(), pause);
+  while (arrived_.empty() && !state_.is_over()) progress(n_watched(), pause);
   if (arrived_.empty()) {
-    active_ = false;
-    std::erase(open_rounds_, this);
-    epoch_ += 1;
+    end_round();
     return {};
   }
-  const std::size_t channel = arrived_.front().channel;
+  const Rank from = arrived_.front().from;
   in_reading_ = std::move(arrived_.front().buffer);
   arrived_.pop_front();
-  PacketHeader header{};
-  std::memcpy(&header, in_reading_->data(), header_bytes);
-  return PacketRound::Packet{neighbours_[channel], {bytes_of(*in_reading_) + header_bytes, header.payload_bytes}};
+  return PacketRound::Packet{from, {bytes_of(*in_reading_) + header_bytes, header_of(*in_reading_).payload_bytes}};
+}
+
+void PacketCore::end_round() {
+  active_ = false;
+  std::erase(open_rounds_, this);
+  epoch_ += 1;
+  if (!state_.introduces()) return;
+  const std::vector<Rank> lost = state_.unreachable();
+  if (!lost.empty()) {
+    for (Parcel& parcel : outgoing_) new Buffer(std::move(parcel.buffer));  // MPI may never be done with them
+    outgoing_.clear();
+    requests_.resize(n_fixed_requests_);
+    throw Error(ErrorCode::usage, {.subject = fmt::format("rank {}", lost.front()),
+                                   .cause = fmt::format("is no neighbour of a neighbour of rank {}", context_.rank()),
+                                   .remedy = "introductions reach two hops; name farther ranks as neighbours"});
+  }
+  const std::vector<Rank> discovered = state_.discovered();
+  if (outgoing_.empty() && incoming_.empty()) return;
+  complete_sends();
+  requests_.resize(n_fixed_requests_);
+  outgoing_.clear();
+  incoming_.clear();
+  if (!options_.keeps_discovered) return;
+  std::vector<Rank> all;
+  std::ranges::set_union(neighbours_, discovered, std::back_inserter(all));
+  set_neighbours(std::move(all));
 }
 
 std::uint64_t PacketCore::memory_bytes() const noexcept {
   std::uint64_t bytes = barrio::memory_bytes(neighbours_) + barrio::memory_bytes(requests_);
-  for (const Sender& sender : senders_)
+  for (const Sender& sender : senders_) {
     for (const Buffer& buffer : sender.ring) bytes += barrio::memory_bytes(buffer);
+    bytes += barrio::memory_bytes(sender.pass);
+  }
   for (const Receiver& receiver : receivers_) bytes += barrio::memory_bytes(receiver.posted);
   for (const Buffer& buffer : spares_) bytes += barrio::memory_bytes(buffer);
   return bytes;

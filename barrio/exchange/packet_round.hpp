@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "barrio/base/ids.hpp"
 
@@ -15,10 +16,17 @@ class PacketCore;
 
 /// What one message buffer of a round looks like on the wire: this header, then messages back to back.
 struct PacketHeader {
-  std::uint32_t payload_bytes;
-  std::uint32_t is_last;  ///< 1 in the last packet of the round to this neighbour
+  std::uint64_t payload_bytes : 40;
+  /// In the last packet of the round to this neighbour 1 + the number of introductions behind the payload; else 0.
+  std::uint64_t last : 24;
   /// In a last packet the number of packets of the round; else the size of the next packet if it is a large one, or 0.
   std::uint64_t count_or_next_bytes;
+};
+
+/// Where the next message to a neighbour goes. Without a buffer both are null.
+struct SendCursor {
+  std::byte* at = nullptr;
+  std::byte* end = nullptr;
 };
 
 /// The packets of one round, without types. `Round` and `ByteRound` are thin faces of it.
@@ -31,10 +39,16 @@ class PacketRound {
   /// A round that was begun must be closed and read to its end, unless an exception is on its way.
   ~PacketRound();
 
-  /// Reserve room for a message in the send buffer of a neighbour; 8-byte aligned, valid until the next call.
-  std::byte* allocate(std::size_t channel, std::size_t n_bytes);
+  /// Reserve room for a message in the send buffer of a neighbour, behind the one before; valid until the next call.
+  std::byte* allocate(std::size_t channel, std::size_t n_bytes) {
+    SendCursor& cursor = cursors_[channel];
+    if (static_cast<std::size_t>(cursor.end - cursor.at) < n_bytes) [[unlikely]]
+      return make_room(channel, n_bytes);
+    return std::exchange(cursor.at, cursor.at + n_bytes);
+  }
+  /// The same by rank: a neighbour, this rank itself, or with introductions any rank.
+  std::byte* allocate_for(Rank to, std::size_t n_bytes);
   void close();
-  [[nodiscard]] std::size_t channel_of(Rank neighbour) const;
   [[nodiscard]] std::size_t n_channels() const noexcept;
 
   struct Packet {
@@ -45,7 +59,9 @@ class PacketRound {
   std::optional<Packet> next_packet();
 
  private:
+  std::byte* make_room(std::size_t channel, std::size_t n_bytes);
   detail::PacketCore* core_;
+  SendCursor* cursors_;
 };
 
 }  // namespace barrio::exchange

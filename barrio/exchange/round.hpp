@@ -102,14 +102,15 @@ class Round {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 8);
 
  public:
-  /// A message to one neighbour, in its send buffer: write it before the next call on the round.
-  /// @throws Error{usage} if the rank is no neighbour. Cost: O(log degree); `channel(i)` avoids the look-up
-  T& allocate(Rank neighbour) { return allocate_at(packets_.channel_of(neighbour)); }
+  /// A message to one rank, in its send buffer: write it before the next call on the round. To a neighbour, to this
+  /// rank itself, or with `Termination::introductions` to a neighbour of a neighbour.
+  /// @throws Error{usage} for any other rank. Cost: O(log degree); `channel(i)` avoids the look-up
+  T& allocate(Rank to) { return *new (packets_.allocate_for(to, sizeof(T))) T; }
 
   /// A way to one neighbour without look-up.
   class Channel {
    public:
-    T& allocate() { return round_->allocate_at(index_); }
+    T& allocate() { return *new (round_->packets_.allocate(index_, sizeof(T))) T; }
 
    private:
     friend class Round;
@@ -140,15 +141,15 @@ class Round {
   friend class Neighborhood;
   friend class Channel;
   explicit Round(detail::PacketCore& core) : packets_(core) {}
-  T& allocate_at(std::size_t channel) { return *new (packets_.allocate(channel, sizeof(T))) T; }
   PacketRound packets_;
 };
 
 /// One round of messages of any length. Its verbs are local.
 class ByteRound {
  public:
-  /// Room for a message of `n_bytes` to one neighbour, 8-byte aligned: write it before the next call on the round.
-  std::span<std::byte> allocate(Rank neighbour, std::size_t n_bytes);
+  /// Room for a message of `n_bytes` to one rank, 8-byte aligned: write it before the next call on the round. As
+  /// `Round::allocate`.
+  std::span<std::byte> allocate(Rank to, std::size_t n_bytes);
   void close() { packets_.close(); }
   /// Messages in order of arrival; a span lives until the next step.
   detail::ReceivedRange<detail::ByteReader> received() { return detail::ReceivedRange<detail::ByteReader>(packets_); }

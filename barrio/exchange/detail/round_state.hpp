@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "barrio/base/ids.hpp"
+
+namespace barrio::exchange::detail {
+
+/// One line of what ranks tell each other about parcels to strangers; it travels as it is.
+/// In the last packet of a round: I have written `n_bytes` to `rank`, which is not my neighbour.
+/// In the second wave: `rank` has written `n_bytes` to you, or (`is_receipt`) your parcel to `rank` was passed on.
+struct Introduction {
+  Rank rank;
+  std::uint32_t is_receipt;
+  std::uint64_t n_bytes;
+};
+
+/// Decide when a round is over. Pure: no message is sent and none received here, so a scheduler in one process can run
+/// it under any order of arrival. The caller tells what has come, and asks what is to be sent.
+///
+/// First wave: each rank's last packet to each neighbour says how many packets there were, so a round among neighbours
+/// is over when all last packets are here. With introductions it also names the strangers this rank has written to.
+/// Second wave: a rank that has all last packets tells each neighbour who has written to it, and acknowledges what it
+/// passed on. Who has the second wave of all neighbours knows every rank at two hops that has written to it.
+/// Proof: docs/decisions/0007-introductions.md. Source: Ovcharenko et al. 2012, section 4.2, and its section 8, which
+/// leaves new neighbours without collectives to future work.
+class RoundState {
+ public:
+  /// @param neighbours  ascending; outlives the round
+  void begin(std::span<const Rank> neighbours, bool introduces);
+  /// The same neighbours at another place in memory: what a copy needs.
+  void rebind(std::span<const Rank> neighbours) noexcept { neighbours_ = neighbours; }
+
+  /// This rank has sent its last packets. @param strangers  whom it has written to besides, without repetition
+  void close(std::span<const Introduction> strangers);
+  /// The last packet of a neighbour came, with its introductions.
+  void take_last(std::size_t channel, std::span<const Introduction> introductions);
+  /// The second wave of a neighbour came. @return the parcels this rank now knows of and did not before
+  std::vector<Introduction> take_pass(std::size_t channel, std::span<const Introduction> lines);
+  void take_parcel();
+
+  /// Whether the second wave is to be sent; true once in a round.
+  [[nodiscard]] bool wants_pass() noexcept;
+  /// What the second wave tells a neighbour. @pre `wants_pass()` was true
+  [[nodiscard]] std::vector<Introduction> pass_to(std::size_t channel) const;
+
+  [[nodiscard]] bool is_over() const noexcept;
+  [[nodiscard]] bool introduces() const noexcept { return introduces_; }
+  [[nodiscard]] bool has_last(std::size_t channel) const noexcept { return has_last_[channel] != 0; }
+  /// Ranks that became known: written to and passed on, or heard of. Ascending. @pre `is_over()`
+  [[nodiscard]] std::vector<Rank> discovered() const;
+  /// Strangers that no neighbour knows: their parcels were lost. @pre `is_over()`
+  [[nodiscard]] std::vector<Rank> unreachable() const;
+
+ private:
+  struct Heard {
+    std::size_t channel;  // the neighbour that has written
+    Introduction line;
+  };
+  struct Stranger {
+    Rank rank;
+    bool is_passed_on;
+  };
+  std::span<const Rank> neighbours_;
+  bool introduces_ = false;
+  bool is_closed_ = false;
+  bool has_passed_ = false;
+  std::size_t n_last_ = 0;
+  std::size_t n_passes_ = 0;
+  std::size_t n_parcels_ = 0;
+  std::vector<char> has_last_;
+  std::vector<Heard> heard_;
+  std::vector<Stranger> strangers_;  // ascending
+  std::vector<Rank> writers_;        // strangers that have written to this rank, ascending
+};
+
+}  // namespace barrio::exchange::detail

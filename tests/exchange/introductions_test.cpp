@@ -1,0 +1,195 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/exchange/mpi_calls.hpp"
+#include "tests/exchange/speech.hpp"
+
+namespace barrio::exchange {
+namespace {
+
+using namespace test;
+
+/// Who borders on whom, known to all ranks, and grown as the Neighborhoods must grow.
+class Map {
+ public:
+  explicit Map(Graph graph) : lists_(static_cast<std::size_t>(world().size())) {
+    for (Rank r = 0; r < world().size(); ++r)
+      for (const Rank other : neighbours_of(graph, r, world().size())) of(r).insert(other);
+  }
+  std::set<Rank>& of(Rank rank) { return lists_[static_cast<std::size_t>(rank)]; }
+  std::vector<Rank> list(Rank rank) { return {of(rank).begin(), of(rank).end()}; }
+  bool has_common_neighbour(Rank a, Rank b) {
+    return std::ranges::any_of(of(a), [&](Rank middle) { return of(b).count(middle) != 0; });
+  }
+  void connect(Rank a, Rank b) {
+    of(a).insert(b);
+    of(b).insert(a);
+  }
+
+ private:
+  std::vector<std::set<Rank>> lists_;
+};
+
+/// How many numbers go from one rank to another in a round.
+std::uint64_t n_numbers(int round, Rank from, Rank to, bool are_strangers) {
+  const std::uint64_t n = number({50, word(round), word(from), word(to)});
+  if (from == to) return n % 4;
+  if (are_strangers && n % 4 != 0) return 0;
+  return n % 7 == 0 ? 2000 : (n >> 8U) % 9;
+}
+
+class Introductions : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(Introductions, StrangersAtTwoHopsGetAllAndBecomeNeighbours) {
+  const Rank me = world().rank();
+  for (const Graph graph : {Graph::none, Graph::ring, Graph::random}) {
+    Map map(graph);
+    Neighborhood hood(world(), map.list(me), {.packet_bytes = GetParam(), .termination = Termination::introductions});
+    const CallsSince calls;
+    for (int round_number = 0; round_number < 6; ++round_number) {
+      Map next = map;
+      std::map<Rank, std::uint64_t> wanted;
+      auto round = hood.begin_round<std::uint64_t>();
+      for (Rank a = 0; a < world().size(); ++a) {
+        for (Rank b = 0; b < world().size(); ++b) {
+          const bool are_strangers = a != b && map.of(a).count(b) == 0;
+          if (are_strangers && !map.has_common_neighbour(a, b)) continue;
+          const std::uint64_t n = n_numbers(round_number, a, b, are_strangers);
+          if (are_strangers && n > 0) next.connect(a, b);
+          if (b == me && n > 0) wanted[a] = n;
+          for (std::uint64_t k = 0; a == me && k < n; ++k) round.allocate(b) = number({51, word(a), word(b), k});
+        }
+      }
+      round.close();
+      std::map<Rank, std::uint64_t> heard;
+      for (const auto& [from, message] : round.received()) {
+        EXPECT_EQ(message, number({51, word(from), word(me), heard[from]}));
+        heard[from] += 1;
+      }
+      EXPECT_EQ(heard, wanted) << "round " << round_number;
+      map = next;
+      const auto now = hood.neighbours();
+      EXPECT_EQ(std::vector<Rank>(now.begin(), now.end()), map.list(me)) << "none missing, none redundant";
+    }
+    EXPECT_EQ(calls.collectives(), 0U);
+    hood.validate();
+  }
+}
+
+// Packets of one message, of a few, and of all; introductions need packets of their own in the first.
+INSTANTIATE_TEST_SUITE_P(PacketBytes, Introductions, testing::Values(24U, 128U, 65536U));
+
+TEST(Introductions, CostOneMessageMorePerNeighbourAndOneParcelPerStranger) {
+  const int size = world().size();
+  const Rank me = world().rank();
+  if (size < 4) GTEST_SKIP() << "a ring of fewer than four ranks has no strangers";
+  Neighborhood hood(world(), neighbours_of(Graph::ring, me, size), {.termination = Termination::introductions});
+  const Rank stranger = (me + 2) % size;
+  std::uint64_t before = world().counters().messages_sent;
+  auto quiet = hood.begin_round<int>();
+  quiet.close();
+  EXPECT_TRUE(quiet.collect().empty());
+  EXPECT_EQ(world().counters().messages_sent - before, 4U);
+  before = world().counters().messages_sent;
+  auto round = hood.begin_round<int>();
+  round.allocate(stranger) = me;
+  round.close();
+  const auto all = round.collect();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all.front().message, (me + size - 2) % size);
+  EXPECT_EQ(world().counters().messages_sent - before, 5U);
+  EXPECT_EQ(hood.neighbours().size(), size == 4 ? 3U : 4U);
+}
+
+TEST(Introductions, ForgetStrangersIfAsked) {
+  const int size = world().size();
+  const Rank me = world().rank();
+  if (size < 4) GTEST_SKIP() << "a ring of fewer than four ranks has no strangers";
+  Neighborhood hood(world(), neighbours_of(Graph::ring, me, size),
+                    {.termination = Termination::introductions, .keeps_discovered = false});
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    auto round = hood.begin_round<int>();
+    round.allocate((me + 2) % size) = repeat;
+    round.close();
+    for (const auto& [from, message] : round.received()) EXPECT_EQ(message, repeat);
+    EXPECT_EQ(hood.neighbours().size(), 2U);
+  }
+}
+
+TEST(Introductions, MegabytesToAStranger) {
+  const int size = world().size();
+  const Rank me = world().rank();
+  if (size < 4) GTEST_SKIP() << "a ring of fewer than four ranks has no strangers";
+  Neighborhood hood(world(), neighbours_of(Graph::ring, me, size), {.termination = Termination::introductions});
+  constexpr std::size_t n_bytes = 3'000'001;
+  auto round = hood.begin_byte_round();
+  fill(round.allocate((me + 2) % size, n_bytes), word(me));
+  round.close();
+  std::vector<std::byte> wanted(n_bytes);
+  fill(wanted, word((me + size - 2) % size));
+  std::size_t n = 0;
+  for (const auto& [from, message] : round.received()) {
+    EXPECT_TRUE(std::ranges::equal(message, wanted)) << from;
+    n += 1;
+  }
+  EXPECT_EQ(n, 1U);
+}
+
+TEST(Introductions, FartherRanksAreNamed) {
+  const int size = world().size();
+  const Rank me = world().rank();
+  if (size < 7) GTEST_SKIP() << "a ring of fewer than seven ranks has no rank at three hops";
+  Neighborhood hood(world(), neighbours_of(Graph::ring, me, size), {.termination = Termination::introductions});
+  auto round = hood.begin_round<int>();
+  if (me == 0) round.allocate(3) = 1;
+  round.close();
+  try {
+    EXPECT_TRUE(round.collect().empty());
+    EXPECT_NE(me, 0);
+  } catch (const Error& error) {
+    EXPECT_EQ(me, 0);
+    EXPECT_EQ(std::string(error.what()),
+              "rank 3: is no neighbour of a neighbour of rank 0 (introductions reach two hops; name farther ranks as "
+              "neighbours)");
+  }
+}
+
+TEST(Neighborhood, NeighboursChangeBetweenRounds) {
+  const Rank me = world().rank();
+  const int size = world().size();
+  Neighborhood hood(world(), neighbours_of(Graph::ring, me, size));
+  for (int repeat = 0; repeat < 12; ++repeat) {
+    const Graph graph = all_graphs[static_cast<std::size_t>(repeat) % all_graphs.size()];
+    hood.set_neighbours(neighbours_of(graph, me, size));
+    if (repeat % 3 == 0) hood.add_neighbours(neighbours_of(Graph::ring, me, size));
+    auto round = hood.begin_round<int>();
+    for (const Rank to : hood.neighbours()) round.allocate(to) = 100 * repeat + to;
+    round.close();
+    const auto all = round.collect();
+    ASSERT_EQ(all.size(), hood.neighbours().size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(all[i].from, hood.neighbours()[i]);
+      EXPECT_EQ(all[i].message, 100 * repeat + me);
+    }
+  }
+}
+
+TEST(Neighborhood, ARankMayWriteToItself) {
+  Neighborhood hood(world(), {});
+  auto round = hood.begin_round<int>();
+  for (int k = 0; k < 10; ++k) round.allocate(world().rank()) = k;
+  round.close();
+  int n = 0;
+  for (const auto& [from, message] : round.received()) {
+    EXPECT_EQ(from, world().rank());
+    EXPECT_EQ(message, n++);
+  }
+  EXPECT_EQ(n, 10);
+}
+
+}  // namespace
+}  // namespace barrio::exchange
