@@ -41,6 +41,8 @@ std::unique_ptr<Command> make_report();
 std::unique_ptr<Command> make_doctor();
 /// @param n_ranks  value of --ranks, read when the command runs
 std::unique_ptr<Command> make_exec(const int& n_ranks);
+/// As make_exec.
+std::unique_ptr<Command> make_bench(const int& n_ranks);
 
 /// All of them, in the order of --help. @param n_ranks  value of --ranks, for commands that look at it themselves
 std::vector<std::unique_ptr<Command>> all_commands(const int& n_ranks);
@@ -48,11 +50,15 @@ std::vector<std::unique_ptr<Command>> all_commands(const int& n_ranks);
 /// Start this program again under the MPI launcher it was built for, with the same arguments but for --ranks. Does not
 /// return if it succeeds. @throws Error{usage} if a launcher started this process already, {failed} if there is none
 [[noreturn]] void restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments);
+/// What the launcher says itself. Quiet is right for barrio's own programs, which say all that is to be said of a
+/// failure; for others it would also hide what MPI says of a fatal error.
+enum class LauncherSpeech { quiet, plain };
 /// Run a program under the launcher in this process's place, and say on stderr how. As restart_with_ranks.
-[[noreturn]] void launch(int n_ranks, const std::string& program, const std::vector<std::string>& arguments);
+[[noreturn]] void launch(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
+                         LauncherSpeech speech);
 /// The command line that does it, with the variables it sets in front.
-std::vector<std::string> launch_line(int n_ranks, const std::string& program,
-                                     const std::vector<std::string>& arguments);
+std::vector<std::string> launch_line(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
+                                     LauncherSpeech speech);
 /// Ranks of the launcher that started this process; 0 if none did.
 int ranks_of_launcher();
 /// Whether this process is the one that speaks for all, before MPI is there to say so.

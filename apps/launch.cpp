@@ -31,15 +31,16 @@ int ranks_of_launcher() {
   return 0;
 }
 
-std::vector<std::string> launch_line(int n_ranks, const std::string& program,
-                                     const std::vector<std::string>& arguments) {
+std::vector<std::string> launch_line(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
+                                     LauncherSpeech speech) {
   std::vector<std::string> line;
   const bool is_oversubscribed = n_ranks > mpi::usable_cores();
   const std::string flavour = BARRIO_MPI_FLAVOUR;
   if (flavour == "openmpi") {
     if (::geteuid() == 0) line = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
-    line.insert(line.end(), {BARRIO_MPIEXEC, "-q", "-n", std::to_string(n_ranks), "--bind-to", "none"});
+    line.insert(line.end(), {BARRIO_MPIEXEC, "-n", std::to_string(n_ranks), "--bind-to", "none"});
     if (is_oversubscribed) line.emplace_back("--oversubscribe");
+    if (speech == LauncherSpeech::quiet) line.emplace_back("-q");
   } else {
     if (flavour == "mpich" && is_oversubscribed) {
       const std::filesystem::path here = std::filesystem::path(program).parent_path().parent_path();
@@ -76,7 +77,7 @@ bool is_first_of_launcher() {
   return true;
 }
 
-void launch(int n_ranks, const std::string& program, const std::vector<std::string>& arguments) {
+void launch(int n_ranks, const std::string& program, const std::vector<std::string>& arguments, LauncherSpeech speech) {
   if (ranks_of_launcher() > 0) {
     throw Error(ErrorCode::usage, {.subject = fmt::format("--ranks {}", n_ranks),
                                    .cause = fmt::format("a launcher has started {} ranks already", ranks_of_launcher()),
@@ -90,7 +91,7 @@ void launch(int n_ranks, const std::string& program, const std::vector<std::stri
                                                         ranks_per_core, mpi::usable_cores()),
                                    .remedy = "use your cluster's launcher, and leave --ranks out"});
   }
-  const auto line = launch_line(n_ranks, program, arguments);
+  const auto line = launch_line(n_ranks, program, arguments, speech);
   Log log;
   std::string why;
   if (n_ranks > mpi::usable_cores()) why = fmt::format("; {} ranks share {} cores", n_ranks, mpi::usable_cores());
@@ -107,7 +108,7 @@ void restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments) 
       rest.push_back(arguments[i]);
     }
   }
-  launch(n_ranks, std::filesystem::read_symlink("/proc/self/exe").string(), rest);
+  launch(n_ranks, std::filesystem::read_symlink("/proc/self/exe").string(), rest, LauncherSpeech::quiet);
 }
 
 }  // namespace barrio::apps

@@ -1,12 +1,15 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
 #include "apps/command.hpp"
+#include "barrio/base/text.hpp"
 
 // Commands whose work is done by another program of barrio: the Python reports and the doctor's script.
 
@@ -131,7 +134,45 @@ class Exec : public Command {
                                      .remedy = "options of barrio go before exec: " + example()});
     if (const std::string reason = why_not_startable(program); !reason.empty())
       throw Error(ErrorCode::failed, {.subject = program, .cause = reason, .remedy = "name a program to run"});
-    launch(n_ranks_ > 0 ? n_ranks_ : 1, program, arguments);
+    launch(n_ranks_ > 0 ? n_ranks_ : 1, program, arguments, LauncherSpeech::plain);
+  }
+  [[nodiscard]] std::string render(const Json&) const override { return ""; }
+
+ private:
+  const int& n_ranks_;
+  CLI::App* app_ = nullptr;
+};
+
+class Bench : public Command {
+ public:
+  explicit Bench(const int& n_ranks) : n_ranks_(n_ranks) {}
+  [[nodiscard]] std::string name() const override { return "bench"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Run a benchmark (exchange) against what one would write instead; bench NAME --help shows its options";
+  }
+  [[nodiscard]] std::string example() const override {
+    return "barrio --ranks 2 bench exchange --pattern ring --iterations 1024 61440";
+  }
+  void add_options(CLI::App& app) override {
+    app.prefix_command();  // what follows belongs to the benchmark
+    app.fallthrough(false);
+    app_ = &app;
+  }
+  Json run(mpi::Context*) override {
+    static const std::vector<std::string> known{"exchange"};
+    std::vector<std::string> arguments = app_->remaining();
+    const std::string wanted = arguments.empty() ? "" : arguments.front();
+    if (std::find(known.begin(), known.end(), wanted) == known.end())
+      throw Error(ErrorCode::usage, {.subject = fmt::format("benchmark '{}'", wanted),
+                                     .cause = "is not known." + did_you_mean(wanted, known),
+                                     .remedy = fmt::format("there is: {}", fmt::join(known, ", "))});
+    arguments.erase(arguments.begin());
+    const std::string program = (folder_of_program() / ("barrio-bench-" + wanted)).string();
+    if (const std::string reason = why_not_startable(program); !reason.empty())
+      throw Error(ErrorCode::failed, {.subject = program, .cause = reason, .remedy = "build barrio's benchmarks"});
+    if (ranks_of_launcher() == 0) launch(n_ranks_ > 0 ? n_ranks_ : 2, program, arguments, LauncherSpeech::quiet);
+    arguments.insert(arguments.begin(), program);
+    become(arguments);
   }
   [[nodiscard]] std::string render(const Json&) const override { return ""; }
 
@@ -171,6 +212,7 @@ class Doctor : public Command {
 
 std::unique_ptr<Command> make_report() { return std::make_unique<Report>(); }
 std::unique_ptr<Command> make_exec(const int& n_ranks) { return std::make_unique<Exec>(n_ranks); }
+std::unique_ptr<Command> make_bench(const int& n_ranks) { return std::make_unique<Bench>(n_ranks); }
 std::unique_ptr<Command> make_doctor() { return std::make_unique<Doctor>(); }
 
 }  // namespace barrio::apps

@@ -57,7 +57,7 @@ class MainJob(Case):
         for words, cause, code in (
             (["--outptu", "x"], "heat: ", 2),
             (["-o", "heat.vtk"], "heat.vtk does not end in .vtkhdf", 2),
-            (["--insulated", "symmetri"], "Did you mean 'symmetry'?", 2),
+            (["--insulated", "farfeld"], "Did you mean 'farfield'?", 2),
         ):
             with self.subTest(words):
                 outcome = execute([*MPIEXEC, "-n", "2", HEAT, str(WING), *words])
