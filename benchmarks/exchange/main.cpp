@@ -4,6 +4,9 @@
 //
 //   barrio --ranks 2 bench exchange --pattern ring --iterations 1024 61440
 //   barrio --ranks 64 bench exchange --pattern tile --iterations 64 2048
+#ifdef BARRIO_MPI_SMPI
+#undef exit  // the simulator's compiler defines it, and CLI11 has a member of that name
+#endif
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
