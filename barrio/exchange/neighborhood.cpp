@@ -39,7 +39,7 @@ Neighborhood::Neighborhood(mpi::Context& context, std::span<const Rank> neighbou
           detail::PacketCoreOptions{
               .packet_bytes = options.packet_bytes != 0 ? options.packet_bytes : context.profile().packet_bytes,
               .ring_depth = options.ring_depth != 0 ? options.ring_depth : context.profile().ring_depth,
-              .introduces = options.termination == Termination::introductions,
+              .termination = options.termination,
               .keeps_discovered = options.keeps_discovered,
               .stall_warning_seconds = options.stall_warning_seconds})) {}
 

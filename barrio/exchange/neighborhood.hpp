@@ -6,24 +6,16 @@
 #include <vector>
 
 #include "barrio/exchange/round.hpp"
+#include "barrio/exchange/termination.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange {
-
-/// Which ranks may be written to, and how a round finds out that it is over.
-enum class Termination {
-  /// Neighbours only. Their last packets carry counts. One message per neighbour and direction at least.
-  neighbourhood,
-  /// Neighbours, and ranks that have a neighbour in common with this one: they become neighbours. Last packets name
-  /// them, and a second wave among neighbours passes that on. Two messages per neighbour and direction at least.
-  introductions,
-};
 
 struct NeighborhoodOptions {
   std::uint32_t packet_bytes = 0;  ///< size of a packet with its header; 0 takes the context's profile
   std::uint32_t ring_depth = 0;    ///< send buffers per neighbour; 0 takes the context's profile
   Termination termination = Termination::neighbourhood;
-  bool keeps_discovered = true;         ///< ranks met by introductions stay neighbours in the rounds that follow
+  bool keeps_discovered = true;         ///< ranks met in a round stay neighbours in the rounds that follow
   double stall_warning_seconds = 30.0;  ///< silence after which a waiting rank names those it waits for
 };
 
@@ -43,7 +35,8 @@ struct NeighborhoodOptions {
 /// Source: Ovcharenko et al. 2012, sections 3 and 4.
 class Neighborhood {
  public:
-  /// Local, but all ranks of the context make it in the same order. Neighbours must be mutual; `validate()` checks it.
+  /// Local, but all ranks of the context make it in the same order; with `Termination::consensus` collective, since it
+  /// duplicates the communicator. Neighbours must be mutual; `validate()` checks it.
   /// @param neighbours  ranks, in any order, without this rank and without repetition
   /// @throws Error{usage} for a rank out of range, a repetition or this rank itself
   Neighborhood(mpi::Context& context, std::span<const Rank> neighbours, NeighborhoodOptions options = {});

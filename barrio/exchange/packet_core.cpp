@@ -21,6 +21,7 @@ constexpr std::size_t header_bytes = sizeof(PacketHeader);
 static_assert(header_bytes == 16 && sizeof(Introduction) == 16);
 // A rank is at most one round ahead of those it exchanges packets with, so two tags keep rounds apart.
 constexpr int n_epoch_tags = 2;
+constexpr int n_tags = 2 * n_epoch_tags;  // the same again for parcels of strangers that nobody has announced
 constexpr std::uint32_t polls_per_look_at_the_clock = 4096;
 
 std::byte* bytes_of(std::vector<std::uint64_t>& buffer) { return reinterpret_cast<std::byte*>(buffer.data()); }
@@ -67,8 +68,9 @@ PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours, cons
       options_(options),
       packet_bytes_(std::max<std::size_t>((options.packet_bytes + 7U) & ~7U, header_bytes + 8)),
       ring_depth_(std::max<std::uint32_t>(options.ring_depth, 1)),
-      tags_(context.take_tags(n_epoch_tags)),
+      tags_(context.take_tags(n_tags)),
       open_rounds_(open_rounds(context.comm())) {
+  if (options.termination == Termination::consensus) consensus_comm_ = mpi::Comm::duplicate(context.comm());
   allocate_tables();
 }
 
@@ -155,6 +157,15 @@ void PacketCore::send(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Re
   context_.counters().bytes_sent += n_bytes;
 }
 
+// It completes when the receiver has taken it in: that is what the barrier counts on.
+void PacketCore::send_synchronous(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Request& request) {
+  mpi::check(MPI_Issend(buffer.data(), mpi::detail::checked_bytes(words_of(n_bytes)), MPI_UINT64_T, to,
+                        tag_ + n_epoch_tags, context_.comm(), &request),
+             "MPI_Issend");
+  context_.counters().messages_sent += 1;
+  context_.counters().bytes_sent += n_bytes;
+}
+
 void PacketCore::post_receive(std::size_t channel, std::size_t n_bytes) {
   Receiver& receiver = receivers_[channel];
   receiver.posted = spare_buffer(n_bytes);
@@ -168,8 +179,10 @@ void PacketCore::begin() {
   active_ = true;
   open_rounds_.push_back(this);
   closed_ = false;
-  state_.begin(neighbours_, options_.introduces);
-  tag_ = tags_.of_epoch(epoch_);
+  state_.begin(neighbours_, options_.termination == Termination::introductions);
+  writers_.clear();
+  if (options_.termination == Termination::consensus) barrier_ = Barrier::not_begun;
+  tag_ = tags_.first + static_cast<int>(epoch_ % n_epoch_tags);
   last_heard_ = MPI_Wtime();
   next_warning_ = options_.stall_warning_seconds;
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
@@ -207,12 +220,12 @@ std::byte* PacketCore::make_room(std::size_t channel, std::size_t n_bytes) {
 
 std::byte* PacketCore::allocate_elsewhere(Rank to, std::size_t n_bytes) {
   BARRIO_ASSERT(cheap, active_ && !closed_ && "allocate() belongs between begin and close()", to);
-  if (to != context_.rank() && !options_.introduces) {
+  if (to != context_.rank() && options_.termination == Termination::neighbourhood) {
     throw Error(ErrorCode::usage,
                 {.subject = fmt::format("rank {}", to),
                  .cause = fmt::format("is not a neighbour of rank {}", context_.rank()),
                  .remedy = "name it when the Neighborhood is made, on both ranks, or let it meet new ones "
-                           "(Termination::introductions)"});
+                           "(Termination::introductions or consensus)"});
   }
   if (to < 0 || to >= context_.size())
     throw Error(ErrorCode::usage, {.subject = fmt::format("rank {}", to), .cause = "is not a rank of this job"});
@@ -281,9 +294,11 @@ void PacketCore::flush_last(std::size_t channel, std::span<const Introduction> s
 
 void PacketCore::close() {
   BARRIO_ASSERT(cheap, active_ && !closed_, epoch_);
+  const bool is_consensus = options_.termination == Termination::consensus;
   std::vector<Introduction> strangers;
   for (const Parcel& parcel : outgoing_)
-    if (parcel.to != context_.rank()) strangers.push_back({parcel.to, 0, 8 * words_of(parcel.used_bytes)});
+    if (!is_consensus && parcel.to != context_.rank())
+      strangers.push_back({parcel.to, 0, 8 * words_of(parcel.used_bytes)});
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) flush_last(channel, strangers);
   for (Parcel& parcel : outgoing_) {
     const PacketHeader header = make_header(parcel.used_bytes - header_bytes, 1, 1);
@@ -292,7 +307,11 @@ void PacketCore::close() {
       arrived_.push_back({parcel.to, std::move(parcel.buffer)});
     } else {
       requests_.push_back(MPI_REQUEST_NULL);
-      send(parcel.buffer, parcel.used_bytes, parcel.to, requests_.back());
+      if (is_consensus) {
+        send_synchronous(parcel.buffer, parcel.used_bytes, parcel.to, requests_.back());
+      } else {
+        send(parcel.buffer, parcel.used_bytes, parcel.to, requests_.back());
+      }
     }
   }
   std::erase_if(outgoing_, [&](const Parcel& parcel) { return parcel.to == context_.rank(); });
@@ -379,6 +398,44 @@ void PacketCore::take_parcel(std::size_t place) {
   state_.take_parcel();
 }
 
+bool PacketCore::advance_consensus() {
+  if (options_.termination != Termination::consensus || barrier_ == Barrier::passed) return false;
+  int found = 0;
+  MPI_Status status;
+  mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, tag_ + n_epoch_tags, context_.comm(), &found, &status), "MPI_Iprobe");
+  if (found != 0) {
+    int n_words = 0;
+    mpi::check(MPI_Get_count(&status, MPI_UINT64_T, &n_words), "MPI_Get_count");
+    Buffer buffer(static_cast<std::size_t>(n_words));
+    MPI_Request request = MPI_REQUEST_NULL;
+    mpi::check(
+        MPI_Irecv(buffer.data(), n_words, MPI_UINT64_T, status.MPI_SOURCE, status.MPI_TAG, context_.comm(), &request),
+        "MPI_Irecv");
+    mpi::wait(request, context_.wait_policy());
+    last_heard_ = MPI_Wtime();
+    context_.counters().messages_received += 1;
+    context_.counters().bytes_received += header_bytes + header_of(buffer).payload_bytes;
+    writers_.push_back(status.MPI_SOURCE);
+    arrived_.push_back({status.MPI_SOURCE, std::move(buffer)});
+    return true;
+  }
+  int done = 0;
+  if (barrier_ == Barrier::under_way) {
+    mpi::check(MPI_Test(&barrier_request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) barrier_ = Barrier::passed;
+  } else if (closed_) {
+    MPI_Request* const first = requests_.data() + n_fixed_requests_;
+    mpi::check(MPI_Testall(static_cast<int>(outgoing_.size()), first, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (done != 0) {
+      mpi::check(MPI_Ibarrier(consensus_comm_.get(), &barrier_request_), "MPI_Ibarrier");
+      barrier_ = Barrier::under_way;
+    }
+  }
+  return done != 0;
+}
+
+bool PacketCore::is_complete() const noexcept { return state_.is_over() && barrier_ == Barrier::passed; }
+
 std::size_t PacketCore::n_watched() const noexcept {
   // Receives of neighbours come first; those of strangers come last.
   return incoming_.empty() ? neighbours_.size() : requests_.size();
@@ -407,14 +464,15 @@ bool PacketCore::take_some(std::size_t n_watched, bool blocks) {
 bool PacketCore::take_some_elsewhere() {
   bool is_some = false;
   for (PacketCore* other : open_rounds_)
-    if (other != this && other->take_some(other->n_watched(), false)) is_some = true;
+    if (other != this && (other->take_some(other->n_watched(), false) || other->advance_consensus())) is_some = true;
   return is_some;
 }
 
 void PacketCore::progress(std::size_t n_watched, mpi::Pause& pause) {
   // With other rounds open this rank must not sleep for this one alone.
-  const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block && open_rounds_.size() == 1;
-  if (take_some(n_watched, blocks) || take_some_elsewhere()) {
+  const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block && open_rounds_.size() == 1 &&
+                      options_.termination != Termination::consensus;
+  if (take_some(n_watched, blocks) || advance_consensus() || take_some_elsewhere()) {
     pause.reset();
     n_idle_polls_ = 0;
     return;
@@ -455,7 +513,7 @@ std::optional<PacketRound::Packet> PacketCore::next_packet() {
     in_reading_.reset();
   }
   mpi::Pause pause(context_.wait_policy());
-  while (arrived_.empty() && !state_.is_over()) progress(n_watched(), pause);
+  while (arrived_.empty() && !is_complete()) progress(n_watched(), pause);
   if (arrived_.empty()) {
     end_round();
     return {};
@@ -470,7 +528,7 @@ void PacketCore::end_round() {
   active_ = false;
   std::erase(open_rounds_, this);
   epoch_ += 1;
-  if (!state_.introduces()) return;
+  if (options_.termination == Termination::neighbourhood) return;
   const std::vector<Rank> lost = state_.unreachable();
   if (!lost.empty()) {
     for (Parcel& parcel : outgoing_) new Buffer(std::move(parcel.buffer));  // MPI may never be done with them
@@ -480,15 +538,23 @@ void PacketCore::end_round() {
                                    .cause = fmt::format("is no neighbour of a neighbour of rank {}", context_.rank()),
                                    .remedy = "introductions reach two hops; name farther ranks as neighbours"});
   }
-  const std::vector<Rank> discovered = state_.discovered();
-  if (outgoing_.empty() && incoming_.empty()) return;
-  complete_sends();
-  requests_.resize(n_fixed_requests_);
-  outgoing_.clear();
-  incoming_.clear();
+  std::vector<Rank> all(neighbours_);
+  if (options_.termination == Termination::consensus) {
+    for (const Parcel& parcel : outgoing_) all.push_back(parcel.to);
+    all.insert(all.end(), writers_.begin(), writers_.end());
+  } else {
+    const std::vector<Rank> discovered = state_.discovered();
+    all.insert(all.end(), discovered.begin(), discovered.end());
+  }
+  if (!outgoing_.empty() || !incoming_.empty()) {
+    complete_sends();
+    requests_.resize(n_fixed_requests_);
+    outgoing_.clear();
+    incoming_.clear();
+  }
   if (!options_.keeps_discovered) return;
-  std::vector<Rank> all;
-  std::ranges::set_union(neighbours_, discovered, std::back_inserter(all));
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());
   set_neighbours(std::move(all));
 }
 

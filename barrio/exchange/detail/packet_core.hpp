@@ -11,6 +11,7 @@
 
 #include "barrio/exchange/detail/round_state.hpp"
 #include "barrio/exchange/packet_round.hpp"
+#include "barrio/exchange/termination.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange::detail {
@@ -18,7 +19,7 @@ namespace barrio::exchange::detail {
 struct PacketCoreOptions {
   std::uint32_t packet_bytes;
   std::uint32_t ring_depth;
-  bool introduces;
+  Termination termination;
   bool keeps_discovered;
   double stall_warning_seconds;
 };
@@ -81,6 +82,7 @@ class PacketCore {
   [[nodiscard]] std::size_t used_bytes(std::size_t channel) const noexcept;
   void post_receive(std::size_t channel, std::size_t n_bytes);
   void send(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Request& request);
+  void send_synchronous(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Request& request);
   void flush(std::size_t channel, std::uint64_t next_bytes);
   void flush_last(std::size_t channel, std::span<const Introduction> strangers);
   void wait_for_buffer(std::size_t channel);
@@ -98,6 +100,10 @@ class PacketCore {
   void take_packet(std::size_t channel);
   void take_pass(std::size_t channel);
   void take_parcel(std::size_t place);
+  /// Take in what strangers have sent, and go through the barrier when this rank's own parcels have arrived.
+  /// @return false if nothing has happened
+  bool advance_consensus();
+  [[nodiscard]] bool is_complete() const noexcept;
   [[nodiscard]] std::size_t n_watched() const noexcept;
   void warn_of_stall(double seconds);
   Buffer spare_buffer(std::size_t n_bytes);
@@ -126,6 +132,13 @@ class PacketCore {
   std::deque<Arrived> arrived_;
   std::optional<Buffer> in_reading_;
   std::vector<Buffer> spares_;
+  // Of Termination::consensus.
+  enum class Barrier { not_begun, under_way, passed };
+  mpi::Comm consensus_comm_;
+  MPI_Request barrier_request_ = MPI_REQUEST_NULL;
+  Barrier barrier_ = Barrier::passed;
+  std::vector<Rank> writers_;  // strangers that have written in this round
+
   double last_heard_ = 0.0;    // MPI_Wtime
   double next_warning_ = 0.0;  // seconds of silence
   std::uint32_t n_idle_polls_ = 0;

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -42,13 +44,20 @@ std::uint64_t n_numbers(int round, Rank from, Rank to, bool are_strangers) {
   return n % 7 == 0 ? 2000 : (n >> 8U) % 9;
 }
 
-class Introductions : public testing::TestWithParam<std::uint32_t> {};
+struct Way {
+  Termination termination;
+  std::uint32_t packet_bytes;
+};
 
-TEST_P(Introductions, StrangersAtTwoHopsGetAllAndBecomeNeighbours) {
+class NewNeighbours : public testing::TestWithParam<Way> {};
+
+TEST_P(NewNeighbours, GetAllAndBecomeNeighbours) {
   const Rank me = world().rank();
   for (const Graph graph : {Graph::none, Graph::ring, Graph::random}) {
     Map map(graph);
-    Neighborhood hood(world(), map.list(me), {.packet_bytes = GetParam(), .termination = Termination::introductions});
+    Neighborhood hood(world(), map.list(me),
+                      {.packet_bytes = GetParam().packet_bytes, .termination = GetParam().termination});
+    const bool reaches_all = GetParam().termination == Termination::consensus;
     const CallsSince calls;
     for (int round_number = 0; round_number < 6; ++round_number) {
       Map next = map;
@@ -57,7 +66,7 @@ TEST_P(Introductions, StrangersAtTwoHopsGetAllAndBecomeNeighbours) {
       for (Rank a = 0; a < world().size(); ++a) {
         for (Rank b = 0; b < world().size(); ++b) {
           const bool are_strangers = a != b && map.of(a).count(b) == 0;
-          if (are_strangers && !map.has_common_neighbour(a, b)) continue;
+          if (are_strangers && !reaches_all && !map.has_common_neighbour(a, b)) continue;
           const std::uint64_t n = n_numbers(round_number, a, b, are_strangers);
           if (are_strangers && n > 0) next.connect(a, b);
           if (b == me && n > 0) wanted[a] = n;
@@ -75,13 +84,19 @@ TEST_P(Introductions, StrangersAtTwoHopsGetAllAndBecomeNeighbours) {
       const auto now = hood.neighbours();
       EXPECT_EQ(std::vector<Rank>(now.begin(), now.end()), map.list(me)) << "none missing, none redundant";
     }
-    EXPECT_EQ(calls.collectives(), 0U);
+    if (!reaches_all) {
+      EXPECT_EQ(calls.collectives(), 0U);
+    }
     hood.validate();
   }
 }
 
 // Packets of one message, of a few, and of all; introductions need packets of their own in the first.
-INSTANTIATE_TEST_SUITE_P(PacketBytes, Introductions, testing::Values(24U, 128U, 65536U));
+INSTANTIATE_TEST_SUITE_P(Introductions, NewNeighbours,
+                         testing::Values(Way{Termination::introductions, 24U}, Way{Termination::introductions, 128U},
+                                         Way{Termination::introductions, 65536U}));
+INSTANTIATE_TEST_SUITE_P(Consensus, NewNeighbours,
+                         testing::Values(Way{Termination::consensus, 24U}, Way{Termination::consensus, 65536U}));
 
 TEST(Introductions, CostOneMessageMorePerNeighbourAndOneParcelPerStranger) {
   const int size = world().size();
@@ -139,6 +154,28 @@ TEST(Introductions, MegabytesToAStranger) {
   EXPECT_EQ(n, 1U);
 }
 
+TEST(Consensus, RanksFarApartMeetAgainAndAgain) {
+  const int size = world().size();
+  const Rank me = world().rank();
+  Neighborhood hood(world(), neighbours_of(Graph::ring, me, size),
+                    {.termination = Termination::consensus, .keeps_discovered = false});
+  const auto neighbours = neighbours_of(Graph::ring, me, size);
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    // In each round all ranks write to one, which is often no neighbour, and may be the writer itself.
+    const Rank to = static_cast<Rank>(number({60, word(repeat)}) % word(size));
+    auto round = hood.begin_round<int>();
+    round.allocate(to) = 1000 * repeat + me;
+    round.close();
+    std::set<int> heard;
+    for (const auto& [from, message] : round.received()) {
+      EXPECT_EQ(message, 1000 * repeat + from);
+      heard.insert(from);
+    }
+    EXPECT_EQ(heard.size(), to == me ? static_cast<std::size_t>(size) : 0U);
+    EXPECT_EQ(hood.neighbours().size(), neighbours.size());
+  }
+}
+
 TEST(Introductions, FartherRanksAreNamed) {
   const int size = world().size();
   const Rank me = world().rank();
@@ -177,6 +214,28 @@ TEST(Neighborhood, NeighboursChangeBetweenRounds) {
     }
   }
 }
+
+#ifndef BARRIO_MPI_SMPI  // where a rank sleeps inside MPI
+TEST(Neighborhood, ARankThatWaitsLongSaysForWhom) {
+  const Rank me = world().rank();
+  const Rank late = world().size() - 1;
+  if (late == 0) GTEST_SKIP() << "one rank waits for nobody";
+  const auto neighbours = neighbours_of(Graph::ring, me, world().size());
+  Neighborhood hood(world(), neighbours, {.stall_warning_seconds = 0.1});
+  auto round = hood.begin_round<int>();
+  for (const Rank to : neighbours) round.allocate(to) = me;
+  if (me == late) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  testing::internal::CaptureStderr();
+  round.close();
+  EXPECT_EQ(round.collect().size(), neighbours.size());
+  const std::string said = testing::internal::GetCapturedStderr();
+  if (std::ranges::find(neighbours, late) != neighbours.end()) {
+    const std::string wanted = "warning: rank " + std::to_string(me) + " waits for rank " + std::to_string(late) +
+                               " (0 packets so far, not the last): round 0 of its neighbourhood, last heard ";
+    EXPECT_NE(said.find(wanted), std::string::npos) << said;
+  }
+}
+#endif
 
 TEST(Neighborhood, ARankMayWriteToItself) {
   Neighborhood hood(world(), {});

@@ -1,0 +1,19 @@
+#pragma once
+
+namespace barrio::exchange {
+
+/// Which ranks may be written to in a round, and how the round finds out that it is over.
+enum class Termination {
+  /// Neighbours only. Their last packets carry counts. One message per neighbour and direction at least.
+  neighbourhood,
+  /// Neighbours, and ranks that have a neighbour in common with this one: they become neighbours. Last packets name
+  /// them, and a second wave among neighbours passes that on. Two messages per neighbour and direction at least.
+  introductions,
+  /// Neighbours, and any other rank: they become neighbours. Strangers get synchronous messages, and a non-blocking
+  /// barrier says that all of them have arrived; so it is collective, and every rank of the context takes part in every
+  /// round. Source: Hoefler, Siebert, Lumsdaine 2010, "Scalable communication protocols for dynamic sparse data
+  /// exchange".
+  consensus,
+};
+
+}  // namespace barrio::exchange
