@@ -70,7 +70,8 @@ PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours, cons
       ring_depth_(std::max<std::uint32_t>(options.ring_depth, 1)),
       tags_(context.take_tags(n_tags)),
       open_rounds_(open_rounds(context.comm())) {
-  if (options.termination == Termination::consensus) consensus_comm_ = mpi::Comm::duplicate(context.comm());
+  if (options.termination == Termination::consensus || options.termination == Termination::allreduce)
+    agreement_comm_ = mpi::Comm::duplicate(context.comm());
   allocate_tables();
 }
 
@@ -157,13 +158,16 @@ void PacketCore::send(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Re
   context_.counters().bytes_sent += n_bytes;
 }
 
-// It completes when the receiver has taken it in: that is what the barrier counts on.
-void PacketCore::send_synchronous(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Request& request) {
-  mpi::check(MPI_Issend(buffer.data(), mpi::detail::checked_bytes(words_of(n_bytes)), MPI_UINT64_T, to,
-                        tag_ + n_epoch_tags, context_.comm(), &request),
-             "MPI_Issend");
+void PacketCore::send_parcel(const Parcel& parcel, MPI_Request& request) {
+  // A synchronous one completes when the receiver takes it in: that is what the barrier of a consensus counts on.
+  const bool is_synchronous = options_.termination == Termination::consensus;
+  const int tag = is_collective() ? tag_ + n_epoch_tags : tag_;
+  mpi::check((is_synchronous ? MPI_Issend : MPI_Isend)(parcel.buffer.data(),
+                                                       mpi::detail::checked_bytes(words_of(parcel.used_bytes)),
+                                                       MPI_UINT64_T, parcel.to, tag, context_.comm(), &request),
+             is_synchronous ? "MPI_Issend" : "MPI_Isend");
   context_.counters().messages_sent += 1;
-  context_.counters().bytes_sent += n_bytes;
+  context_.counters().bytes_sent += parcel.used_bytes;
 }
 
 void PacketCore::post_receive(std::size_t channel, std::size_t n_bytes) {
@@ -181,7 +185,7 @@ void PacketCore::begin() {
   closed_ = false;
   state_.begin(neighbours_, options_.termination == Termination::introductions);
   writers_.clear();
-  if (options_.termination == Termination::consensus) barrier_ = Barrier::not_begun;
+  if (is_collective()) agreement_ = Agreement::not_begun;
   tag_ = tags_.first + static_cast<int>(epoch_ % n_epoch_tags);
   last_heard_ = MPI_Wtime();
   next_warning_ = options_.stall_warning_seconds;
@@ -225,7 +229,7 @@ std::byte* PacketCore::allocate_elsewhere(Rank to, std::size_t n_bytes) {
                 {.subject = fmt::format("rank {}", to),
                  .cause = fmt::format("is not a neighbour of rank {}", context_.rank()),
                  .remedy = "name it when the Neighborhood is made, on both ranks, or let it meet new ones "
-                           "(Termination::introductions or consensus)"});
+                           "(Termination::introductions, allreduce or consensus)"});
   }
   if (to < 0 || to >= context_.size())
     throw Error(ErrorCode::usage, {.subject = fmt::format("rank {}", to), .cause = "is not a rank of this job"});
@@ -294,10 +298,9 @@ void PacketCore::flush_last(std::size_t channel, std::span<const Introduction> s
 
 void PacketCore::close() {
   BARRIO_ASSERT(cheap, active_ && !closed_, epoch_);
-  const bool is_consensus = options_.termination == Termination::consensus;
   std::vector<Introduction> strangers;
   for (const Parcel& parcel : outgoing_)
-    if (!is_consensus && parcel.to != context_.rank())
+    if (!is_collective() && parcel.to != context_.rank())
       strangers.push_back({parcel.to, 0, 8 * words_of(parcel.used_bytes)});
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) flush_last(channel, strangers);
   for (Parcel& parcel : outgoing_) {
@@ -307,11 +310,7 @@ void PacketCore::close() {
       arrived_.push_back({parcel.to, std::move(parcel.buffer)});
     } else {
       requests_.push_back(MPI_REQUEST_NULL);
-      if (is_consensus) {
-        send_synchronous(parcel.buffer, parcel.used_bytes, parcel.to, requests_.back());
-      } else {
-        send(parcel.buffer, parcel.used_bytes, parcel.to, requests_.back());
-      }
+      send_parcel(parcel, requests_.back());
     }
   }
   std::erase_if(outgoing_, [&](const Parcel& parcel) { return parcel.to == context_.rank(); });
@@ -398,43 +397,61 @@ void PacketCore::take_parcel(std::size_t place) {
   state_.take_parcel();
 }
 
-bool PacketCore::advance_consensus() {
-  if (options_.termination != Termination::consensus || barrier_ == Barrier::passed) return false;
+bool PacketCore::take_unannounced() {
   int found = 0;
   MPI_Status status;
   mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, tag_ + n_epoch_tags, context_.comm(), &found, &status), "MPI_Iprobe");
-  if (found != 0) {
-    int n_words = 0;
-    mpi::check(MPI_Get_count(&status, MPI_UINT64_T, &n_words), "MPI_Get_count");
-    Buffer buffer(static_cast<std::size_t>(n_words));
-    MPI_Request request = MPI_REQUEST_NULL;
-    mpi::check(
-        MPI_Irecv(buffer.data(), n_words, MPI_UINT64_T, status.MPI_SOURCE, status.MPI_TAG, context_.comm(), &request),
-        "MPI_Irecv");
-    mpi::wait(request, context_.wait_policy());
-    last_heard_ = MPI_Wtime();
-    context_.counters().messages_received += 1;
-    context_.counters().bytes_received += header_bytes + header_of(buffer).payload_bytes;
-    writers_.push_back(status.MPI_SOURCE);
-    arrived_.push_back({status.MPI_SOURCE, std::move(buffer)});
-    return true;
-  }
-  int done = 0;
-  if (barrier_ == Barrier::under_way) {
-    mpi::check(MPI_Test(&barrier_request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done != 0) barrier_ = Barrier::passed;
-  } else if (closed_) {
-    MPI_Request* const first = requests_.data() + n_fixed_requests_;
-    mpi::check(MPI_Testall(static_cast<int>(outgoing_.size()), first, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-    if (done != 0) {
-      mpi::check(MPI_Ibarrier(consensus_comm_.get(), &barrier_request_), "MPI_Ibarrier");
-      barrier_ = Barrier::under_way;
-    }
-  }
-  return done != 0;
+  if (found == 0) return false;
+  int n_words = 0;
+  mpi::check(MPI_Get_count(&status, MPI_UINT64_T, &n_words), "MPI_Get_count");
+  Buffer buffer(static_cast<std::size_t>(n_words));
+  MPI_Request request = MPI_REQUEST_NULL;
+  mpi::check(
+      MPI_Irecv(buffer.data(), n_words, MPI_UINT64_T, status.MPI_SOURCE, status.MPI_TAG, context_.comm(), &request),
+      "MPI_Irecv");
+  mpi::wait(request, context_.wait_policy());
+  last_heard_ = MPI_Wtime();
+  context_.counters().messages_received += 1;
+  context_.counters().bytes_received += header_bytes + header_of(buffer).payload_bytes;
+  writers_.push_back(status.MPI_SOURCE);
+  arrived_.push_back({status.MPI_SOURCE, std::move(buffer)});
+  return true;
 }
 
-bool PacketCore::is_complete() const noexcept { return state_.is_over() && barrier_ == Barrier::passed; }
+void PacketCore::begin_agreement() {
+  agreement_ = Agreement::under_way;
+  if (options_.termination == Termination::consensus) {
+    mpi::check(MPI_Ibarrier(agreement_comm_.get(), &agreement_request_), "MPI_Ibarrier");
+  } else {
+    parcels_ = {outgoing_.size(), writers_.size()};
+    mpi::check(MPI_Iallreduce(MPI_IN_PLACE, parcels_.data(), 2, MPI_UINT64_T, MPI_SUM, agreement_comm_.get(),
+                              &agreement_request_),
+               "MPI_Iallreduce");
+  }
+  context_.counters().collectives += 1;
+}
+
+bool PacketCore::advance_agreement() {
+  if (agreement_ == Agreement::reached) return false;
+  if (take_unannounced()) return true;
+  if (!closed_) return false;
+  int done = 0;
+  if (agreement_ == Agreement::not_begun) {
+    // What is sent is known once the round is closed; a consensus also wants it to have arrived.
+    MPI_Request* const first = requests_.data() + n_fixed_requests_;
+    mpi::check(MPI_Testall(static_cast<int>(outgoing_.size()), first, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (done == 0 && options_.termination == Termination::consensus) return false;
+    begin_agreement();
+    return true;
+  }
+  mpi::check(MPI_Test(&agreement_request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  if (done == 0) return false;
+  const bool is_reached = options_.termination == Termination::consensus || parcels_[0] == parcels_[1];
+  agreement_ = is_reached ? Agreement::reached : Agreement::not_begun;
+  return true;
+}
+
+bool PacketCore::is_complete() const noexcept { return state_.is_over() && agreement_ == Agreement::reached; }
 
 std::size_t PacketCore::n_watched() const noexcept {
   // Receives of neighbours come first; those of strangers come last.
@@ -464,15 +481,15 @@ bool PacketCore::take_some(std::size_t n_watched, bool blocks) {
 bool PacketCore::take_some_elsewhere() {
   bool is_some = false;
   for (PacketCore* other : open_rounds_)
-    if (other != this && (other->take_some(other->n_watched(), false) || other->advance_consensus())) is_some = true;
+    if (other != this && (other->take_some(other->n_watched(), false) || other->advance_agreement())) is_some = true;
   return is_some;
 }
 
 void PacketCore::progress(std::size_t n_watched, mpi::Pause& pause) {
   // With other rounds open this rank must not sleep for this one alone.
-  const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block && open_rounds_.size() == 1 &&
-                      options_.termination != Termination::consensus;
-  if (take_some(n_watched, blocks) || advance_consensus() || take_some_elsewhere()) {
+  const bool blocks =
+      context_.wait_policy().kind == mpi::WaitPolicy::Kind::block && open_rounds_.size() == 1 && !is_collective();
+  if (take_some(n_watched, blocks) || advance_agreement() || take_some_elsewhere()) {
     pause.reset();
     n_idle_polls_ = 0;
     return;
@@ -539,7 +556,7 @@ void PacketCore::end_round() {
                                    .remedy = "introductions reach two hops; name farther ranks as neighbours"});
   }
   std::vector<Rank> all(neighbours_);
-  if (options_.termination == Termination::consensus) {
+  if (is_collective()) {
     for (const Parcel& parcel : outgoing_) all.push_back(parcel.to);
     all.insert(all.end(), writers_.begin(), writers_.end());
   } else {

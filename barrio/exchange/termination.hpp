@@ -9,9 +9,13 @@ enum class Termination {
   /// Neighbours, and ranks that have a neighbour in common with this one: they become neighbours. Last packets name
   /// them, and a second wave among neighbours passes that on. Two messages per neighbour and direction at least.
   introductions,
-  /// Neighbours, and any other rank: they become neighbours. Strangers get synchronous messages, and a non-blocking
-  /// barrier says that all of them have arrived; so it is collective, and every rank of the context takes part in every
-  /// round. Source: Hoefler, Siebert, Lumsdaine 2010, "Scalable communication protocols for dynamic sparse data
+  /// Neighbours, and any other rank: they become neighbours. Non-blocking reductions count what strangers were sent and
+  /// what they have received, until both are equal; so it is collective, and every rank of the context takes part in
+  /// every round. One reduction at least. Source: Ovcharenko et al. 2012, section 4.2.
+  allreduce,
+  /// As allreduce, but strangers get synchronous messages, and a non-blocking
+  /// barrier says that all of them have arrived. Source: Hoefler, Siebert, Lumsdaine 2010, "Scalable communication
+  /// protocols for dynamic sparse data
   /// exchange".
   consensus,
 };

@@ -12,7 +12,7 @@ import unittest
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from barrio_case import HEAT, IS_QUICK, RANKS, WING, Case, at_ranks, barrio, execute, tool
+from barrio_case import HEAT, IS_QUICK, MPIEXEC, RANKS, WING, Case, at_ranks, barrio, execute, tool
 
 OLD = b"the old file, which nobody may touch\n"
 HEX = "/tstt/elements/Hex8/connectivity"
@@ -226,7 +226,8 @@ class BadPlaces(Case):
             return
         self.refuse(self.folder / "file" / "x.h5m", "Not a directory")
         self.refuse(Path("/proc/x.h5m"), "No such file or directory")
-        self.refuse(self.folder, "it is a folder")
+        (self.folder / "folder.h5m").mkdir()
+        self.refuse(self.folder / "folder.h5m", "it is a folder")
         os.mkfifo(self.folder / "pipe.h5m")
         self.refuse(self.folder / "pipe.h5m", "it is a device or a pipe, not a file")
         self.assertTrue(stat.S_ISFIFO((self.folder / "pipe.h5m").stat().st_mode))
@@ -277,12 +278,12 @@ class BadPlaces(Case):
     def test_disk_that_fills_while_time_steps_are_written(self) -> None:
         if not HEAT:
             self.skipTest("the example heat is not built")
-        launch = ("exec", HEAT) if RANKS > 1 else ()
+        launch = [*MPIEXEC, "-n", RANKS] if RANKS > 1 else []
         with self.small_disk("600k") as disk:
             out = disk / "heat.vtkhdf"
             out.write_bytes(OLD)
-            words = [WING, "-o", out, "--frames", 40, "--end-time", 0.01]
-            outcome = at_ranks(*launch, *words) if launch else execute([HEAT, *map(str, words)])
+            words = [*launch, HEAT, WING, "-o", out, "--frames", 40, "--end-time", 0.01]
+            outcome = execute(list(map(str, words)))
             self.assert_error(outcome, 1, "heat.vtkhdf: cannot be written: No space left on device")
             self.assertEqual(out.read_bytes(), OLD)
             self.assert_no_leftovers(disk)

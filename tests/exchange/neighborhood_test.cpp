@@ -48,7 +48,7 @@ TEST(Neighborhood, RefusesMessagesToOthersByName) {
   const std::string text = "rank " + std::to_string(other) + ": is not a neighbour of rank " +
                            std::to_string(world().rank()) +
                            " (name it when the Neighborhood is made, on both ranks, or let it meet new ones "
-                           "(Termination::introductions or consensus))";
+                           "(Termination::introductions, allreduce or consensus))";
   auto round = hood.begin_round<int>();
   try {
     round.allocate(other) = 1;

@@ -57,7 +57,7 @@ TEST_P(NewNeighbours, GetAllAndBecomeNeighbours) {
     Map map(graph);
     Neighborhood hood(world(), map.list(me),
                       {.packet_bytes = GetParam().packet_bytes, .termination = GetParam().termination});
-    const bool reaches_all = GetParam().termination == Termination::consensus;
+    const bool reaches_all = GetParam().termination != Termination::introductions;
     const CallsSince calls;
     for (int round_number = 0; round_number < 6; ++round_number) {
       Map next = map;
@@ -95,6 +95,8 @@ TEST_P(NewNeighbours, GetAllAndBecomeNeighbours) {
 INSTANTIATE_TEST_SUITE_P(Introductions, NewNeighbours,
                          testing::Values(Way{Termination::introductions, 24U}, Way{Termination::introductions, 128U},
                                          Way{Termination::introductions, 65536U}));
+INSTANTIATE_TEST_SUITE_P(Allreduce, NewNeighbours,
+                         testing::Values(Way{Termination::allreduce, 24U}, Way{Termination::allreduce, 65536U}));
 INSTANTIATE_TEST_SUITE_P(Consensus, NewNeighbours,
                          testing::Values(Way{Termination::consensus, 24U}, Way{Termination::consensus, 65536U}));
 
@@ -154,11 +156,13 @@ TEST(Introductions, MegabytesToAStranger) {
   EXPECT_EQ(n, 1U);
 }
 
-TEST(Consensus, RanksFarApartMeetAgainAndAgain) {
+class AnyDistance : public testing::TestWithParam<Termination> {};
+
+TEST_P(AnyDistance, RanksMeetAgainAndAgain) {
   const int size = world().size();
   const Rank me = world().rank();
   Neighborhood hood(world(), neighbours_of(Graph::ring, me, size),
-                    {.termination = Termination::consensus, .keeps_discovered = false});
+                    {.termination = GetParam(), .keeps_discovered = false});
   const auto neighbours = neighbours_of(Graph::ring, me, size);
   for (int repeat = 0; repeat < 50; ++repeat) {
     // In each round all ranks write to one, which is often no neighbour, and may be the writer itself.
@@ -175,6 +179,8 @@ TEST(Consensus, RanksFarApartMeetAgainAndAgain) {
     EXPECT_EQ(hood.neighbours().size(), neighbours.size());
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Modes, AnyDistance, testing::Values(Termination::allreduce, Termination::consensus));
 
 TEST(Introductions, FartherRanksAreNamed) {
   const int size = world().size();

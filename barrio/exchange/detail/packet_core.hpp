@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -82,7 +83,7 @@ class PacketCore {
   [[nodiscard]] std::size_t used_bytes(std::size_t channel) const noexcept;
   void post_receive(std::size_t channel, std::size_t n_bytes);
   void send(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Request& request);
-  void send_synchronous(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Request& request);
+  void send_parcel(const Parcel& parcel, MPI_Request& request);
   void flush(std::size_t channel, std::uint64_t next_bytes);
   void flush_last(std::size_t channel, std::span<const Introduction> strangers);
   void wait_for_buffer(std::size_t channel);
@@ -100,9 +101,12 @@ class PacketCore {
   void take_packet(std::size_t channel);
   void take_pass(std::size_t channel);
   void take_parcel(std::size_t place);
-  /// Take in what strangers have sent, and go through the barrier when this rank's own parcels have arrived.
+  [[nodiscard]] bool is_collective() const noexcept { return bool(agreement_comm_); }
+  /// Take in what strangers have sent without being announced, and bring the agreement on its way.
   /// @return false if nothing has happened
-  bool advance_consensus();
+  bool advance_agreement();
+  bool take_unannounced();
+  void begin_agreement();
   [[nodiscard]] bool is_complete() const noexcept;
   [[nodiscard]] std::size_t n_watched() const noexcept;
   void warn_of_stall(double seconds);
@@ -132,12 +136,13 @@ class PacketCore {
   std::deque<Arrived> arrived_;
   std::optional<Buffer> in_reading_;
   std::vector<Buffer> spares_;
-  // Of Termination::consensus.
-  enum class Barrier { not_begun, under_way, passed };
-  mpi::Comm consensus_comm_;
-  MPI_Request barrier_request_ = MPI_REQUEST_NULL;
-  Barrier barrier_ = Barrier::passed;
-  std::vector<Rank> writers_;  // strangers that have written in this round
+  // Of Termination::consensus and allreduce: what says that all parcels of all ranks have arrived.
+  enum class Agreement { not_begun, under_way, reached };
+  mpi::Comm agreement_comm_;
+  MPI_Request agreement_request_ = MPI_REQUEST_NULL;
+  Agreement agreement_ = Agreement::reached;
+  std::array<std::uint64_t, 2> parcels_{};  // sent and received, over all ranks
+  std::vector<Rank> writers_;               // strangers that have written in this round
 
   double last_heard_ = 0.0;    // MPI_Wtime
   double next_warning_ = 0.0;  // seconds of silence
