@@ -7,8 +7,20 @@
 #include <string_view>
 
 #include "barrio/mpi/check.hpp"
+#include "barrio/mpi/node.hpp"
 
 namespace barrio::mpi {
+
+namespace {
+
+/// Ranks of this job on this node, as the launcher says; 0 if it does not.
+int ranks_on_node() {
+  for (const char* variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_TASKS_PER_NODE"})
+    if (const char* text = std::getenv(variable)) return std::atoi(text);  // Slurm writes 4(x2): the first counts
+  return 0;
+}
+
+}  // namespace
 
 WaitPolicy wait_policy_from_environment() {
 #ifdef BARRIO_MPI_SMPI
@@ -16,6 +28,8 @@ WaitPolicy wait_policy_from_environment() {
 #else
   WaitPolicy policy;
 #endif
+  // Who polls on a core that another rank needs keeps away what it waits for.
+  if (ranks_on_node() > usable_cores()) policy.spin_polls = 0;
   if (const char* text = std::getenv("BARRIO_WAIT")) {
     const std::string_view kind = text;
     if (kind == "spin") policy.kind = WaitPolicy::Kind::spin;

@@ -16,10 +16,11 @@ struct WaitPolicy {
     block,  ///< sleep inside MPI if it can: for simulators, where a poll costs simulated time
   };
   Kind kind = Kind::yield;
-  std::uint32_t spin_polls = 200;  ///< polls before the first yield
+  std::uint32_t spin_polls = 200;  ///< polls before the first yield; 0 where ranks outnumber cores
 };
 
-/// The policy named by BARRIO_WAIT (spin, yield, block); `yield` if unset, `block` under SMPI.
+/// The policy named by BARRIO_WAIT (spin, yield, block); `yield` if unset, `block` under SMPI. Where the launcher has
+/// started more ranks on this node than it has cores, polls yield at once.
 WaitPolicy wait_policy_from_environment();
 
 /// Whether BARRIO_WAIT may have this value.
