@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* agent_script = R"sh(#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
-INVENTED_HOST=$1; export INVENTED_HOST; shift; exec sh -c "$*"
+INVENTED_HOST=$1; TMPDIR=$HOME/$1; export INVENTED_HOST TMPDIR; shift
+mkdir -p "$TMPDIR"; exec sh -c "$*"
 )sh";
 constexpr const char* report_script = R"sh(echo "$OMPI_COMM_WORLD_RANK $INVENTED_HOST $(
   sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)"
