@@ -100,7 +100,11 @@ std::byte* PacketRound::allocate_for(Rank to, std::size_t n_bytes) {
 }
 void PacketRound::close() { core_->close(); }
 std::size_t PacketRound::n_channels() const noexcept { return core_->neighbours().size(); }
-std::optional<PacketRound::Packet> PacketRound::next_packet() { return core_->next_packet(); }
+std::optional<PacketRound::Packet> PacketRound::next_packet() {
+  std::optional<Packet> packet = core_->next_packet();
+  if (!packet) cursors_ = core_->cursors();  // the end of a round may have brought new neighbours
+  return packet;
+}
 
 std::span<std::byte> ByteRound::allocate(Rank to, std::size_t n_bytes) {
   using Reader = detail::ByteReader;

@@ -487,8 +487,8 @@ bool PacketCore::take_some_elsewhere() {
 
 void PacketCore::progress(std::size_t n_watched, mpi::Pause& pause) {
   // With other rounds open this rank must not sleep for this one alone.
-  const bool blocks =
-      context_.wait_policy().kind == mpi::WaitPolicy::Kind::block && open_rounds_.size() == 1 && !is_collective();
+  const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block && open_rounds_.size() == 1 &&
+                      (!is_collective() || !state_.is_over());
   if (take_some(n_watched, blocks) || advance_agreement() || take_some_elsewhere()) {
     pause.reset();
     n_idle_polls_ = 0;
