@@ -12,6 +12,7 @@
 #include "barrio/exchange/detail/packet_core.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
 
 namespace barrio::exchange {
 
@@ -31,6 +32,20 @@ std::vector<Rank> checked(mpi::Context& context, std::span<const Rank> neighbour
   return sorted;
 }
 
+detail::PacketSize first_packet(const mpi::Context& context, std::size_t chosen_bytes) {
+  if (chosen_bytes != 0) return {chosen_bytes, chosen_bytes};
+  // Small ones lie close together, and a round of one packet needs no second one; memory sets the upper bound.
+  const std::size_t full = context.profile().packet_bytes;
+  return {std::min<std::size_t>(1024, full), 8 * full};
+}
+
+/// With n ranks, two that are no neighbours have a common one if their degrees add up to n - 1 or more.
+Termination resolved(mpi::Context& context, Termination wanted, std::size_t degree) {
+  if (wanted != Termination::automatic) return wanted;
+  const auto least_degree = mpi::min(context, static_cast<std::int64_t>(degree));
+  return 2 * least_degree >= context.size() - 1 ? Termination::consensus : Termination::introductions;
+}
+
 }  // namespace
 
 Neighborhood::Neighborhood(mpi::Context& context, std::span<const Rank> neighbours, NeighborhoodOptions options)
@@ -38,9 +53,11 @@ Neighborhood::Neighborhood(mpi::Context& context, std::span<const Rank> neighbou
           context, checked(context, neighbours),
           detail::PacketCoreOptions{
               .packet_bytes = options.packet_bytes != 0 ? options.packet_bytes : context.profile().packet_bytes,
+              .first_packet = first_packet(context, options.packet_bytes),
               .ring_depth = options.ring_depth != 0 ? options.ring_depth : context.profile().ring_depth,
-              .termination = options.termination,
+              .termination = resolved(context, options.termination, neighbours.size()),
               .keeps_discovered = options.keeps_discovered,
+              .is_by_rank = options.delivery == Delivery::by_rank,
               .stall_warning_seconds = options.stall_warning_seconds})) {}
 
 Neighborhood::~Neighborhood() = default;
@@ -50,7 +67,10 @@ Neighborhood& Neighborhood::operator=(Neighborhood&&) noexcept = default;
 std::span<const Rank> Neighborhood::neighbours() const& noexcept { return core_->neighbours(); }
 mpi::Context& Neighborhood::context() const noexcept { return core_->context(); }
 std::uint64_t Neighborhood::epoch() const noexcept { return core_->epoch(); }
+const RoundStatistics& Neighborhood::statistics() const& noexcept { return core_->statistics(); }
 std::uint64_t Neighborhood::memory_bytes() const noexcept { return core_->memory_bytes(); }
+
+Termination Neighborhood::termination() const noexcept { return core_->termination(); }
 
 void Neighborhood::set_neighbours(std::span<const Rank> neighbours) {
   core_->set_neighbours(checked(core_->context(), neighbours));

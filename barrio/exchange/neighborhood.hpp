@@ -11,10 +11,19 @@
 
 namespace barrio::exchange {
 
+/// In which order the messages of a round are handed out. Those of one rank always come in the order of sending.
+enum class Delivery {
+  arrival,  ///< first come, first served: reading goes on while others are in flight
+  by_rank,  ///< by ascending sender, the same on every run: reading waits for the end of the round
+};
+
 struct NeighborhoodOptions {
-  std::uint32_t packet_bytes = 0;  ///< size of a packet with its header; 0 takes the context's profile
-  std::uint32_t ring_depth = 0;    ///< send buffers per neighbour; 0 takes the context's profile
+  /// Size of a packet with its header. 0: the first packet of a round to a neighbour is as large as what went that way
+  /// in the rounds before, between 1 KiB and eight times the packets of the context's profile; further ones are those.
+  std::uint32_t packet_bytes = 0;
+  std::uint32_t ring_depth = 0;  ///< send buffers per neighbour; 0 takes the context's profile
   Termination termination = Termination::neighbourhood;
+  Delivery delivery = Delivery::arrival;
   bool keeps_discovered = true;         ///< ranks met in a round stay neighbours in the rounds that follow
   double stall_warning_seconds = 30.0;  ///< silence after which a waiting rank names those it waits for
 };
@@ -31,12 +40,14 @@ struct NeighborhoodOptions {
 /// rank to take packets in; so from `begin` to the end of `received()` wait for others in such rounds only, and in no
 /// collective call. Packet size and ring depth are the same on all ranks.
 ///
-/// Memory: (ring_depth + 1) packets per neighbour, plus what was received and not yet read.
+/// Memory: at most 2 ring_depth + 1 packets per neighbour, plus what was received and not yet read. Unexpected at the
+/// receiver: about 128 KiB of small packets of a neighbour, since after each 64 KiB one is sent synchronously.
 /// Source: Ovcharenko et al. 2012, sections 3 and 4.
 class Neighborhood {
  public:
-  /// Local, but all ranks of the context make it in the same order; with `Termination::consensus` collective, since it
-  /// duplicates the communicator. Neighbours must be mutual; `validate()` checks it.
+  /// Local, but all ranks of the context make it in the same order; with `Termination::allreduce`, `consensus` and
+  /// `automatic` collective: they duplicate the communicator or agree on a mode. Neighbours must be mutual;
+  /// `validate()` checks it.
   /// @param neighbours  ranks, in any order, without this rank and without repetition
   /// @throws Error{usage} for a rank out of range, a repetition or this rank itself
   Neighborhood(mpi::Context& context, std::span<const Rank> neighbours, NeighborhoodOptions options = {});
@@ -48,6 +59,8 @@ class Neighborhood {
   [[nodiscard]] std::span<const Rank> neighbours() const& noexcept;
   std::span<const Rank> neighbours() && = delete;
   [[nodiscard]] mpi::Context& context() const noexcept;
+  /// How rounds end; with `Termination::automatic` what was chosen.
+  [[nodiscard]] Termination termination() const noexcept;
 
   /// Give this rank other neighbours from the next round on. Local, between rounds; the neighbours do the same, or both
   /// sides wait for ever. Waits for the sends of the last round. @throws Error{usage} as the constructor
@@ -67,6 +80,8 @@ class Neighborhood {
 
   /// Rounds done so far.
   [[nodiscard]] std::uint64_t epoch() const noexcept;
+  /// What this rank has sent and received here so far. Local.
+  [[nodiscard]] const RoundStatistics& statistics() const& noexcept;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

@@ -19,13 +19,24 @@ namespace {
 
 constexpr std::size_t header_bytes = sizeof(PacketHeader);
 static_assert(header_bytes == 16 && sizeof(Introduction) == 16);
-// A rank is at most one round ahead of those it exchanges packets with, so two tags keep rounds apart.
-constexpr int n_epoch_tags = 2;
+// A rank is at most one round ahead of those it exchanges packets with, so two tags would keep rounds apart. With more
+// of them a packet from a rank that is no neighbour is not mistaken for one from a round to come, in which it may be.
+constexpr int n_epoch_tags = 16;
 constexpr int n_tags = 2 * n_epoch_tags;  // the same again for parcels of strangers that nobody has announced
-constexpr std::uint32_t polls_per_look_at_the_clock = 4096;
+constexpr std::uint32_t polls_per_look_at_the_clock = 64;
+// Small packets may be on their way without being expected, and MPI keeps them at the receiver. After so many bytes of
+// them a synchronous one waits until it is taken in, and with it those before.
+constexpr std::size_t credit_bytes = 64U * 1024U;
+constexpr std::size_t packet_overhead_bytes = 64;
+// A second wave without lines fits with room to spare; a longer one is announced.
+constexpr std::size_t pass_bytes = 256;
+// When a rank looks for such as take it for a neighbour in vain: after a change of neighbours, and now and then.
+constexpr std::uint64_t n_rounds_with_check = 4;
+constexpr std::uint64_t n_rounds_without_check = 64;
 
-std::byte* bytes_of(std::vector<std::uint64_t>& buffer) { return reinterpret_cast<std::byte*>(buffer.data()); }
 constexpr std::size_t words_of(std::size_t n_bytes) { return (n_bytes + 7) / 8; }
+/// A size that packets can have: whole words, and one of them beside the header.
+constexpr std::size_t whole_packet(std::size_t n_bytes) { return std::max(8 * words_of(n_bytes), header_bytes + 8); }
 
 PacketHeader make_header(std::size_t payload_bytes, std::size_t last, std::uint64_t count_or_next_bytes) {
   PacketHeader header{};
@@ -36,14 +47,14 @@ PacketHeader make_header(std::size_t payload_bytes, std::size_t last, std::uint6
   return header;
 }
 
-PacketHeader header_of(const std::vector<std::uint64_t>& buffer) {
+PacketHeader header_of(const Buffer& buffer) {
   PacketHeader header{};
   std::memcpy(&header, buffer.data(), header_bytes);
   return header;
 }
 
 /// The introductions behind the payload of a packet.
-std::vector<Introduction> introductions_in(const std::vector<std::uint64_t>& buffer, const PacketHeader& header) {
+std::vector<Introduction> introductions_in(const Buffer& buffer, const PacketHeader& header) {
   std::vector<Introduction> lines(header.last - 1);
   const std::uint64_t* const from = buffer.data() + words_of(header_bytes + header.payload_bytes);
   if (!lines.empty()) std::memcpy(lines.data(), from, lines.size() * sizeof(Introduction));
@@ -51,11 +62,10 @@ std::vector<Introduction> introductions_in(const std::vector<std::uint64_t>& buf
 }
 
 /// Put introductions behind the payload. @return bytes of the whole packet
-std::size_t add_introductions(std::vector<std::uint64_t>& buffer, std::size_t used_bytes,
-                              std::span<const Introduction> lines) {
+std::size_t add_introductions(Buffer& buffer, std::size_t used_bytes, std::span<const Introduction> lines) {
   const std::size_t at = words_of(used_bytes);
   const std::size_t n_words = at + words_of(lines.size_bytes());
-  if (buffer.size() < n_words) buffer.resize(n_words);
+  buffer.reserve(n_words, at);
   if (!lines.empty()) std::memcpy(buffer.data() + at, lines.data(), lines.size_bytes());
   return lines.empty() ? used_bytes : n_words * 8;
 }
@@ -66,10 +76,11 @@ PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours, cons
     : context_(context),
       neighbours_(std::move(neighbours)),
       options_(options),
-      packet_bytes_(std::max<std::size_t>((options.packet_bytes + 7U) & ~7U, header_bytes + 8)),
+      packet_bytes_(whole_packet(options.packet_bytes)),
       ring_depth_(std::max<std::uint32_t>(options.ring_depth, 1)),
       tags_(context.take_tags(n_tags)),
       open_rounds_(open_rounds(context.comm())) {
+  options_.first_packet = {whole_packet(options.first_packet.least), whole_packet(options.first_packet.most)};
   if (options.termination == Termination::consensus || options.termination == Termination::allreduce)
     agreement_comm_ = mpi::Comm::duplicate(context.comm());
   allocate_tables();
@@ -80,10 +91,14 @@ void PacketCore::allocate_tables() {
   cursors_.assign(n, {});
   senders_.resize(n);
   receivers_.resize(n);
+  rings_.resize(n * ring_depth_);
+  more_spares_.resize(n);
   for (Sender& sender : senders_) {
-    sender.ring.resize(ring_depth_);
     sender.current = 0;
+    sender.first_packet_bytes = std::max(sender.first_packet_bytes, options_.first_packet.least);
   }
+  for (Receiver& receiver : receivers_)
+    receiver.first_packet_bytes = std::max(receiver.first_packet_bytes, options_.first_packet.least);
   n_fixed_requests_ = n * (2 + ring_depth_);
   requests_.assign(n_fixed_requests_, MPI_REQUEST_NULL);
 }
@@ -93,7 +108,8 @@ PacketCore::~PacketCore() {
   // The sends of the last round may still be read by MPI. A core that dies in the middle of a round leaks its buffers,
   // and so does one that dies of an exception: neighbours may never take the messages in.
   if (active_ || std::uncaught_exceptions() > 0) {
-    for (Sender& sender : senders_) new Sender(std::move(sender));
+    for (Sender& sender : senders_) new Buffer(std::move(sender.pass));
+    for (Buffer& buffer : rings_) new Buffer(std::move(buffer));
     for (Receiver& receiver : receivers_) new Buffer(std::move(receiver.posted));
     for (Parcel& parcel : outgoing_) new Buffer(std::move(parcel.buffer));
     for (Arrived& parcel : incoming_) new Buffer(std::move(parcel.buffer));
@@ -103,6 +119,7 @@ PacketCore::~PacketCore() {
   MPI_Finalized(&finalized);
   if (finalized == 0) {
     try {
+      if (epoch_ > 0) warn_of_non_neighbours(tag_);
       complete_sends();
     } catch (...) {
       context_.log().error("a message of the last round could not be completed");
@@ -124,12 +141,35 @@ void PacketCore::set_neighbours(std::vector<Rank> neighbours) {
   BARRIO_ASSERT(cheap, !active_ && "neighbours change between rounds", epoch_);
   if (neighbours == neighbours_) return;
   complete_sends();
-  // The rings go with their neighbours.
+  // Rings and sizes go with their neighbours. A neighbour that leaves and comes back between two rounds keeps its
+  // sizes: it may not have seen that it was gone.
   std::vector<Sender> senders(neighbours.size());
-  for (std::size_t i = 0; i < neighbours.size(); ++i)
-    if (const auto channel = find_channel(neighbours[i])) senders[i] = std::move(senders_[*channel]);
+  std::vector<Receiver> receivers(neighbours.size());
+  std::vector<Buffer> rings(neighbours.size() * ring_depth_);
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
+    if (const auto channel = find_channel(neighbours[i])) {
+      senders[i] = std::move(senders_[*channel]);
+      receivers[i] = std::move(receivers_[*channel]);
+      receivers[i].n_more_spares = 0;
+      for (std::size_t place = 0; place < ring_depth_; ++place)
+        rings[neighbours.size() * place + i] = std::move(ring_buffer(*channel, place));
+    } else if (const auto former = std::ranges::find(former_, neighbours[i], &FormerNeighbour::rank);
+               former != former_.end()) {
+      senders[i].first_packet_bytes = former->out_bytes;
+      receivers[i].first_packet_bytes = former->in_bytes;
+      former_.erase(former);
+    }
+  }
+  for (std::size_t channel = 0; channel < neighbours_.size(); ++channel)
+    if (!std::ranges::binary_search(neighbours, neighbours_[channel]))
+      former_.push_back(
+          {neighbours_[channel], senders_[channel].first_packet_bytes, receivers_[channel].first_packet_bytes});
   senders_ = std::move(senders);
+  receivers_ = std::move(receivers);
+  rings_ = std::move(rings);
+  more_spares_.clear();
   neighbours_ = std::move(neighbours);
+  n_rounds_of_list_ = 0;
   allocate_tables();
 }
 
@@ -139,40 +179,57 @@ std::optional<std::size_t> PacketCore::find_channel(Rank neighbour) const noexce
   return static_cast<std::size_t>(at - neighbours_.begin());
 }
 
-PacketCore::Buffer PacketCore::spare_buffer(std::size_t n_bytes) {
-  Buffer buffer;
-  if (!spares_.empty() && n_bytes <= packet_bytes_) {
-    buffer = std::move(spares_.back());
-    spares_.pop_back();
-  }
-  buffer.resize(words_of(n_bytes));
-  return buffer;
+void PacketCore::count_sent(std::size_t n_bytes) noexcept {
+  context_.counters().messages_sent += 1;
+  context_.counters().bytes_sent += n_bytes;
+  statistics_.packets_sent += 1;
+  statistics_.bytes_sent += n_bytes;
+}
+
+void PacketCore::count_received(std::size_t n_bytes) noexcept {
+  context_.counters().messages_received += 1;
+  context_.counters().bytes_received += n_bytes;
+  statistics_.packets_received += 1;
+  statistics_.bytes_received += n_bytes;
 }
 
 // Buffers travel as words, so that one message may have 16 GiB.
-void PacketCore::send(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Request& request) {
-  mpi::check(MPI_Isend(buffer.data(), mpi::detail::checked_bytes(words_of(n_bytes)), MPI_UINT64_T, to, tag_,
-                       context_.comm(), &request),
-             "MPI_Isend");
-  context_.counters().messages_sent += 1;
-  context_.counters().bytes_sent += n_bytes;
+void PacketCore::send(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Request& request, bool is_synchronous) {
+  mpi::check((is_synchronous ? MPI_Issend : MPI_Isend)(buffer.data(), mpi::detail::checked_bytes(words_of(n_bytes)),
+                                                       MPI_UINT64_T, to, tag_, context_.comm(), &request),
+             is_synchronous ? "MPI_Issend" : "MPI_Isend");
+  count_sent(n_bytes);
 }
 
 void PacketCore::send_parcel(const Parcel& parcel, MPI_Request& request) {
   // A synchronous one completes when the receiver takes it in: that is what the barrier of a consensus counts on.
   const bool is_synchronous = options_.termination == Termination::consensus;
-  const int tag = is_collective() ? tag_ + n_epoch_tags : tag_;
+  const int tag = tag_ + n_epoch_tags;
   mpi::check((is_synchronous ? MPI_Issend : MPI_Isend)(parcel.buffer.data(),
                                                        mpi::detail::checked_bytes(words_of(parcel.used_bytes)),
                                                        MPI_UINT64_T, parcel.to, tag, context_.comm(), &request),
              is_synchronous ? "MPI_Issend" : "MPI_Isend");
-  context_.counters().messages_sent += 1;
-  context_.counters().bytes_sent += parcel.used_bytes;
+  count_sent(parcel.used_bytes);
+}
+
+Buffer PacketCore::take_spare(std::size_t channel, std::size_t n_words) {
+  Receiver& receiver = receivers_[channel];
+  if (receiver.spare.size() >= n_words) return std::move(receiver.spare);
+  if (receiver.n_more_spares > 0) {
+    std::vector<Buffer>& more = more_spares_[channel];
+    if (more.back().size() >= n_words) {
+      Buffer buffer = std::move(more.back());
+      more.pop_back();
+      receiver.n_more_spares -= 1;
+      return buffer;
+    }
+  }
+  return Buffer(n_words);
 }
 
 void PacketCore::post_receive(std::size_t channel, std::size_t n_bytes) {
   Receiver& receiver = receivers_[channel];
-  receiver.posted = spare_buffer(n_bytes);
+  receiver.posted = take_spare(channel, words_of(n_bytes));
   mpi::check(MPI_Irecv(receiver.posted.data(), mpi::detail::checked_bytes(receiver.posted.size()), MPI_UINT64_T,
                        neighbours_[channel], tag_, context_.comm(), &receive_request(channel)),
              "MPI_Irecv");
@@ -189,35 +246,31 @@ void PacketCore::begin() {
   tag_ = tags_.first + static_cast<int>(epoch_ % n_epoch_tags);
   last_heard_ = MPI_Wtime();
   next_warning_ = options_.stall_warning_seconds;
+  former_.clear();
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
-    senders_[channel].n_packets = 0;
-    receivers_[channel].n_packets = 0;
-    post_receive(channel, packet_bytes_);
+    senders_[channel].begin_round();
+    receivers_[channel].begin_round();
+    post_receive(channel, receivers_[channel].first_packet_bytes);
   }
 }
 
-std::size_t PacketCore::used_bytes(std::size_t channel) const noexcept {
+std::size_t PacketCore::used_bytes(std::size_t channel) noexcept {
   const Sender& sender = senders_[channel];
   const SendCursor& cursor = cursors_[channel];
   if (cursor.at == nullptr) return 0;
-  return static_cast<std::size_t>(cursor.at - reinterpret_cast<const std::byte*>(sender.ring[sender.current].data()));
+  return static_cast<std::size_t>(cursor.at - ring_buffer(channel, sender.current).bytes());
 }
 
 std::byte* PacketCore::make_room(std::size_t channel, std::size_t n_bytes) {
   BARRIO_ASSERT(cheap, active_ && !closed_ && "allocate() belongs between begin and close()", channel);
   SendCursor& cursor = cursors_[channel];
-  if (cursor.at == nullptr) wait_for_buffer(channel);
+  if (cursor.at == nullptr) wait_for_buffer(channel, next_packet_bytes(senders_[channel]));
   if (static_cast<std::size_t>(cursor.end - cursor.at) < n_bytes) {
     const std::size_t wanted = 8 * words_of(header_bytes + n_bytes);
     const bool is_large = wanted > packet_bytes_;
     // The packet before a large one tells its size, so that the receiver posts enough.
     flush(channel, is_large ? wanted : 0);
-    wait_for_buffer(channel);
-    if (is_large) {
-      Buffer& buffer = senders_[channel].ring[senders_[channel].current];
-      buffer.resize(words_of(wanted));
-      cursor = {bytes_of(buffer) + header_bytes, bytes_of(buffer) + wanted};
-    }
+    wait_for_buffer(channel, is_large ? wanted : packet_bytes_);
   }
   return std::exchange(cursor.at, cursor.at + n_bytes);
 }
@@ -236,10 +289,18 @@ std::byte* PacketCore::allocate_elsewhere(Rank to, std::size_t n_bytes) {
   auto at = std::ranges::lower_bound(outgoing_, to, {}, &Parcel::to);
   if (at == outgoing_.end() || at->to != to) at = outgoing_.insert(at, {to, {}, header_bytes});
   const std::size_t n_words = words_of(at->used_bytes + n_bytes);
-  if (at->buffer.size() < n_words) at->buffer.resize(std::max(n_words, 2 * at->buffer.size()));
-  std::byte* const place = bytes_of(at->buffer) + at->used_bytes;
+  if (at->buffer.size() < n_words)
+    at->buffer.reserve(std::max(n_words, 2 * at->buffer.size()), std::min(words_of(at->used_bytes), at->buffer.size()));
+  std::byte* const place = at->buffer.bytes() + at->used_bytes;
   at->used_bytes += n_bytes;
   return place;
+}
+
+bool PacketCore::is_free(std::size_t channel, std::size_t place) {
+  MPI_Request& request = send_request(channel, place);
+  int done = 1;
+  if (request != MPI_REQUEST_NULL) mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  return done != 0;
 }
 
 void PacketCore::wait_for_send(std::size_t place) {
@@ -256,44 +317,60 @@ void PacketCore::wait_for_send(std::size_t place) {
   }
 }
 
-void PacketCore::wait_for_buffer(std::size_t channel) {
+void PacketCore::wait_for_buffer(std::size_t channel, std::size_t n_bytes) {
   Sender& sender = senders_[channel];
-  wait_for_send(neighbours_.size() * (1 + sender.current) + channel);
-  Buffer& buffer = sender.ring[sender.current];
-  buffer.resize(packet_bytes_ / 8);
-  cursors_[channel] = {bytes_of(buffer) + header_bytes, bytes_of(buffer) + packet_bytes_};
+  // Short rounds stay in one buffer, which the cache still has.
+  if (sender.n_packets == 0 && sender.current != 0 && is_free(channel, 0)) sender.current = 0;
+  const std::size_t place = neighbours_.size() * (1 + sender.current) + channel;
+  if (!is_free(channel, sender.current)) {
+    statistics_.waits_for_room += 1;
+    wait_for_send(place);
+  }
+  Buffer& buffer = ring_buffer(channel, sender.current);
+  const bool is_far_too_large = buffer.size() * 8 > std::max(4 * n_bytes, options_.first_packet.most);
+  if (is_far_too_large || buffer.size() < words_of(n_bytes)) buffer = Buffer(words_of(n_bytes));
+  cursors_[channel] = {buffer.bytes() + header_bytes, buffer.bytes() + n_bytes};
+}
+
+void PacketCore::Way::end_round(const PacketSize& size) noexcept {
+  first_packet_bytes = size.after(first_packet_bytes, header_bytes + n_bytes);
+}
+
+void PacketCore::send_current(std::size_t channel, const PacketHeader& header, std::size_t n_bytes,
+                              bool is_synchronous) {
+  Sender& sender = senders_[channel];
+  Buffer& buffer = ring_buffer(channel, sender.current);
+  std::memcpy(buffer.data(), &header, header_bytes);
+  sender.n_bytes += n_bytes - header_bytes;
+  send(buffer, n_bytes, neighbours_[channel], send_request(channel, sender.current), is_synchronous);
+  sender.current = (sender.current + 1) % ring_depth_;
+  cursors_[channel] = {};
 }
 
 void PacketCore::flush(std::size_t channel, std::uint64_t next_bytes) {
   Sender& sender = senders_[channel];
   sender.n_packets += 1;
   const std::size_t used = used_bytes(channel);
-  const PacketHeader header = make_header(used - header_bytes, 0, next_bytes);
-  Buffer& buffer = sender.ring[sender.current];
-  std::memcpy(buffer.data(), &header, header_bytes);
-  send(buffer, used, neighbours_[channel], send_request(channel, sender.current));
-  sender.current = (sender.current + 1) % ring_depth_;
-  cursors_[channel] = {};
+  sender.n_unexpected_bytes += used + packet_overhead_bytes;
+  const bool is_synchronous = sender.n_unexpected_bytes > credit_bytes;
+  if (is_synchronous) sender.n_unexpected_bytes = 0;
+  send_current(channel, make_header(used - header_bytes, 0, next_bytes), used, is_synchronous);
 }
 
 void PacketCore::flush_last(std::size_t channel, std::span<const Introduction> strangers) {
-  if (cursors_[channel].at == nullptr) wait_for_buffer(channel);
+  Sender& sender = senders_[channel];
+  if (cursors_[channel].at == nullptr) wait_for_buffer(channel, next_packet_bytes(sender));
   const std::size_t wanted = 8 * words_of(used_bytes(channel)) + strangers.size_bytes();
-  if (!strangers.empty() && wanted > packet_bytes_) {  // they go into a packet of their own
+  if (!strangers.empty() && wanted > next_packet_bytes(sender)) {  // they go into a packet of their own
     const std::size_t alone = header_bytes + strangers.size_bytes();
     flush(channel, alone > packet_bytes_ ? alone : 0);
-    wait_for_buffer(channel);
+    wait_for_buffer(channel, std::max(alone, packet_bytes_));
   }
-  Sender& sender = senders_[channel];
   sender.n_packets += 1;
   const std::size_t used = used_bytes(channel);
   const PacketHeader header = make_header(used - header_bytes, strangers.size() + 1, sender.n_packets);
-  Buffer& buffer = sender.ring[sender.current];
-  std::memcpy(buffer.data(), &header, header_bytes);
-  const std::size_t n_bytes = add_introductions(buffer, used, strangers);
-  send(buffer, n_bytes, neighbours_[channel], send_request(channel, sender.current));
-  sender.current = (sender.current + 1) % ring_depth_;
-  cursors_[channel] = {};
+  const std::size_t n_bytes = add_introductions(ring_buffer(channel, sender.current), used, strangers);
+  send_current(channel, header, n_bytes, false);
 }
 
 void PacketCore::close() {
@@ -302,6 +379,7 @@ void PacketCore::close() {
   for (const Parcel& parcel : outgoing_)
     if (!is_collective() && parcel.to != context_.rank())
       strangers.push_back({parcel.to, 0, 8 * words_of(parcel.used_bytes)});
+  state_.introduce(strangers);
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) flush_last(channel, strangers);
   for (Parcel& parcel : outgoing_) {
     const PacketHeader header = make_header(parcel.used_bytes - header_bytes, 1, 1);
@@ -310,12 +388,13 @@ void PacketCore::close() {
       arrived_.push_back({parcel.to, std::move(parcel.buffer)});
     } else {
       requests_.push_back(MPI_REQUEST_NULL);
+      statistics_.parcels_sent += 1;
       send_parcel(parcel, requests_.back());
     }
   }
   std::erase_if(outgoing_, [&](const Parcel& parcel) { return parcel.to == context_.rank(); });
   closed_ = true;
-  state_.close(strangers);
+  state_.close();
   if (state_.wants_pass()) send_passes();
 }
 
@@ -326,17 +405,16 @@ void PacketCore::send_passes() {
     mpi::wait(pass_request(channel), context_.wait_policy());
     const std::vector<Introduction> lines = state_.pass_to(channel);
     const std::size_t n_bytes = header_bytes + lines.size() * sizeof(Introduction);
-    sender.pass.resize(words_of(n_bytes));
+    sender.pass.reserve(words_of(std::max(n_bytes, pass_bytes)), 0);
     const PacketHeader header = make_header(0, lines.size() + 1, 0);
     std::memcpy(sender.pass.data(), &header, header_bytes);
     add_introductions(sender.pass, header_bytes, lines);
-    if (n_bytes > packet_bytes_) {  // a packet without content tells the size
+    if (n_bytes > pass_bytes) {  // a packet without content tells the size
       const PacketHeader announcement = make_header(0, 0, n_bytes);
-      auto small = spare_buffer(packet_bytes_);
+      Buffer small(words_of(header_bytes));
       std::memcpy(small.data(), &announcement, header_bytes);
       send(small, header_bytes, neighbours_[channel], pass_request(channel));
       mpi::wait(pass_request(channel), context_.wait_policy());
-      spares_.push_back(std::move(small));
     }
     send(sender.pass, n_bytes, neighbours_[channel], pass_request(channel));
   }
@@ -346,8 +424,7 @@ void PacketCore::take_packet(std::size_t channel) {
   Receiver& receiver = receivers_[channel];
   const PacketHeader header = header_of(receiver.posted);
   last_heard_ = MPI_Wtime();
-  context_.counters().messages_received += 1;
-  context_.counters().bytes_received += header_bytes + header.payload_bytes;
+  count_received(header_bytes + header.payload_bytes);
   if (state_.has_last(channel)) {
     if (header.last == 0) {
       post_receive(channel, header.count_or_next_bytes);
@@ -357,43 +434,75 @@ void PacketCore::take_packet(std::size_t channel) {
     return;
   }
   receiver.n_packets += 1;
+  receiver.n_bytes += header.payload_bytes;
   Buffer buffer = std::move(receiver.posted);
-  receiver.posted.clear();
   if (header.last == 0) {
     post_receive(channel, header.count_or_next_bytes > 0 ? header.count_or_next_bytes : packet_bytes_);
   } else {
     BARRIO_ASSERT(cheap, header.count_or_next_bytes == receiver.n_packets, header.count_or_next_bytes,
                   receiver.n_packets);
-    state_.take_last(channel, introductions_in(buffer, header));
-    if (state_.introduces()) {
-      context_.counters().bytes_received += (header.last - 1) * sizeof(Introduction);
-      post_receive(channel, packet_bytes_);
+    const std::vector<Introduction> lines = introductions_in(buffer, header);
+    state_.take_last(channel, lines);
+    if (!lines.empty()) {
+      // As the sender counts them: behind the payload, from the next whole word on.
+      const std::size_t n_more =
+          8 * words_of(header.payload_bytes) - header.payload_bytes + lines.size() * sizeof(Introduction);
+      receiver.n_bytes += n_more;
+      context_.counters().bytes_received += n_more;
+      statistics_.bytes_received += n_more;
     }
+    if (state_.introduces()) post_receive(channel, pass_bytes);
   }
-  arrived_.push_back({neighbours_[channel], std::move(buffer)});
+  arrived_.push_back({neighbours_[channel], std::move(buffer), channel});
   if (state_.wants_pass()) send_passes();
 }
 
 void PacketCore::take_pass(std::size_t channel) {
-  Buffer buffer = std::move(receivers_[channel].posted);
-  const PacketHeader header = header_of(buffer);
-  context_.counters().bytes_received += (header.last - 1) * sizeof(Introduction);
-  for (const Introduction& line : state_.take_pass(channel, introductions_in(buffer, header))) {
+  Arrived pass{neighbours_[channel], std::move(receivers_[channel].posted), channel};
+  const PacketHeader header = header_of(pass.buffer);
+  const std::size_t n_more = (header.last - 1) * sizeof(Introduction);
+  context_.counters().bytes_received += n_more;
+  statistics_.bytes_received += n_more;
+  for (const Introduction& line : state_.take_pass(channel, introductions_in(pass.buffer, header))) {
     incoming_.push_back({line.rank, Buffer(words_of(line.n_bytes))});
     requests_.push_back(MPI_REQUEST_NULL);
     mpi::check(MPI_Irecv(incoming_.back().buffer.data(), mpi::detail::checked_bytes(incoming_.back().buffer.size()),
-                         MPI_UINT64_T, line.rank, tag_, context_.comm(), &requests_.back()),
+                         MPI_UINT64_T, line.rank, tag_ + n_epoch_tags, context_.comm(), &requests_.back()),
                "MPI_Irecv");
   }
-  if (buffer.size() * 8 == packet_bytes_) spares_.push_back(std::move(buffer));
+  recycle(pass);
+}
+
+void PacketCore::recycle(Arrived& read) {
+  if (read.channel == no_channel) return;
+  Receiver& receiver = receivers_[read.channel];
+  const bool is_announced = read.buffer.size() * 8 > std::max(packet_bytes_, receiver.first_packet_bytes);
+  if (is_announced) return;
+  if (receiver.spare.size() < read.buffer.size()) std::swap(receiver.spare, read.buffer);
+  if (read.buffer.size() * 8 < packet_bytes_ || receiver.n_more_spares + 1 >= ring_depth_) return;
+  more_spares_[read.channel].push_back(std::move(read.buffer));
+  receiver.n_more_spares += 1;
+}
+
+void PacketCore::warn_of_non_neighbours(int tag) {
+  int found = 0;
+  MPI_Status status;
+  mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, tag, context_.comm(), &found, &status), "MPI_Iprobe");
+  if (found == 0 || find_channel(status.MPI_SOURCE)) return;
+  if (std::ranges::find(warned_of_, status.MPI_SOURCE) != warned_of_.end()) return;
+  warned_of_.push_back(status.MPI_SOURCE);
+  context_.log().warning(fmt::format(
+      "rank {} takes rank {} for a neighbour, which does not list it: it will wait for ever. Make the lists "
+      "mutual; Neighborhood::validate() names such pairs",
+      status.MPI_SOURCE, context_.rank()));
 }
 
 void PacketCore::take_parcel(std::size_t place) {
   Arrived& parcel = incoming_[place];
   last_heard_ = MPI_Wtime();
-  context_.counters().messages_received += 1;
-  context_.counters().bytes_received += header_bytes + header_of(parcel.buffer).payload_bytes;
+  count_received(header_bytes + header_of(parcel.buffer).payload_bytes);
   arrived_.push_back({parcel.from, std::move(parcel.buffer)});
+  statistics_.parcels_received += 1;
   state_.take_parcel();
 }
 
@@ -411,8 +520,8 @@ bool PacketCore::take_unannounced() {
       "MPI_Irecv");
   mpi::wait(request, context_.wait_policy());
   last_heard_ = MPI_Wtime();
-  context_.counters().messages_received += 1;
-  context_.counters().bytes_received += header_bytes + header_of(buffer).payload_bytes;
+  count_received(header_bytes + header_of(buffer).payload_bytes);
+  statistics_.parcels_received += 1;
   writers_.push_back(status.MPI_SOURCE);
   arrived_.push_back({status.MPI_SOURCE, std::move(buffer)});
   return true;
@@ -429,6 +538,7 @@ void PacketCore::begin_agreement() {
                "MPI_Iallreduce");
   }
   context_.counters().collectives += 1;
+  statistics_.collectives += 1;
 }
 
 bool PacketCore::advance_agreement() {
@@ -465,8 +575,11 @@ bool PacketCore::take_some(std::size_t n_watched, bool blocks) {
     mpi::check(MPI_Waitsome(static_cast<int>(n_watched), requests_.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
                "MPI_Waitsome");
   } else {
-    mpi::check(MPI_Testsome(static_cast<int>(n_watched), requests_.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
-               "MPI_Testsome");
+    // A call may take messages in and yet report none of them, as Open MPI's does: the second one reports those.
+    for (int i = 0; i < 2 && n == 0; ++i)
+      mpi::check(
+          MPI_Testsome(static_cast<int>(n_watched), requests_.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
+          "MPI_Testsome");
   }
   if (n == MPI_UNDEFINED || n == 0) return false;
   const std::size_t first_parcel = n_fixed_requests_ + outgoing_.size();
@@ -525,26 +638,35 @@ std::optional<PacketRound::Packet> PacketCore::next_packet() {
   if (!active_) return {};
   BARRIO_ASSERT(cheap, closed_ && "received() belongs after close()", epoch_);
   if (in_reading_) {
-    if (in_reading_->size() * 8 == packet_bytes_ && spares_.size() < 2 * neighbours_.size())
-      spares_.push_back(std::move(*in_reading_));
+    recycle(*in_reading_);
     in_reading_.reset();
   }
   mpi::Pause pause(context_.wait_policy());
-  while (arrived_.empty() && !is_complete()) progress(n_watched(), pause);
+  while ((arrived_.empty() || options_.is_by_rank) && !is_complete()) progress(n_watched(), pause);
   if (arrived_.empty()) {
     end_round();
     return {};
   }
-  const Rank from = arrived_.front().from;
-  in_reading_ = std::move(arrived_.front().buffer);
-  arrived_.pop_front();
-  return PacketRound::Packet{from, {bytes_of(*in_reading_) + header_bytes, header_of(*in_reading_).payload_bytes}};
+  if (options_.is_by_rank && n_read_ == 0) std::ranges::stable_sort(arrived_, {}, &Arrived::from);
+  in_reading_ = std::move(arrived_[n_read_++]);
+  if (n_read_ == arrived_.size()) {
+    arrived_.clear();
+    n_read_ = 0;
+  }
+  Buffer& buffer = in_reading_->buffer;
+  return PacketRound::Packet{in_reading_->from, {buffer.bytes() + header_bytes, header_of(buffer).payload_bytes}};
 }
 
 void PacketCore::end_round() {
   active_ = false;
   std::erase(open_rounds_, this);
+  for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
+    senders_[channel].end_round(options_.first_packet);
+    receivers_[channel].end_round(options_.first_packet);
+  }
+  if (n_rounds_of_list_++ < n_rounds_with_check || epoch_ % n_rounds_without_check == 0) warn_of_non_neighbours(tag_);
   epoch_ += 1;
+  statistics_.rounds += 1;
   if (options_.termination == Termination::neighbourhood) return;
   const std::vector<Rank> lost = state_.unreachable();
   if (!lost.empty()) {
@@ -577,12 +699,11 @@ void PacketCore::end_round() {
 
 std::uint64_t PacketCore::memory_bytes() const noexcept {
   std::uint64_t bytes = barrio::memory_bytes(neighbours_) + barrio::memory_bytes(requests_);
-  for (const Sender& sender : senders_) {
-    for (const Buffer& buffer : sender.ring) bytes += barrio::memory_bytes(buffer);
-    bytes += barrio::memory_bytes(sender.pass);
-  }
-  for (const Receiver& receiver : receivers_) bytes += barrio::memory_bytes(receiver.posted);
-  for (const Buffer& buffer : spares_) bytes += barrio::memory_bytes(buffer);
+  for (const Buffer& buffer : rings_) bytes += 8 * buffer.size();
+  for (const Sender& sender : senders_) bytes += 8 * sender.pass.size();
+  for (const Receiver& receiver : receivers_) bytes += 8 * (receiver.posted.size() + receiver.spare.size());
+  for (const std::vector<Buffer>& more : more_spares_)
+    for (const Buffer& buffer : more) bytes += 8 * buffer.size();
   return bytes;
 }
 

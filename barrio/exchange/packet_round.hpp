@@ -23,6 +23,19 @@ struct PacketHeader {
   std::uint64_t count_or_next_bytes;
 };
 
+/// What a rank has sent and received in the rounds of one neighbourhood.
+struct RoundStatistics {
+  std::uint64_t rounds = 0;
+  std::uint64_t packets_sent = 0;  ///< MPI messages, second waves and parcels included
+  std::uint64_t packets_received = 0;
+  std::uint64_t bytes_sent = 0;  ///< with headers
+  std::uint64_t bytes_received = 0;
+  std::uint64_t parcels_sent = 0;  ///< to ranks that were no neighbours
+  std::uint64_t parcels_received = 0;
+  std::uint64_t waits_for_room = 0;  ///< times a full send ring stopped the writer
+  std::uint64_t collectives = 0;     ///< calls, in the modes that need them
+};
+
 /// Where the next message to a neighbour goes. Without a buffer both are null.
 struct SendCursor {
   std::byte* at = nullptr;

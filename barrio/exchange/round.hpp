@@ -4,6 +4,7 @@
 #include <cstring>
 #include <iterator>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -19,6 +20,13 @@ template <class T>
 struct Received {
   Rank from;
   T message;
+};
+
+/// Messages of one neighbour that came together, where they lie in the receive buffer.
+template <class T>
+struct ReceivedRun {
+  Rank from;
+  std::span<const T> messages;
 };
 
 namespace detail {
@@ -60,6 +68,45 @@ class ReceivedRange {
     PacketRound* packets_;
     Rank from_ = -1;
     std::span<const std::byte> rest_;
+  };
+
+  Iterator begin() { return Iterator(packets_); }
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+ private:
+  PacketRound* packets_;
+};
+
+/// Walk through the packets of a round in order of arrival, each as a span of its messages; empty ones are left out.
+template <class T>
+class ReceivedRuns {
+ public:
+  explicit ReceivedRuns(PacketRound& packets) : packets_(&packets) {}
+
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = ReceivedRun<T>;
+    using difference_type = std::ptrdiff_t;
+    explicit Iterator(PacketRound* packets) : packets_(packets) { ++*this; }
+    const value_type& operator*() const noexcept { return run_; }
+    Iterator& operator++() {
+      do {
+        const auto packet = packets_->next_packet();
+        if (!packet) {
+          packets_ = nullptr;
+          break;
+        }
+        run_ = {packet->from, {reinterpret_cast<const T*>(packet->payload.data()), packet->payload.size() / sizeof(T)}};
+      } while (run_.messages.empty());
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(std::default_sentinel_t) const noexcept { return packets_ == nullptr; }
+
+   private:
+    PacketRound* packets_;
+    value_type run_{-1, {}};
   };
 
   Iterator begin() { return Iterator(packets_); }
@@ -128,6 +175,10 @@ class Round {
   detail::ReceivedRange<detail::FixedReader<T>> received() {
     return detail::ReceivedRange<detail::FixedReader<T>>(packets_);
   }
+
+  /// The same without a copy and faster, for short messages: the messages of one packet at a time, as a span that lives
+  /// until the next step. @pre `close()` was called
+  detail::ReceivedRuns<T> received_runs() { return detail::ReceivedRuns<T>(packets_); }
 
   /// All messages, by ascending sender and for each in the order of sending: the same on every run.
   std::vector<Received<T>> collect() {

@@ -13,11 +13,15 @@ enum class Termination {
   /// what they have received, until both are equal; so it is collective, and every rank of the context takes part in
   /// every round. One reduction at least. Source: Ovcharenko et al. 2012, section 4.2.
   allreduce,
-  /// As allreduce, but strangers get synchronous messages, and a non-blocking
-  /// barrier says that all of them have arrived. Source: Hoefler, Siebert, Lumsdaine 2010, "Scalable communication
-  /// protocols for dynamic sparse data
+  /// As allreduce, but strangers get synchronous messages, and a non-blocking barrier says that all of them have
+  /// arrived. Source: Hoefler, Siebert, Lumsdaine 2010, "Scalable communication protocols for dynamic sparse data
   /// exchange".
   consensus,
+  /// What introductions promise, at the lower price: consensus if every rank has at least half of the others as
+  /// neighbours, so that nobody is farther than two hops and a second wave would cost more than a barrier;
+  /// introductions otherwise. Chosen once, by a reduction when the Neighborhood is made; all ranks then take part in
+  /// every round.
+  automatic,
 };
 
 }  // namespace barrio::exchange

@@ -20,6 +20,13 @@ int ranks_on_node() {
   return 0;
 }
 
+/// Whether each poll of MPI that finds nothing yields by itself. To yield once more would put off what that poll has
+/// found but not yet returned.
+bool mpi_yields() {
+  const char* const text = std::getenv("OMPI_MCA_mpi_oversubscribe");
+  return text != nullptr && std::string_view(text) == "1";
+}
+
 }  // namespace
 
 WaitPolicy wait_policy_from_environment() {
@@ -29,7 +36,7 @@ WaitPolicy wait_policy_from_environment() {
   WaitPolicy policy;
 #endif
   // Who polls on a core that another rank needs keeps away what it waits for.
-  if (ranks_on_node() > usable_cores()) policy.spin_polls = 0;
+  if (ranks_on_node() > usable_cores() && !mpi_yields()) policy.spin_polls = 0;
   if (const char* text = std::getenv("BARRIO_WAIT")) {
     const std::string_view kind = text;
     if (kind == "spin") policy.kind = WaitPolicy::Kind::spin;

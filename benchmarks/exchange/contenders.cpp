@@ -242,9 +242,9 @@ class Barrio : public Base {
       for (std::size_t j = 0; j < degree(); ++j) round.channel(j).allocate() = numbers_[j] + i;
     round.close();
     Tally tally;
-    for (const auto& [from, number] : round.received()) {
-      tally.n += 1;
-      tally.sum += number;
+    for (const auto& [from, numbers] : round.received_runs()) {
+      tally.n += numbers.size();
+      tally.sum = std::accumulate(numbers.begin(), numbers.end(), tally.sum);
     }
     return tally;
   }

@@ -21,6 +21,8 @@ BARRIO_TEST_COUNT(sends, Send, (const void* b, int n, MPI_Datatype t, int to, in
                   (b, n, t, to, tag, c))
 BARRIO_TEST_COUNT(sends, Isend, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r),
                   (b, n, t, to, tag, c, r))
+BARRIO_TEST_COUNT(sends, Issend, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r),
+                  (b, n, t, to, tag, c, r))
 
 BARRIO_TEST_COUNT(collectives, Barrier, (MPI_Comm c), (c))
 BARRIO_TEST_COUNT(collectives, Ibarrier, (MPI_Comm c, MPI_Request* r), (c, r))

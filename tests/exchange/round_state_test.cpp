@@ -170,7 +170,8 @@ class Job {
     }
     for (const Rank to : player.neighbours) push(r, to, {player.epoch, Message::Kind::last, lines});
     player.is_closed = true;
-    player.state.close(lines);
+    player.state.introduce(lines);
+    player.state.close();
   }
   void receive(std::size_t r, std::size_t from, const Message& message) {
     Player& player = ranks_[r];
@@ -264,7 +265,8 @@ TEST(RoundState, NamesStrangersThatNobodyKnows) {
   const std::vector<Rank> neighbours{1};
   RoundState state;
   state.begin(neighbours, true);
-  state.close(std::vector<Introduction>{{2, 0, 8}, {5, 0, 8}});
+  state.introduce(std::vector<Introduction>{{2, 0, 8}, {5, 0, 8}});
+  state.close();
   state.take_last(0, {});
   EXPECT_TRUE(state.wants_pass());
   EXPECT_FALSE(state.wants_pass());

@@ -6,6 +6,7 @@
 #include <map>
 #include <thread>
 
+#include "barrio/exchange/detail/packet_size.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/exchange/mpi_calls.hpp"
 #include "tests/exchange/speech.hpp"
@@ -278,6 +279,116 @@ TEST(Round, CollectSortsBySenderAndKeepsTheOrderOfSending) {
       EXPECT_EQ(all[i].from, hood.neighbours()[i / 50]);
       EXPECT_EQ(all[i].message, 1000 * word(all[i].from) + i % 50);
     }
+  }
+}
+
+TEST(Round, ByRankHandsOutByAscendingSender) {
+  for (const Graph graph : all_graphs) {
+    Neighborhood hood(world(), neighbours_of(graph, world().rank(), world().size()),
+                      {.packet_bytes = 64, .delivery = Delivery::by_rank});
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      auto round = hood.begin_round<std::uint64_t>();
+      for (std::uint64_t k = 0; k < 50; ++k)
+        for (const Rank to : hood.neighbours()) round.allocate(to) = 1000 * word(world().rank()) + k;
+      round.allocate(world().rank()) = 7;
+      round.close();
+      delay_one_rank(repeat, 3);
+      std::vector<Rank> senders(hood.neighbours().begin(), hood.neighbours().end());
+      senders.push_back(world().rank());
+      std::ranges::sort(senders);
+      auto sender = senders.begin();
+      std::uint64_t k = 0;
+      for (const auto& [from, message] : round.received()) {
+        ASSERT_NE(sender, senders.end());
+        EXPECT_EQ(from, *sender);
+        EXPECT_EQ(message, from == world().rank() ? 7 : 1000 * word(from) + k);
+        k += 1;
+        if (from == world().rank() || k == 50) {
+          ++sender;
+          k = 0;
+        }
+      }
+      EXPECT_EQ(sender, senders.end());
+    }
+  }
+}
+
+TEST(Round, RunsHoldTheSameMessages) {
+  Neighborhood hood(world(), neighbours_of(Graph::random, world().rank(), world().size()), {.packet_bytes = 256});
+  Talk talk{.round = 77, .max_messages = 100};
+  auto round = hood.begin_round<std::uint64_t>();
+  speak(hood, talk, [&](std::size_t i, Rank to, std::uint64_t k) {
+    round.channel(i).allocate() = talk.content(world().rank(), to, k);
+  });
+  round.close();
+  std::map<Rank, std::uint64_t> heard;
+  for (const auto& [from, messages] : round.received_runs()) {
+    EXPECT_FALSE(messages.empty());
+    for (const std::uint64_t message : messages)
+      EXPECT_EQ(message, talk.content(from, world().rank(), heard[from]++)) << "from rank " << from;
+  }
+  for (const Rank from : hood.neighbours()) EXPECT_EQ(heard[from], talk.n_messages(from, world().rank())) << from;
+}
+
+// Rounds of one length after the first take one packet, whatever the length, up to the largest; both ends of a way
+// agree on its size though ranks send different amounts, and though neighbours leave and come back.
+TEST(Round, FirstPacketsGrowWithWhatARoundBrings) {
+  const auto neighbours = neighbours_of(Graph::ring, world().rank(), world().size());
+  Neighborhood hood(world(), neighbours);
+  const std::uint64_t degree = neighbours.size();
+  for (const std::uint64_t n_words : {1U, 100U, 1000U, 10'000U, 60'000U, 300'000U, 50U, 50U, 60'000U}) {
+    std::uint64_t n_packets = 0;
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      hood.set_neighbours({});
+      hood.set_neighbours(neighbours);
+      n_packets = hood.statistics().packets_sent;
+      auto round = hood.begin_round<std::uint64_t>();
+      for (std::uint64_t k = 0; k < n_words * (1 + word(world().rank()) % 2); ++k)
+        for (const Rank to : neighbours) round.allocate(to) = k;
+      round.close();
+      std::uint64_t n = 0;
+      for (const auto& [from, words] : round.received_runs()) n += words.size();
+      std::uint64_t wanted = 0;
+      for (const Rank from : neighbours) wanted += n_words * (1 + word(from) % 2);
+      EXPECT_EQ(n, wanted);
+      n_packets = hood.statistics().packets_sent - n_packets;
+    }
+    if (n_words <= 10'000) {
+      EXPECT_EQ(n_packets, degree) << n_words;
+    } else if (n_words == 300'000) {
+      EXPECT_GE(n_packets, 5 * degree);
+    }
+  }
+  EXPECT_EQ(hood.statistics().rounds, 18U);
+  EXPECT_EQ(hood.statistics().collectives, 0U);
+}
+
+TEST(PacketSize, FollowsWhatIsSentAndShrinksByHalves) {
+  const detail::PacketSize size{1024, 65536};
+  EXPECT_EQ(size.after(1024, 16), 1024U);
+  EXPECT_EQ(size.after(1024, 1025), 2048U);
+  EXPECT_EQ(size.after(1024, std::uint64_t{1} << 40U), 65536U);
+  EXPECT_EQ(size.after(65536, 16), 32768U);
+  const detail::PacketSize fixed{88, 88};
+  EXPECT_EQ(fixed.after(88, 16), 88U);
+  EXPECT_EQ(fixed.after(88, 1'000'000), 88U);
+}
+
+// Nobody reads for a while: what is under way is bounded, however small the packets and however much is written.
+TEST(Round, ASenderDoesNotRunAheadOfItsCredit) {
+  if (world().size() < 2) GTEST_SKIP() << "one rank sends nothing";
+  Neighborhood hood(world(), neighbours_of(Graph::ring, world().rank(), world().size()),
+                    {.packet_bytes = 512, .ring_depth = 2});
+  const bool is_late = world().rank() == world().size() - 1;
+  if (is_late) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  auto round = hood.begin_round<std::uint64_t>();
+  for (std::uint64_t k = 0; k < 20'000; ++k)
+    for (const Rank to : hood.neighbours()) round.allocate(to) = k;
+  round.close();
+  EXPECT_EQ(round.collect().size(), 20'000 * hood.neighbours().size());
+  const bool waits_for_late = std::ranges::find(hood.neighbours(), world().size() - 1) != hood.neighbours().end();
+  if (waits_for_late) {
+    EXPECT_GT(hood.statistics().waits_for_room, 0U);
   }
 }
 

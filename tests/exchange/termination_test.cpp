@@ -61,7 +61,7 @@ TEST_P(NewNeighbours, GetAllAndBecomeNeighbours) {
     Map map(graph);
     Neighborhood hood(world(), map.list(me),
                       {.packet_bytes = GetParam().packet_bytes, .termination = GetParam().termination});
-    const bool reaches_all = GetParam().termination != Termination::introductions;
+    const bool reaches_all = hood.termination() != Termination::introductions;
     const CallsSince calls;
     for (int round_number = 0; round_number < 6; ++round_number) {
       Map next = map;
@@ -103,6 +103,18 @@ INSTANTIATE_TEST_SUITE_P(Allreduce, NewNeighbours,
                          testing::Values(Way{Termination::allreduce, 24U}, Way{Termination::allreduce, 65536U}));
 INSTANTIATE_TEST_SUITE_P(Consensus, NewNeighbours,
                          testing::Values(Way{Termination::consensus, 24U}, Way{Termination::consensus, 65536U}));
+INSTANTIATE_TEST_SUITE_P(Automatic, NewNeighbours, testing::Values(Way{Termination::automatic, 0U}));
+
+TEST(Automatic, TakesABarrierOnlyWhereEveryRankHasHalfOfTheOthers) {
+  const int size = world().size();
+  const auto chosen = [&](Graph graph) {
+    const auto neighbours = neighbours_of(graph, world().rank(), size);
+    return Neighborhood(world(), neighbours, {.termination = Termination::automatic}).termination();
+  };
+  EXPECT_EQ(chosen(Graph::all), Termination::consensus);
+  EXPECT_EQ(chosen(Graph::ring), size <= 5 ? Termination::consensus : Termination::introductions);
+  EXPECT_EQ(chosen(Graph::none), size == 1 ? Termination::consensus : Termination::introductions);
+}
 
 TEST(Introductions, CostOneMessageMorePerNeighbourAndOneParcelPerStranger) {
   const int size = world().size();
@@ -246,6 +258,33 @@ TEST(Neighborhood, ARankThatWaitsLongSaysForWhom) {
   }
 }
 #endif
+
+TEST(Neighborhood, ListsThatAreNotMutualAreNamed) {
+  if (world().size() < 2) GTEST_SKIP() << "one rank has no lists that differ";
+  // Rank 0 takes rank 1 for a neighbour and lists it; rank 1 does not. What rank 0 says would never be read.
+  const Rank me = world().rank();
+  const mpi::TagBlock next = world().take_tags(1);
+  testing::internal::CaptureStderr();
+  MPI_Request request = MPI_REQUEST_NULL;
+  const std::array<std::uint64_t, 2> packet{};
+  {
+    Neighborhood hood(world(), {});
+    // The first packet as a Neighborhood of rank 0 would send it: its tags follow those taken above.
+    if (me == 0) MPI_Isend(packet.data(), 2, MPI_UINT64_T, 1, next.first + 1, world().comm(), &request);
+    mpi::barrier(world());
+    auto round = hood.begin_round<int>();
+    round.close();
+    EXPECT_TRUE(round.collect().empty());
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  const bool is_named = said.find("warning: rank 0 takes rank 1 for a neighbour, which does not list it") != said.npos;
+  EXPECT_EQ(is_named, me == 1) << said;
+  if (me == 1) {
+    std::array<std::uint64_t, 2> taken{};
+    MPI_Recv(taken.data(), 2, MPI_UINT64_T, 0, next.first + 1, world().comm(), MPI_STATUS_IGNORE);
+  }
+  mpi::wait(request, world().wait_policy());
+}
 
 TEST(Neighborhood, ARankMayWriteToItself) {
   Neighborhood hood(world(), {});

@@ -5,11 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "barrio/exchange/detail/buffer.hpp"
+#include "barrio/exchange/detail/packet_size.hpp"
 #include "barrio/exchange/detail/round_state.hpp"
 #include "barrio/exchange/packet_round.hpp"
 #include "barrio/exchange/termination.hpp"
@@ -18,10 +19,12 @@
 namespace barrio::exchange::detail {
 
 struct PacketCoreOptions {
-  std::uint32_t packet_bytes;
+  std::uint32_t packet_bytes;  // of a full packet
+  PacketSize first_packet;
   std::uint32_t ring_depth;
   Termination termination;
   bool keeps_discovered;
+  bool is_by_rank;
   double stall_warning_seconds;
 };
 
@@ -48,21 +51,35 @@ class PacketCore {
   [[nodiscard]] std::optional<std::size_t> find_channel(Rank neighbour) const noexcept;
   [[nodiscard]] std::span<const Rank> neighbours() const noexcept { return neighbours_; }
   [[nodiscard]] mpi::Context& context() const noexcept { return context_; }
+  [[nodiscard]] Termination termination() const noexcept { return options_.termination; }
   [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+  [[nodiscard]] const RoundStatistics& statistics() const noexcept { return statistics_; }
 
  private:
-  using Buffer = std::vector<std::uint64_t>;  // 8-byte aligned
-
-  struct Sender {
-    std::vector<Buffer> ring;     // ring_depth buffers, made when first needed
-    std::size_t current = 0;      // place in the ring that is being written
-    std::uint64_t n_packets = 0;  // sent in this round
-    Buffer pass;                  // the second wave
+  /// What has gone one way between two neighbours.
+  struct Way {
+    std::uint64_t n_packets = 0;         // in this round
+    std::uint64_t n_bytes = 0;           // in this round
+    std::size_t first_packet_bytes = 0;  // limit in this round
+    void begin_round() noexcept { n_packets = n_bytes = 0; }
+    void end_round(const PacketSize& size) noexcept;
   };
-  struct Receiver {
+  // What a short round touches of a neighbour lies in one line of the cache each.
+  struct alignas(64) Sender : Way {
+    std::size_t current = 0;             // place in the ring that is being written
+    std::size_t n_unexpected_bytes = 0;  // sent since the last synchronous packet, at most
+    Buffer pass;                         // the second wave
+  };
+  struct alignas(64) Receiver : Way {
     Buffer posted;
-    std::uint64_t n_packets = 0;  // received in this round
+    Buffer spare;
+    std::uint32_t n_more_spares = 0;
+  };
+  struct FormerNeighbour {
+    Rank rank;
+    std::size_t out_bytes;
+    std::size_t in_bytes;
   };
   struct Parcel {  // all messages to one stranger, or to this rank itself
     Rank to;
@@ -72,21 +89,36 @@ class PacketCore {
   struct Arrived {
     Rank from;
     Buffer buffer;
+    std::size_t channel = no_channel;
   };
+  static constexpr std::size_t no_channel = SIZE_MAX;
 
   void allocate_tables();
   [[nodiscard]] MPI_Request& receive_request(std::size_t channel) { return requests_[channel]; }
   [[nodiscard]] MPI_Request& send_request(std::size_t channel, std::size_t place) {
     return requests_[neighbours_.size() * (1 + place) + channel];
   }
+  /// Ring_depth buffers a channel, made when first needed.
+  [[nodiscard]] Buffer& ring_buffer(std::size_t channel, std::size_t place) {
+    return rings_[neighbours_.size() * place + channel];
+  }
   [[nodiscard]] MPI_Request& pass_request(std::size_t channel) { return send_request(channel, ring_depth_); }
-  [[nodiscard]] std::size_t used_bytes(std::size_t channel) const noexcept;
+  [[nodiscard]] std::size_t used_bytes(std::size_t channel) noexcept;
+  [[nodiscard]] Buffer take_spare(std::size_t channel, std::size_t n_words);
   void post_receive(std::size_t channel, std::size_t n_bytes);
-  void send(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Request& request);
+  void send(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Request& request, bool is_synchronous = false);
   void send_parcel(const Parcel& parcel, MPI_Request& request);
   void flush(std::size_t channel, std::uint64_t next_bytes);
+  /// Send the buffer that is being written, of which `n_bytes` are used.
+  void send_current(std::size_t channel, const PacketHeader& header, std::size_t n_bytes, bool is_synchronous);
   void flush_last(std::size_t channel, std::span<const Introduction> strangers);
-  void wait_for_buffer(std::size_t channel);
+  /// Make the next buffer of the ring ready for a packet of at most `n_bytes`.
+  void wait_for_buffer(std::size_t channel, std::size_t n_bytes);
+  /// Bytes that the next packet to a neighbour may have.
+  [[nodiscard]] std::size_t next_packet_bytes(const Sender& sender) const noexcept {
+    return sender.n_packets == 0 ? sender.first_packet_bytes : packet_bytes_;
+  }
+  [[nodiscard]] bool is_free(std::size_t channel, std::size_t place);
   void wait_for_send(std::size_t request);
   void send_passes();
   void complete_sends();
@@ -110,7 +142,12 @@ class PacketCore {
   [[nodiscard]] bool is_complete() const noexcept;
   [[nodiscard]] std::size_t n_watched() const noexcept;
   void warn_of_stall(double seconds);
-  Buffer spare_buffer(std::size_t n_bytes);
+  /// Give the buffer that was read back to its channel.
+  void recycle(Arrived& read);
+  /// Name a rank that takes this one for a neighbour in vain: one that has sent it a packet of this tag.
+  void warn_of_non_neighbours(int tag);
+  void count_sent(std::size_t n_bytes) noexcept;
+  void count_received(std::size_t n_bytes) noexcept;
 
   mpi::Context& context_;
   std::vector<Rank> neighbours_;
@@ -127,15 +164,21 @@ class PacketCore {
   std::vector<SendCursor> cursors_;
   std::vector<Sender> senders_;
   std::vector<Receiver> receivers_;
+  std::vector<Buffer> rings_;
+  std::vector<std::vector<Buffer>> more_spares_;  // of long rounds
   // One receive a channel; ring_depth sends and one of the second wave a channel; then parcels to and from strangers.
   std::vector<MPI_Request> requests_;
   std::size_t n_fixed_requests_ = 0;
   std::vector<int> completed_;
   std::vector<Parcel> outgoing_;   // ascending
   std::vector<Arrived> incoming_;  // parcels that were announced; their requests are the last ones
-  std::deque<Arrived> arrived_;
-  std::optional<Buffer> in_reading_;
-  std::vector<Buffer> spares_;
+  std::vector<Arrived> arrived_;   // in order of arrival; not yet read from n_read_ on
+  std::size_t n_read_ = 0;
+  std::optional<Arrived> in_reading_;
+  std::vector<FormerNeighbour> former_;  // left since the last round; they may come back before the next one
+  std::uint64_t n_rounds_of_list_ = 0;   // since the neighbours have changed
+  std::vector<Rank> warned_of_;
+  RoundStatistics statistics_;
   // Of Termination::consensus and allreduce: what says that all parcels of all ranks have arrived.
   enum class Agreement { not_begun, under_way, reached };
   mpi::Comm agreement_comm_;

@@ -34,8 +34,11 @@ class RoundState {
   /// The same neighbours at another place in memory: what a copy needs.
   void rebind(std::span<const Rank> neighbours) noexcept { neighbours_ = neighbours; }
 
-  /// This rank has sent its last packets. @param strangers  whom it has written to besides, without repetition
-  void close(std::span<const Introduction> strangers);
+  /// Say whom this rank has written to besides its neighbours, without repetition. It comes before the first last packet
+  /// leaves: a neighbour may answer that one while others are still to be sent.
+  void introduce(std::span<const Introduction> strangers);
+  /// This rank has sent its last packets.
+  void close();
   /// The last packet of a neighbour came, with its introductions.
   void take_last(std::size_t channel, std::span<const Introduction> introductions);
   /// The second wave of a neighbour came. @return the parcels this rank now knows of and did not before
