@@ -1,0 +1,267 @@
+#include "barrio/exchange/tuple_list.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/exchange/mpi_calls.hpp"
+#include "tests/exchange/speech.hpp"
+
+namespace barrio::exchange {
+namespace {
+
+using namespace test;
+
+using List = TupleList<Rank, std::int64_t, float, std::uint8_t, Blob<3>>;
+
+List::Tuple random_row(std::uint64_t which, int n_ranks, std::uint64_t n_keys) {
+  const std::uint64_t n = number({80, which});
+  return {static_cast<Rank>(n % word(n_ranks)), static_cast<std::int64_t>(n >> 8U) % static_cast<std::int64_t>(n_keys),
+          static_cast<float>(n % 13) - 6.0F, static_cast<std::uint8_t>(n >> 32U), filled<Blob<3>>(n)};
+}
+
+template <class TheList>
+void push(TheList& list, const typename TheList::Tuple& row) {
+  std::apply([&](const auto&... values) { list.push_back(values...); }, row);
+}
+
+template <class TheList>
+std::vector<typename TheList::Tuple> rows_of(const TheList& list) {
+  std::vector<typename TheList::Tuple> rows;
+  for (std::size_t i = 0; i < list.size(); ++i) rows.push_back(list.tuple(i));
+  return rows;
+}
+
+List random_list(std::uint64_t purpose, std::uint64_t n, std::uint64_t n_keys) {
+  List list;
+  for (std::uint64_t i = 0; i < n; ++i) push(list, random_row(number({81, purpose, i}), 5, n_keys));
+  return list;
+}
+
+TEST(TupleList, HoldsRowsByColumn) {
+  List list;
+  EXPECT_TRUE(list.empty());
+  list.reserve(2);
+  const auto first = random_row(1, 4, 100);
+  const auto second = random_row(2, 4, 100);
+  push(list, first);
+  push(list, second);
+  EXPECT_EQ(list.size(), 2U);
+  EXPECT_EQ(list.tuple(0), first);
+  EXPECT_EQ(list.tuple(1), second);
+  EXPECT_EQ(std::as_const(list).column<1>()[1], std::get<1>(second));
+  list.column<1>()[1] = -5;
+  EXPECT_EQ(std::get<1>(list.tuple(1)), -5);
+  EXPECT_GE(list.memory_bytes(), 2 * (sizeof(Rank) + 8 + sizeof(float) + 1 + 3));
+  list.resize(3);
+  EXPECT_EQ(list.tuple(2), (List::Tuple{}));
+  list.clear();
+  EXPECT_TRUE(list.empty());
+}
+
+TEST(TupleList, SortsByAnyColumnsAndKeepsTheOrderOfEqualKeys) {
+  // Below and above the size from which a radix sort is taken, with few keys and with many.
+  for (const std::uint64_t n : {0U, 1U, 2U, 200U, 5000U}) {
+    for (const std::uint64_t n_keys : {2U, 700U, 0xffffffffU}) {
+      const List list = random_list(n_keys, n, n_keys);
+      std::vector<List::Tuple> expected = rows_of(list);
+      const auto expect_sorted = [&](const List& sorted, auto&& key, const char* what) {
+        auto rows = expected;
+        std::stable_sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+        EXPECT_EQ(rows_of(sorted), rows) << what << ", " << n << " rows";
+      };
+      List sorted = list;
+      sorted.sort_by<1>();
+      expect_sorted(sorted, [](const auto& row) { return std::get<1>(row); }, "by a signed integer");
+      sorted = list;
+      sorted.sort_by<0, 3>();
+      expect_sorted(sorted, [](const auto& row) { return std::pair(std::get<0>(row), std::get<3>(row)); }, "by two");
+      sorted = list;
+      sorted.sort_by<2>();
+      expect_sorted(sorted, [](const auto& row) { return std::get<2>(row); }, "by a float");
+      sorted = list;
+      sorted.sort_by<3, 2, 1>();
+      expect_sorted(
+          sorted, [](const auto& row) { return std::tuple(std::get<3>(row), std::get<2>(row), std::get<1>(row)); },
+          "by three");
+    }
+  }
+}
+
+TEST(TupleList, SortsExtremeKeys) {
+  TupleList<std::int64_t, GlobalId, std::uint64_t, double> list;
+  constexpr auto low = std::numeric_limits<std::int64_t>::min();
+  constexpr auto high = std::numeric_limits<std::int64_t>::max();
+  constexpr std::size_t n = 1000;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t key = i % 4 == 0 ? low : i % 4 == 1 ? high : i % 4 == 2 ? -1 : 0;
+    list.push_back(key, GlobalId{key}, static_cast<std::uint64_t>(key), i % 3 == 0 ? std::nan("") : -double(i % 5));
+  }
+  const auto expect_ascending = [&](auto&& column) { EXPECT_TRUE(std::ranges::is_sorted(column)); };
+  list.sort_by<0>();
+  expect_ascending(std::as_const(list).column<0>());
+  list.sort_by<2>();
+  expect_ascending(std::as_const(list).column<2>());
+  list.sort_by<1>();
+  expect_ascending(std::as_const(list).column<1>());
+  list.sort_by<3>();
+  const auto numbers = std::as_const(list).column<3>();
+  const auto first_nan = std::ranges::find_if(numbers, [](double x) { return std::isnan(x); });
+  EXPECT_TRUE(std::is_sorted(numbers.begin(), first_nan));
+  EXPECT_TRUE(std::all_of(first_nan, numbers.end(), [](double x) { return std::isnan(x); }));
+  EXPECT_EQ(numbers.end() - first_nan, 334);
+}
+
+TEST(TupleList, ErasesWhatAPredicateNames) {
+  List list = random_list(7, 500, 50);
+  auto expected = rows_of(list);
+  std::erase_if(expected, [](const auto& row) { return std::get<1>(row) % 3 == 0; });
+  list.erase_if([&](std::size_t row) { return list.column<1>()[row] % 3 == 0; });
+  EXPECT_EQ(rows_of(list), expected);
+  list.erase_if([](std::size_t) { return false; });
+  EXPECT_EQ(rows_of(list), expected);
+  list.erase_if([](std::size_t) { return true; });
+  EXPECT_TRUE(list.empty());
+}
+
+/// Where rows of one rank go in a test case; known to all ranks.
+enum class Traffic { nothing, own, everywhere, one_receiver, one_sender, one_silent };
+constexpr std::array all_traffic{Traffic::nothing,      Traffic::own,        Traffic::everywhere,
+                                 Traffic::one_receiver, Traffic::one_sender, Traffic::one_silent};
+
+template <class TheList>
+typename TheList::Tuple made_row(std::uint64_t purpose, Rank from, std::uint64_t i, Rank to) {
+  typename TheList::Tuple row;
+  std::apply(
+      [&](auto&... values) {
+        std::uint64_t column = 0;
+        ((values = filled<std::remove_reference_t<decltype(values)>>(number({82, purpose, word(from), i, column++}))),
+         ...);
+      },
+      row);
+  std::get<Rank>(row) = to;
+  return row;
+}
+
+/// The list of any rank before the transfer.
+template <class TheList>
+std::vector<typename TheList::Tuple> list_of(Traffic traffic, std::uint64_t purpose, Rank rank) {
+  const auto chosen = static_cast<Rank>(number({83, purpose}) % word(world().size()));
+  std::vector<typename TheList::Tuple> rows;
+  if (traffic == Traffic::nothing || (traffic == Traffic::one_sender && rank != chosen) ||
+      (traffic == Traffic::one_silent && rank == chosen))
+    return rows;
+  const std::uint64_t n = number({84, purpose, word(rank)}) % 300;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    Rank to = static_cast<Rank>(number({85, purpose, word(rank), i}) % word(world().size()));
+    if (traffic == Traffic::own) to = rank;
+    if (traffic == Traffic::one_receiver) to = chosen;
+    rows.push_back(made_row<TheList>(purpose, rank, i, to));
+  }
+  return rows;
+}
+
+template <std::size_t I, class TheList>
+void expect_transferred(Route route) {
+  for (const Traffic traffic : all_traffic) {
+    const std::uint64_t purpose = number({86, word(static_cast<int>(traffic)), word(static_cast<int>(route))});
+    const Rank me = world().rank();
+    TheList list;
+    for (const auto& row : list_of<TheList>(traffic, purpose, me)) push(list, row);
+    transfer<I>(world(), list, {.route = route});
+    std::vector<typename TheList::Tuple> expected;
+    for (Rank from = 0; from < world().size(); ++from) {
+      for (auto row : list_of<TheList>(traffic, purpose, from)) {
+        if (std::get<I>(row) != me) continue;
+        std::get<I>(row) = from;
+        expected.push_back(row);
+      }
+    }
+    EXPECT_EQ(rows_of(list), expected) << "traffic " << static_cast<int>(traffic);
+  }
+}
+
+class Transfer : public testing::TestWithParam<Route> {};
+
+TEST_P(Transfer, BringsEachRowToItsRankAndNamesTheSender) {
+  expect_transferred<0, TupleList<Rank, std::int64_t, std::uint8_t, Blob<3>>>(GetParam());
+  expect_transferred<2, TupleList<Blob<5>, std::uint64_t, Rank>>(GetParam());
+}
+
+TEST_P(Transfer, CountsRowsThatAreNothingButADestination) { expect_transferred<0, TupleList<Rank>>(GetParam()); }
+
+TEST_P(Transfer, ThereAndBackIsTheSameList) {
+  TupleList<Rank, std::int64_t> list;
+  for (std::int64_t i = 0; i < 1000; ++i)
+    list.push_back(
+        static_cast<Rank>(number({87, word(world().rank()), static_cast<std::uint64_t>(i)}) % word(world().size())), i);
+  auto travelled = list;
+  transfer<0>(world(), travelled, {.route = GetParam()});
+  transfer<0>(world(), travelled, {.route = GetParam()});
+  list.sort_by<0>();
+  EXPECT_TRUE(travelled == list);
+}
+
+TEST_P(Transfer, ARankThatDoesNotExistIsNamedOnAllRanks) {
+  const auto fails = static_cast<Rank>(number({88}) % word(world().size()));
+  for (const Rank wrong : {-1, world().size(), std::numeric_limits<Rank>::max()}) {
+    TupleList<Rank, std::int64_t> list;
+    for (std::int64_t i = 0; i < 20; ++i) list.push_back(world().rank(), i);
+    if (world().rank() == fails) list.column<0>()[7] = wrong;
+    const auto before = list;
+    try {
+      transfer<0>(world(), list, {.route = GetParam()});
+      ADD_FAILURE() << "rank " << wrong << " was accepted";
+    } catch (const AgreedError& error) {
+      EXPECT_EQ(error.code(), ErrorCode::usage);
+      EXPECT_EQ(std::string(error.what()),
+                fmt::format("row 7 of a tuple list: is for rank {}, and ranks are 0 to {}", wrong, world().size() - 1));
+      EXPECT_EQ(error.first_rank(), fails);
+    }
+    EXPECT_TRUE(list == before);
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<Route>& info) {
+  constexpr std::array names{"automatic", "crystal", "direct"};
+  return names[static_cast<std::size_t>(info.param)];
+}
+INSTANTIATE_TEST_SUITE_P(Routes, Transfer, testing::Values(Route::automatic, Route::crystal, Route::direct), name_of);
+
+/// Messages of this rank in one transfer to all ranks, with a column of the given size.
+template <std::size_t n_bytes>
+std::uint64_t n_messages(Route route) {
+  TupleList<Rank, Blob<n_bytes>> list;
+  for (Rank to = 0; to < world().size(); ++to) list.push_back(to, filled<Blob<n_bytes>>(word(to)));
+  const std::uint64_t before = world().counters().messages_sent;
+  transfer<0>(world(), list, {.route = route});
+  EXPECT_EQ(list.size(), static_cast<std::size_t>(world().size()));
+  return world().counters().messages_sent - before;
+}
+
+TEST(TransferRoutes, CostTheMessagesTheySay) {
+  const auto n_others = word(world().size() - 1);
+  const auto n_stages = word(std::bit_width(static_cast<unsigned>(world().size() - 1)));
+  EXPECT_LE(n_messages<8>(Route::crystal), n_stages);
+  EXPECT_EQ(n_messages<8>(Route::direct), n_others);
+  // Small lists go by the router.
+  EXPECT_LE(n_messages<8>(Route::automatic), n_stages);
+}
+
+/// Collective calls of one automatic transfer to all ranks.
+template <std::size_t n_bytes>
+std::uint64_t n_collectives() {
+  const std::uint64_t before = world().counters().collectives;
+  (void)n_messages<n_bytes>(Route::automatic);
+  return world().counters().collectives - before;
+}
+
+TEST(TransferRoutes, AutomaticCostsOneReductionAndSendsLargeListsDirectly) {
+  if (world().size() < 3) GTEST_SKIP() << "two ranks have nothing to choose";
+  EXPECT_EQ(n_collectives<8>(), 1U);
+  EXPECT_EQ(n_collectives<200'000>(), 2U) << "the reduction and a consensus";
+}
+
+}  // namespace
+}  // namespace barrio::exchange
