@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "barrio/base/ids.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::exchange::detail {
+
+/// What goes between this rank and others: values of slots, grouped by peer, in order of the ids on both sides.
+struct GatherEdges {
+  std::vector<Rank> peers;  // ascending
+  std::vector<std::size_t> offsets{0};
+  std::vector<LocalId> slots;
+};
+
+/// How values that came are combined: for each slot its contributions by ascending rank.
+struct GatherFold {
+  static constexpr std::size_t own = std::numeric_limits<std::size_t>::max();
+  std::vector<LocalId> slots;
+  std::vector<std::size_t> offsets{0};
+  std::vector<std::size_t> rows;  // where the contribution stands among what came, or `own`
+};
+
+/// The positions of one rank by id, and who contributes to which. A slot is an id of this rank that has more than one
+/// position in all; slots are ascending by id.
+struct GatherPlan {
+  std::vector<std::size_t> position_offsets{0};
+  std::vector<LocalId> positions;  // of each slot, ascending
+  bool has_all = false;            // the same on all ranks
+  GatherEdges all;                 // to and from every sharer; empty unless has_all
+  GatherFold all_fold;
+  GatherEdges up;    // slots that another rank combines, by that rank
+  GatherEdges down;  // slots that this rank combines, by the other sharers
+  GatherFold down_fold;
+  std::vector<Rank> neighbours;    // sharers with whom messages are exchanged, ascending
+  std::uint64_t n_most_ranks = 1;  // ranks that share one id, at most, over all ranks
+
+  [[nodiscard]] std::size_t n_slots() const noexcept { return position_offsets.size() - 1; }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+};
+
+/// Find out who shares what. Collective. @param most_pairwise  fill `all` if no id is shared by more ranks than this
+GatherPlan plan_gather(mpi::Context& context, std::span<const GlobalId> ids, std::uint64_t most_pairwise);
+
+}  // namespace barrio::exchange::detail
