@@ -1,0 +1,315 @@
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "barrio/exchange/neighborhood.hpp"
+#include "barrio/exchange/router.hpp"
+
+/// Collectives among neighbours. Each is one round of a Neighborhood and calls no collective of MPI: ranks that are
+/// neighbours of each other make the same calls of the same type in the same order, and wait for nobody else. Errors
+/// are thrown on the ranks that find them; one that is thrown after the round leaves the neighbourhood fit for the
+/// next.
+///
+/// A neighbourhood has no root that all ranks know, and any number of ranks may be roots of one call. In a broadcast
+/// and a scatter a root says so itself, by giving what it sends. In a gather and a reduce each rank names the roots it
+/// sends to. Own values are not sent: only reductions count them, over the closed neighbourhood.
+///
+/// | call                         | MPI                                  | goes to                                   |
+/// |------------------------------|--------------------------------------|-------------------------------------------|
+/// | neighbor_broadcast           | Bcast from each root                 | all neighbours, one value                 |
+/// | neighbor_broadcastv          | the same; receivers learn the length | all neighbours, one list                  |
+/// | neighbor_scatter             | Scatter from each root               | each neighbour, a value of its own        |
+/// | neighbor_gather              | Gather at each root                  | the roots that are neighbours, one value  |
+/// | neighbor_allgather           | Neighbor_allgather                   | all neighbours, one value                 |
+/// | neighbor_allgatherv          | Neighbor_allgatherv                  | all neighbours, one list                  |
+/// | neighbor_alltoall            | Neighbor_alltoall                    | each neighbour, as many values of its own |
+/// | neighbor_alltoallv           | Neighbor_alltoallv, Scatterv, Gatherv| any of the neighbours, a list of its own  |
+/// | neighbor_alltoallw           | Neighbor_alltoallw                   | each neighbour, bytes the caller packs    |
+/// | neighbor_reduce, _allreduce  | -                                    | the roots, or all neighbours              |
+///
+/// Lengths travel with lists: nobody states what it is going to receive. Results are in ascending order of neighbours,
+/// the same on every run.
+/// Cost: one message per neighbour and direction, as any round; a list in a message of its own has 8 bytes of header.
+namespace barrio::exchange {
+
+/// A value that may travel in a round. A view would travel as its address, so views and pointers are refused.
+template <class T>
+concept Message = mpi::Trivial<T> && std::default_initializable<T> && alignof(T) <= 8 && !std::is_pointer_v<T> &&
+                  !std::ranges::view<T>;
+
+namespace detail {
+
+/// Count what comes from each neighbour in a call in which all send alike.
+class Tally {
+ public:
+  Tally(const Neighborhood& hood, std::string_view call, std::size_t n_each);
+  /// Expect nothing instead. Ranks that gather nothing do.
+  void expect_nothing() noexcept { n_each_ = 0; }
+  /// Find where the next message of a rank belongs among n_each of each neighbour; nothing for one too many.
+  std::optional<std::size_t> next_place(Rank from);
+  /// Once the round is over. @throws Error{usage} naming the lowest rank that sent another number than was expected
+  void check() const;
+
+ private:
+  std::string_view call_;
+  std::size_t n_each_;
+  std::vector<Rank> neighbours_;  // a copy: the end of a round may bring new ones
+  std::vector<std::size_t> n_taken_;
+  std::optional<Rank> stranger_;
+};
+
+void check_one_each(const Neighborhood& hood, std::string_view call, std::size_t n_given);
+void check_pieces(const Neighborhood& hood, std::string_view call, std::size_t n_given);
+void check_peers(const Neighborhood& hood, std::string_view call, std::span<const Rank> peers);
+/// @throws Error{usage} unless each sender comes once and no list ended within an item
+void check_lists(std::string_view call, std::span<const Rank> ascending, std::optional<Rank> torn);
+
+/// Read a round in which every neighbour sends n_each values: those of neighbours()[i] from i * n_each on.
+template <Message T>
+std::vector<T> take_from_all(Round<T>& round, Tally tally, std::size_t n) {
+  std::vector<T> values(n);
+  for (const auto& [from, value] : round.received())
+    if (const auto place = tally.next_place(from)) values[*place] = value;
+  tally.check();
+  return values;
+}
+
+/// Read a round in which some neighbours send one list.
+template <Message T>
+Parcels<T> take_lists(ByteRound& round, std::string_view call) {
+  Parcels<T> lists;
+  std::optional<Rank> torn;
+  bool is_ascending = true;
+  for (const auto& [from, bytes] : round.received()) {
+    const std::size_t n = bytes.size() / sizeof(T);
+    if (bytes.size() % sizeof(T) != 0) torn = from;
+    if (!lists.peers.empty() && lists.peers.back() >= from) is_ascending = false;
+    const std::size_t first = lists.items.size();
+    lists.items.resize(first + n);
+    if (n > 0) std::memcpy(&lists.items[first], bytes.data(), n * sizeof(T));
+    lists.peers.push_back(from);
+    lists.offsets.push_back(lists.items.size());
+  }
+  if (!is_ascending) {
+    std::vector<std::size_t> order(lists.n_peers());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t i) { return lists.peers[i]; });
+    Parcels<T> sorted;
+    sorted.items.reserve(lists.items.size());
+    for (const std::size_t i : order) sorted.add(lists.peers[i], lists.of(i));
+    lists = std::move(sorted);
+  }
+  check_lists(call, lists.peers, torn);
+  return lists;
+}
+
+template <Message T>
+void put_list(ByteRound& round, Rank to, std::span<const T> list) {
+  const std::span<std::byte> place = round.allocate(to, list.size_bytes());
+  if (!list.empty()) std::memcpy(place.data(), list.data(), list.size_bytes());
+}
+
+/// Fold own values and those of the neighbours in ascending order of ranks. @param n_below  neighbours below this rank
+template <Message T, class Combine>
+void fold(std::span<T> mine, const std::vector<T>& theirs, std::size_t n_below, Combine& combine) {
+  const std::size_t n = mine.size();
+  for (std::size_t c = 0; c < n; ++c) {
+    const std::size_t n_ranks = theirs.size() / n + 1;
+    const auto of = [&](std::size_t k) -> T {
+      if (k == n_below) return mine[c];
+      return theirs[(k < n_below ? k : k - 1) * n + c];
+    };
+    T total = of(0);
+    for (std::size_t k = 1; k < n_ranks; ++k) total = combine(total, of(k));
+    mine[c] = total;
+  }
+}
+
+[[nodiscard]] std::size_t n_neighbours_below(const Neighborhood& hood, Rank rank) noexcept;
+[[nodiscard]] bool contains(std::span<const Rank> ranks, Rank rank) noexcept;
+[[nodiscard]] std::vector<Rank> neighbours_among(const Neighborhood& hood, std::span<const Rank> ranks);
+
+}  // namespace detail
+
+/// Send one value to all neighbours from those ranks that are roots. One round.
+/// @param mine  nothing on a rank that is no root
+/// @return what the roots among the neighbours sent, by ascending rank
+template <Message T>
+[[nodiscard]] std::vector<Received<T>> neighbor_broadcast(Neighborhood& hood, const std::optional<T>& mine) {
+  auto round = hood.begin_round<T>();
+  for (std::size_t i = 0; mine && i < hood.neighbours().size(); ++i) round.channel(i).allocate() = *mine;
+  round.close();
+  auto values = round.collect();
+  std::vector<Rank> senders;
+  for (const auto& [from, value] : values) senders.push_back(from);
+  detail::check_lists("neighbor_broadcast", senders, {});
+  return values;
+}
+
+/// Send one list to all neighbours from those ranks that are roots. One round.
+/// @param mine  nothing on a rank that is no root; an empty list is one that is sent
+/// @return the lists of the roots among the neighbours
+template <Message T>
+[[nodiscard]] Parcels<T> neighbor_broadcastv(Neighborhood& hood,
+                                             std::optional<std::span<const std::type_identity_t<T>>> mine) {
+  auto round = hood.begin_byte_round();
+  if (mine)
+    for (const Rank to : hood.neighbours()) detail::put_list<T>(round, to, *mine);
+  round.close();
+  return detail::take_lists<T>(round, "neighbor_broadcastv");
+}
+
+/// Send each neighbour a value of its own from those ranks that are roots. One round. Lists: `neighbor_alltoallv`.
+/// @param mine  one value per neighbour, in the order of neighbours(); nothing on a rank that is no root
+/// @return what the roots among the neighbours sent, by ascending rank
+/// @throws Error{usage} before the round for another number of values
+template <Message T>
+[[nodiscard]] std::vector<Received<T>> neighbor_scatter(Neighborhood& hood,
+                                                        std::optional<std::span<const std::type_identity_t<T>>> mine) {
+  if (mine) detail::check_one_each(hood, "neighbor_scatter", mine->size());
+  auto round = hood.begin_round<T>();
+  for (std::size_t i = 0; mine && i < mine->size(); ++i) round.channel(i).allocate() = (*mine)[i];
+  round.close();
+  auto values = round.collect();
+  std::vector<Rank> senders;
+  for (const auto& [from, value] : values) senders.push_back(from);
+  detail::check_lists("neighbor_scatter", senders, {});
+  return values;
+}
+
+/// Bring one value of each neighbour to the roots. One round. Lists: `neighbor_alltoallv`.
+/// @param roots  those this rank knows, itself if it is one; any that are no neighbours are passed over. All neighbours
+/// of a root name it
+/// @return on a root the values in the order of neighbours(), without its own; empty elsewhere
+/// @throws Error{usage} if a neighbour of a root did not name it, or named one that is none
+template <Message T>
+[[nodiscard]] std::vector<T> neighbor_gather(Neighborhood& hood, std::span<const Rank> roots, const T& mine) {
+  const bool is_root = detail::contains(roots, hood.context().rank());
+  detail::Tally tally(hood, "neighbor_gather", 1);
+  if (!is_root) tally.expect_nothing();
+  const std::size_t n = is_root ? hood.neighbours().size() : 0;
+  const std::vector<Rank> near_roots = detail::neighbours_among(hood, roots);
+  auto round = hood.begin_round<T>();
+  for (const Rank to : near_roots) round.allocate(to) = mine;
+  round.close();
+  return detail::take_from_all(round, std::move(tally), n);
+}
+
+/// Send one value to all neighbours and get theirs. One round.
+/// @return values in the order of neighbours(), without the own one
+template <Message T>
+[[nodiscard]] std::vector<T> neighbor_allgather(Neighborhood& hood, const T& mine) {
+  const std::size_t n = hood.neighbours().size();
+  detail::Tally tally(hood, "neighbor_allgather", 1);
+  auto round = hood.begin_round<T>();
+  for (std::size_t i = 0; i < n; ++i) round.channel(i).allocate() = mine;
+  round.close();
+  return detail::take_from_all(round, std::move(tally), n);
+}
+
+/// Send one list to all neighbours and get theirs, which may have other lengths. One round.
+/// @return lists of all neighbours: `of(i)` is that of neighbours()[i]
+template <Message T>
+[[nodiscard]] Parcels<T> neighbor_allgatherv(Neighborhood& hood, std::span<const std::type_identity_t<T>> mine) {
+  return neighbor_broadcastv<T>(hood, mine);
+}
+
+/// Send each neighbour as many values of its own, and get as many. One round.
+/// @param mine  shape (neighbours().size(), n); n is the same on all ranks. Those of neighbours()[i] begin at i * n
+/// @return the values of neighbours()[i], from i * n on
+/// @throws Error{usage} before the round if the values cannot be shared out alike; after it if a neighbour sent another
+/// number
+template <Message T>
+[[nodiscard]] std::vector<T> neighbor_alltoall(Neighborhood& hood, std::span<const std::type_identity_t<T>> mine) {
+  detail::check_pieces(hood, "neighbor_alltoall", mine.size());
+  const std::size_t n_neighbours = hood.neighbours().size();
+  const std::size_t n_each = n_neighbours == 0 ? 0 : mine.size() / n_neighbours;
+  detail::Tally tally(hood, "neighbor_alltoall", n_each);
+  auto round = hood.begin_round<T>();
+  for (std::size_t i = 0; i < mine.size(); ++i) round.channel(i / n_each).allocate() = mine[i];
+  round.close();
+  return detail::take_from_all(round, std::move(tally), mine.size());
+}
+
+/// Send any of the neighbours a list of its own. One round. With peers = neighbours() everywhere it is MPI's; one rank
+/// alone that sends is a scatter of lists, one peer alone that all send to a gather.
+/// @return the lists of those that sent, empty ones among them
+/// @throws Error{usage} before the round for a peer that is no neighbour
+template <Message T>
+[[nodiscard]] Parcels<T> neighbor_alltoallv(Neighborhood& hood, const Parcels<T>& mine) {
+  detail::check_peers(hood, "neighbor_alltoallv", mine.peers);
+  auto round = hood.begin_byte_round();
+  for (std::size_t i = 0; i < mine.n_peers(); ++i) detail::put_list<T>(round, mine.peers[i], mine.of(i));
+  round.close();
+  return detail::take_lists<T>(round, "neighbor_alltoallv");
+}
+
+/// Send each neighbour bytes that are packed in place and unpacked in place: other types, strides and lengths for each.
+/// One round. Callbacks take i, the place in neighbours(); one that throws leaves the neighbours waiting.
+/// @param n_bytes_to  std::size_t (std::size_t i): what goes to a neighbour
+/// @param pack  (std::size_t i, std::span<std::byte>): write it, straight into the send buffer, 8-byte aligned
+/// @param unpack  (std::size_t i, std::span<const std::byte>): read what came, once per neighbour, in order of arrival:
+/// neighbours that write to places of their own give the same result on every run. Bytes live during the call
+template <class NumberOfBytes, class Pack, class Unpack>
+void neighbor_alltoallw(Neighborhood& hood, NumberOfBytes&& n_bytes_to, Pack&& pack, Unpack&& unpack) {
+  detail::Tally tally(hood, "neighbor_alltoallw", 1);
+  const std::size_t n = hood.neighbours().size();
+  auto round = hood.begin_byte_round();
+  for (std::size_t i = 0; i < n; ++i) pack(i, round.allocate(hood.neighbours()[i], n_bytes_to(i)));
+  round.close();
+  for (const auto& [from, bytes] : round.received())
+    if (const auto place = tally.next_place(from)) unpack(*place, bytes);
+  tally.check();
+}
+
+/// Combine own values with those of all neighbours, element by element, in ascending order of ranks: bitwise the same
+/// on every run, also where `combine` is not associative. One round.
+/// @param[in,out] values  as many on every rank
+/// @param combine  T (T, T)
+/// @throws Error{usage} if a neighbour gave another number
+template <Message T, class Combine>
+void neighbor_allreduce(Neighborhood& hood, std::span<T> values, Combine&& combine) {
+  const std::size_t n = hood.neighbours().size();
+  detail::Tally tally(hood, "neighbor_allreduce", values.size());
+  auto round = hood.begin_round<T>();
+  for (std::size_t i = 0; i < n; ++i)
+    for (const T& value : values) round.channel(i).allocate() = value;
+  round.close();
+  const std::vector<T> theirs = detail::take_from_all(round, std::move(tally), n * values.size());
+  detail::fold(values, theirs, detail::n_neighbours_below(hood, hood.context().rank()), combine);
+}
+/// The same for one value. @return the combined value
+template <Message T, class Combine>
+[[nodiscard]] T neighbor_allreduce(Neighborhood& hood, const T& mine, Combine&& combine) {
+  T value = mine;
+  neighbor_allreduce(hood, std::span<T>(&value, 1), combine);
+  return value;
+}
+
+/// Combine the values of each root and of its neighbours at the root, in ascending order of ranks. One round.
+/// @param roots  as in neighbor_gather
+/// @return the combined value on a root, nothing elsewhere
+/// @throws Error{usage} as neighbor_gather
+template <Message T, class Combine>
+[[nodiscard]] std::optional<T> neighbor_reduce(Neighborhood& hood, std::span<const Rank> roots, const T& mine,
+                                               Combine&& combine) {
+  const std::size_t n_below = detail::n_neighbours_below(hood, hood.context().rank());
+  const std::vector<T> theirs = neighbor_gather(hood, roots, mine);
+  if (!detail::contains(roots, hood.context().rank())) return {};
+  T value = mine;
+  detail::fold(std::span<T>(&value, 1), theirs, n_below, combine);
+  return value;
+}
+
+}  // namespace barrio::exchange
