@@ -18,6 +18,8 @@ Collective calls say so; the others are local. Calls that take long give Python'
 `cause`, `remedy` and `code` (the exit code of the command); after a collective call every rank raises the same one.
 """
 
+ORDER = ("Mesh", "Field", "MeshSet", "VtkhdfWriter", "Exchange", "Round")  # the others after them
+
 
 def tidy_types(text: str) -> str:
     """Types as a reader writes them: no module paths."""
@@ -92,7 +94,7 @@ def page(stub: str) -> str:
     lines = [HEAD, "## Functions\n"]
     lines += [member(node) for node in body if isinstance(node, ast.FunctionDef)]
     classes = [node for node in body if isinstance(node, ast.ClassDef)]
-    order = {"Mesh": 0, "Field": 1, "MeshSet": 2, "VtkhdfWriter": 3}
+    order = {name: i for i, name in enumerate(ORDER)}
     for node in sorted(classes, key=lambda c: order.get(c.name, len(order))):
         lines += describe_class(node)
     return "\n".join(lines) + "\n"

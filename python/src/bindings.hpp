@@ -5,9 +5,11 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <map>
@@ -111,6 +113,7 @@ void bind_errors(nb::module_& module);
 void bind_mesh(nb::module_& module);
 void bind_field(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_io(nb::module_& module);
+void bind_exchange(nb::module_& module);
 
 }  // namespace barrio::python
 

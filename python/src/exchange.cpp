@@ -1,0 +1,444 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "bindings.hpp"
+
+namespace barrio::python {
+namespace {
+
+using exchange::ByteRound;
+using exchange::Neighborhood;
+using exchange::NeighborhoodOptions;
+using exchange::Termination;
+
+constexpr std::array<std::pair<const char*, Termination>, 4> terminations{
+    {{"neighbourhood", Termination::neighbourhood},
+     {"introductions", Termination::introductions},
+     {"allreduce", Termination::allreduce},
+     {"consensus", Termination::consensus}}};
+
+Termination termination_of(const std::string& name) {
+  std::vector<std::string> known;
+  std::string list;
+  for (const auto& [word, termination] : terminations) {
+    if (word == name) return termination;
+    known.emplace_back(word);
+    list += (list.empty() ? "" : ", ") + known.back();
+  }
+  throw_usage(fmt::format("termination '{}'", name), "is not known." + did_you_mean(name, known), "there are " + list);
+}
+
+/// A round of a neighbourhood, and how far it is.
+struct OpenRound {
+  using Range = decltype(std::declval<ByteRound&>().received());
+
+  explicit OpenRound(Neighborhood& hood) : round(hood.begin_byte_round()) {}
+  ByteRound round;
+  std::optional<Range::Iterator> now;  // at the message handed out last
+  bool is_closed = false;
+};
+
+/// A neighbourhood with the context it was made in, and its round. What Python calls an Exchange.
+class SharedExchange {
+ public:
+  /// Collective. Ranks whose arguments are wrong are named on all.
+  SharedExchange(const CommArgument& comm, std::span<const Rank> neighbours, const NeighborhoodOptions& options)
+      : options_(options), context_(make_context(comm)) {
+    const nb::gil_scoped_release unlocked;
+    try {
+      // One that makes itself alone finds what is wrong with the neighbours.
+      agree_after(*context_, [&] { const Neighborhood alone(*context_, neighbours); });
+      hood_ = std::make_unique<Neighborhood>(*context_, neighbours, options);
+    } catch (const AgreedError&) {
+      context_.reset();  // every rank is here: the communicator can be freed
+      throw;
+    }
+  }
+  SharedExchange(const SharedExchange&) = delete;
+  SharedExchange& operator=(const SharedExchange&) = delete;
+  ~SharedExchange() {
+    if (open_) discard();
+  }
+
+  [[nodiscard]] Neighborhood& hood() const {
+    if (!hood_)
+      throw_usage("exchange", "was left in the middle of a round, and its neighbours wait for the rest",
+                  "end the job; errors that are expected are caught within the with block of a round");
+    return *hood_;
+  }
+  [[nodiscard]] Neighborhood& between_rounds() const {
+    if (open_)
+      throw_usage("exchange", fmt::format("is in round {} still", hood().epoch()),
+                  "read received() or collect() of that round to its end");
+    return hood();
+  }
+  OpenRound& begin() {
+    Neighborhood& hood = between_rounds();
+    const nb::gil_scoped_release unlocked;
+    open_ = std::make_unique<OpenRound>(hood);
+    return *open_;
+  }
+  /// The round was read to its end.
+  void end() noexcept { open_.reset(); }
+  /// Give up the round and all else as an exception would: Python's are invisible to C++. MPI may go on writing into
+  /// what was posted, and other ranks may not be here to free a communicator.
+  void discard() noexcept {
+    struct Unwinding {};
+    struct Drop {
+      SharedExchange& exchange;
+      ~Drop() {
+        exchange.open_.reset();
+        exchange.hood_.reset();
+        exchange.context_.reset();
+      }
+    };
+    try {
+      const Drop drop{*this};
+      throw Unwinding{};
+    } catch (const Unwinding&) {  // NOLINT: nothing is left to do
+    }
+  }
+  [[nodiscard]] bool is_in(const OpenRound* round) const noexcept { return round != nullptr && open_.get() == round; }
+  [[nodiscard]] const NeighborhoodOptions& options() const noexcept { return options_; }
+
+  /// Refuse a rank that messages cannot go to, in Python's words and before a round has begun.
+  void check_peer(Rank to) const {
+    const mpi::Context& context = hood().context();
+    if (to < 0 || to >= context.size())
+      throw_usage(fmt::format("rank {}", to), "is not a rank of this job", fmt::format("there are {}", context.size()));
+    if (options_.termination != Termination::neighbourhood || to == context.rank()) return;
+    if (!std::ranges::binary_search(hood().neighbours(), to))
+      throw_usage(fmt::format("rank {}", to), fmt::format("is not a neighbour of rank {}", context.rank()),
+                  "name it in neighbours, on both ranks, or meet it: termination=\"introductions\"");
+  }
+
+ private:
+  NeighborhoodOptions options_;
+  std::unique_ptr<mpi::Context> context_;
+  std::unique_ptr<Neighborhood> hood_;
+  std::unique_ptr<OpenRound> open_;
+};
+
+using ExchangePointer = std::shared_ptr<SharedExchange>;
+
+nb::object numpy() { return nb::module_::import_("numpy"); }
+
+std::string text(nb::handle object) { return nb::cast<std::string>(nb::str(object)); }
+
+nb::object checked_dtype(nb::handle wanted) {
+  nb::object dtype = numpy().attr("dtype")(wanted);
+  const std::string name = fmt::format("dtype {}", text(dtype));
+  if (nb::cast<bool>(dtype.attr("hasobject")))
+    throw_usage(name, "holds Python objects, which cannot travel", "pickle them and send the bytes, with dtype uint8");
+  if (nb::cast<std::size_t>(dtype.attr("itemsize")) == 0) throw_usage(name, "has no size", "give one, such as S8");
+  if (!dtype.attr("subdtype").is_none()) throw_usage(name, "has a shape", "give the dtype of one element");
+  return dtype;
+}
+
+/// The bytes of an object that shows them.
+class Bytes {
+ public:
+  Bytes(nb::handle of, int flags) {
+    if (PyObject_GetBuffer(of.ptr(), &view_, flags) != 0) throw nb::python_error();
+  }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+  ~Bytes() { PyBuffer_Release(&view_); }
+  [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(view_.len); }
+  [[nodiscard]] void* data() const noexcept { return view_.buf; }
+
+ private:
+  Py_buffer view_{};
+};
+
+/// Something that shows elements of a dtype as contiguous bytes: the data itself where it can, else a copy.
+nb::object packed(nb::handle data, nb::handle dtype) {
+  if (PyBytes_Check(data.ptr()) || PyByteArray_Check(data.ptr()) || PyMemoryView_Check(data.ptr())) {
+    const std::size_t n_bytes = Bytes(data, PyBUF_SIMPLE).size();
+    if (n_bytes % nb::cast<std::size_t>(dtype.attr("itemsize")) != 0)
+      throw_usage("message", fmt::format("has {} bytes, which is no whole number of {}", n_bytes, text(dtype)));
+    return nb::borrow(data);
+  }
+  const nb::object np = numpy();
+  const bool is_array = PyObject_IsInstance(data.ptr(), np.attr("ndarray").ptr()) == 1;
+  nb::object array;
+  if (is_array || dtype.attr("names").is_none()) array = np.attr("asarray")(data);
+  const auto is_integer = [](nb::handle type) {
+    return nb::cast<bool>(nb::str("iu").attr("__contains__")(type.attr("kind")));
+  };
+  // Tuples make a record only if it is named, an empty list has no type, and integers of Python fit or numpy says so.
+  if (!is_array && (!array.is_valid() || nb::cast<std::size_t>(array.attr("size")) == 0 ||
+                    (is_integer(array.attr("dtype")) && is_integer(dtype))))
+    array = np.attr("asarray")(data, dtype);
+  if (!nb::cast<bool>(np.attr("can_cast")(array.attr("dtype"), dtype, "same_kind")))
+    throw_usage("message", fmt::format("of {} would lose what {} cannot hold", text(array.attr("dtype")), text(dtype)),
+                "convert it with astype(), or begin the round with its dtype");
+  return np.attr("ascontiguousarray")(array, dtype).attr("reshape")(-1).attr("view")(np.attr("uint8"));
+}
+
+/// What Python calls a Round: messages that are arrays of one dtype.
+class PythonRound {
+ public:
+  using Message = std::pair<Rank, nb::object>;
+
+  PythonRound(ExchangePointer exchange, nb::handle dtype)
+      : exchange_(std::move(exchange)), dtype_(checked_dtype(dtype)), epoch_(exchange_->hood().epoch()) {
+    open_ = &exchange_->begin();
+  }
+  PythonRound(const PythonRound&) = delete;
+  PythonRound& operator=(const PythonRound&) = delete;
+  ~PythonRound() { discard(); }
+
+  void send(Rank to, nb::handle data) {
+    if (open_ == nullptr || still_open().is_closed)
+      throw_usage(fmt::format("round {}", epoch_), "is closed for sending",
+                  "send before the end of its with block, and before received() and collect()");
+    exchange_->check_peer(to);
+    put(to, packed(data, dtype_));
+  }
+  /// @pre `words` shows contiguous bytes of whole elements, and the peer is one that messages go to
+  void put(Rank to, nb::handle words) {
+    const Bytes bytes(words, PyBUF_SIMPLE);
+    const nb::gil_scoped_release unlocked;  // there may be no room yet
+    const std::span<std::byte> place = open_->round.allocate(to, bytes.size());
+    if (bytes.size() > 0) std::memcpy(place.data(), bytes.data(), bytes.size());
+  }
+  void close() {
+    if (open_ == nullptr || still_open().is_closed) return;
+    const nb::gil_scoped_release unlocked;
+    open_->round.close();
+    open_->is_closed = true;
+  }
+  /// Give up the round, unless it was read to its end.
+  void discard() noexcept {
+    if (exchange_->is_in(open_)) exchange_->discard();
+    open_ = nullptr;
+  }
+  /// The next message, or nothing at the end.
+  std::optional<Message> next() {
+    close();
+    if (open_ == nullptr) return {};
+    bool is_over = true;
+    try {
+      const nb::gil_scoped_release unlocked;
+      if (open_->now) {
+        ++*open_->now;
+      } else {
+        open_->now.emplace(open_->round.received().begin());
+      }
+      is_over = *open_->now == std::default_sentinel;
+    } catch (const Error&) {  // the last thing a round does
+      end();
+      throw;
+    }
+    if (is_over) {
+      end();
+      return {};
+    }
+    const auto [from, bytes] = **open_->now;
+    return Message{from, array_of(from, bytes)};
+  }
+  std::vector<Message> collect() {
+    std::vector<Message> all;
+    while (auto message = next()) all.push_back(std::move(*message));
+    std::ranges::stable_sort(all, {}, &Message::first);
+    return all;
+  }
+  [[nodiscard]] nb::object dtype() const { return dtype_; }
+  [[nodiscard]] std::string describe() const {
+    const bool is_open = exchange_->is_in(open_);
+    return fmt::format("<barrio.Round {} of {}, {}>", epoch_, text(dtype_),
+                       !is_open ? "over" : (open_->is_closed ? "receiving" : "sending"));
+  }
+
+ private:
+  [[nodiscard]] const OpenRound& still_open() const {
+    if (!exchange_->is_in(open_)) static_cast<void>(exchange_->hood());  // was given up: says so
+    return *open_;
+  }
+  void end() noexcept {
+    exchange_->end();
+    open_ = nullptr;
+  }
+  [[nodiscard]] nb::object array_of(Rank from, std::span<const std::byte> bytes) const {
+    const auto item_bytes = nb::cast<std::size_t>(dtype_.attr("itemsize"));
+    if (bytes.size() % item_bytes != 0)
+      throw_usage(fmt::format("message of {} bytes from rank {}", bytes.size(), from),
+                  fmt::format("is no whole number of {}", text(dtype_)), "begin the round with one dtype on all ranks");
+    const nb::object np = numpy();
+    const nb::object words = np.attr("empty")(bytes.size(), np.attr("uint8"));
+    const Bytes place(words, PyBUF_WRITABLE);
+    if (!bytes.empty()) std::memcpy(place.data(), bytes.data(), bytes.size());
+    return words.attr("view")(dtype_);
+  }
+
+  ExchangePointer exchange_;
+  nb::object dtype_;
+  std::uint64_t epoch_;
+  OpenRound* open_ = nullptr;  // the exchange's; null once it was read to its end
+};
+
+/// One message at most to each rank, and from each.
+nb::dict exchange_once(const ExchangePointer& exchange, nb::handle messages, nb::handle dtype) {
+  const nb::object checked = checked_dtype(dtype);
+  std::vector<PythonRound::Message> packed_messages;  // before the round: whatever is wrong, nobody waits
+  for (const nb::handle item : messages.attr("items")()) {
+    const auto to = nb::cast<Rank>(item[0]);
+    exchange->check_peer(to);
+    packed_messages.emplace_back(to, packed(item[1], checked));
+  }
+  PythonRound round(exchange, checked);
+  for (const auto& [to, words] : packed_messages) round.put(to, words);
+  nb::dict received;
+  Rank last = -1;
+  std::optional<Rank> twice;
+  for (auto& [from, array] : round.collect()) {
+    if (from == last) twice = from;
+    last = from;
+    received[nb::int_(from)] = std::move(array);
+  }
+  if (twice) throw_usage(fmt::format("rank {}", *twice), "sent more than one message", "receive them with round()");
+  return received;
+}
+
+}  // namespace
+
+void bind_exchange(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<PythonRound>(module, "Round",
+                          R"(One round of an Exchange: all ranks send, then all receive. Its verbs are local.
+
+At the end of its `with` block a round is closed for sending; read it to its end before the next one. Arrays are copied
+on the way out and on the way in, once each: what was sent may be changed at once, and what was received is yours. If the
+block raises, the round is given up and the Exchange with it, since others do not get what they wait for.)")
+      .def(
+          "send", &PythonRound::send, "to"_a, "data"_a, nb::sig("def send(self, to: int, data: typing.Any) -> None"),
+          "Send one message to a rank: anything numpy takes for an array, of any shape, or bytes. Arrives flat. Raises "
+          "UsageError if the round's dtype cannot hold it or messages cannot go to that rank.")
+      .def(
+          "received",
+          [](nb::handle_t<PythonRound> self) -> nb::object {
+            nb::cast<PythonRound&>(self).close();
+            return nb::borrow(self);
+          },
+          nb::sig("def received(self) -> collections.abc.Iterator[tuple[int, numpy.typing.NDArray[typing.Any]]]"),
+          "Messages as (source, array), in order of arrival. Closes the round for sending, and waits for more until it "
+          "is over.")
+      .def("collect", &PythonRound::collect,
+           nb::sig("def collect(self) -> list[tuple[int, numpy.typing.NDArray[typing.Any]]]"),
+           "All messages, by ascending source and for each in order of sending: the same on every run.")
+      .def_prop_ro("dtype", &PythonRound::dtype, nb::sig("def dtype(self) -> numpy.dtype"))
+      .def(
+          "__iter__", [](nb::handle_t<PythonRound> self) { return nb::borrow(self); },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[tuple[int, numpy.typing.NDArray[typing.Any]]]"))
+      .def(
+          "__next__",
+          [](PythonRound& self) {
+            auto message = self.next();
+            if (!message) throw nb::stop_iteration();
+            return std::move(*message);
+          },
+          nb::sig("def __next__(self) -> tuple[int, numpy.typing.NDArray[typing.Any]]"))
+      .def(
+          "__enter__", [](nb::handle_t<PythonRound> self) { return nb::borrow(self); },
+          nb::sig("def __enter__(self) -> Round"))
+      .def(
+          "__exit__",
+          [](PythonRound& self, nb::handle type, nb::handle, nb::handle) {
+            if (type.is_none()) {
+              self.close();
+            } else {
+              self.discard();
+            }
+          },
+          "type"_a.none(), "value"_a.none(), "traceback"_a.none(),
+          nb::sig("def __exit__(self, type: type[BaseException] | None, value: BaseException | None, "
+                  "traceback: types.TracebackType | None) -> None"))
+      .def("__repr__", &PythonRound::describe);
+
+  nb::class_<SharedExchange>(module, "Exchange",
+                             R"(Exchange arrays with a few neighbours in rounds, without collective calls.
+
+Making it is collective over comm. Neighbours are mutual: each rank lists those that list it. A round costs one message
+per neighbour at least. `termination` says who may be written to: "neighbourhood" the neighbours only, "introductions"
+their neighbours too, "allreduce" and "consensus" any rank, with a collective call in every round; who is met becomes a
+neighbour.)")
+      .def(
+          "__init__",
+          [](SharedExchange* self, const CommArgument& comm, const std::vector<Rank>& neighbours,
+             const std::string& termination, std::uint32_t packet_bytes, std::uint32_t ring_depth,
+             bool keeps_discovered, double stall_warning_seconds) {
+            new (self) SharedExchange(comm, neighbours,
+                                      {.packet_bytes = packet_bytes,
+                                       .ring_depth = ring_depth,
+                                       .termination = termination_of(termination),
+                                       .keeps_discovered = keeps_discovered,
+                                       .stall_warning_seconds = stall_warning_seconds});
+          },
+          "comm"_a, "neighbours"_a, nb::kw_only(), "termination"_a = "neighbourhood", "packet_bytes"_a = 0,
+          "ring_depth"_a = 0, "keeps_discovered"_a = true, "stall_warning_seconds"_a = 30.0)
+      .def(
+          "round",
+          [](const ExchangePointer& self, nb::handle dtype) { return std::make_unique<PythonRound>(self, dtype); },
+          "dtype"_a, nb::sig("def round(self, dtype: numpy.typing.DTypeLike) -> Round"),
+          "Begin a round of arrays of one dtype, the same on all ranks. Any that holds no Python objects, records too. "
+          "Local. Raises UsageError if the one before was not read to its end.")
+      .def("exchange", &exchange_once, "messages"_a, "dtype"_a,
+           nb::sig("def exchange(self, messages: collections.abc.Mapping[int, typing.Any], dtype: "
+                   "numpy.typing.DTypeLike) -> dict[int, numpy.typing.NDArray[typing.Any]]"),
+           "One round of one message at most to each rank. What came, by source in ascending order. Ranks without a "
+           "message call it with {}.")
+      .def_prop_ro(
+          "neighbours",
+          [](const SharedExchange& self) {
+            const auto all = self.hood().neighbours();
+            return std::vector<Rank>(all.begin(), all.end());
+          },
+          "Ascending.")
+      .def(
+          "set_neighbours",
+          [](SharedExchange& self, const std::vector<Rank>& neighbours) {
+            Neighborhood& hood = self.between_rounds();
+            const nb::gil_scoped_release unlocked;
+            hood.set_neighbours(neighbours);
+          },
+          "neighbours"_a,
+          "Give this rank other neighbours from the next round on. Local; the neighbours do the same, or both sides "
+          "wait for ever.")
+      .def(
+          "add_neighbours",
+          [](SharedExchange& self, const std::vector<Rank>& neighbours) {
+            Neighborhood& hood = self.between_rounds();
+            const nb::gil_scoped_release unlocked;
+            hood.add_neighbours(neighbours);
+          },
+          "neighbours"_a, "Add neighbours to those there are. As set_neighbours.")
+      .def(
+          "validate",
+          [](SharedExchange& self) {
+            const Neighborhood& hood = self.between_rounds();
+            const nb::gil_scoped_release unlocked;
+            hood.validate();
+          },
+          "Check that neighbours are mutual. Collective. Raises Error on all ranks, naming a pair that is not.")
+      .def_prop_ro(
+          "epoch", [](const SharedExchange& self) { return self.hood().epoch(); }, "Rounds done so far.")
+      .def_prop_ro("memory_bytes", [](const SharedExchange& self) { return self.hood().memory_bytes(); })
+      .def("__repr__", [](const SharedExchange& self) {
+        const Neighborhood& hood = self.hood();
+        return fmt::format("<barrio.Exchange of rank {} of {} with {} neighbours, {} rounds done>",
+                           hood.context().rank(), hood.context().size(), hood.neighbours().size(), hood.epoch());
+      });
+}
+
+}  // namespace barrio::python
