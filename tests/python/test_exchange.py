@@ -195,7 +195,7 @@ def test_wrong_neighbours_are_named_on_all_ranks(comm: MPI.Comm) -> None:
             assert caught.value.is_agreed
             assert caught.value.first_rank == last
     with pytest.raises(barrio.UsageError, match=r"Did you mean 'consensus'\?"):
-        barrio.Exchange(comm, [], termination="concensus")
+        barrio.Exchange(comm, [], termination="consenus")
     with pytest.raises(TypeError, match=r"mpi4py\.MPI\.Comm"):
         barrio.Exchange(None, [])
 

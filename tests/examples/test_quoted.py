@@ -1,0 +1,49 @@
+"""Code that a page quotes from an example is in the example, word for word."""
+
+import os
+import re
+import textwrap
+import unittest
+from pathlib import Path
+
+SOURCE = Path(os.environ["BARRIO_SOURCE"])
+# Pages, and the folders whose files they quote.
+QUOTES = {"docs/tutorial/neighbourhood-exchange.md": "examples/02-exchange"}
+FENCED = re.compile(r"^```(cpp|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def occurs(block: str, text: str) -> bool:
+    """Do these lines follow each other in the text, all indented alike?"""
+    wanted = textwrap.dedent(block).splitlines()
+    lines = text.splitlines()
+    return any(
+        textwrap.dedent("\n".join(lines[i : i + len(wanted)])).splitlines() == wanted
+        for i in range(len(lines) - len(wanted) + 1)
+    )
+
+
+class Quoted(unittest.TestCase):
+    def test_pages(self) -> None:
+        for page, folder in QUOTES.items():
+            files = [
+                path.read_text() for path in sorted((SOURCE / folder).iterdir()) if path.is_file()
+            ]
+            blocks = FENCED.findall((SOURCE / page).read_text())
+            self.assertGreater(len(blocks), 0, page)
+            for _, block in blocks:
+                with self.subTest(page=page):
+                    self.assertTrue(
+                        any(occurs(block, text) for text in files),
+                        f"{page} quotes what is in no file of {folder}:\n{block}",
+                    )
+
+    def test_finds_what_is_missing(self) -> None:
+        text = "a\n  b\n    c\n  d\n"
+        self.assertTrue(occurs("b\n  c\n", text))
+        self.assertFalse(occurs("b\nc\n", text))
+        self.assertFalse(occurs("b\nd\n", text))
+        self.assertFalse(occurs("bb\n", text))
+
+
+if __name__ == "__main__":
+    unittest.main()
