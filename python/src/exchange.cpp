@@ -21,11 +21,12 @@ using exchange::Neighborhood;
 using exchange::NeighborhoodOptions;
 using exchange::Termination;
 
-constexpr std::array<std::pair<const char*, Termination>, 4> terminations{
+constexpr std::array<std::pair<const char*, Termination>, 5> terminations{
     {{"neighbourhood", Termination::neighbourhood},
      {"introductions", Termination::introductions},
      {"allreduce", Termination::allreduce},
-     {"consensus", Termination::consensus}}};
+     {"consensus", Termination::consensus},
+     {"automatic", Termination::automatic}}};
 
 Termination termination_of(const std::string& name) {
   std::vector<std::string> known;
@@ -371,8 +372,8 @@ block raises, the round is given up and the Exchange with it, since others do no
 
 Making it is collective over comm. Neighbours are mutual: each rank lists those that list it. A round costs one message
 per neighbour at least. `termination` says who may be written to: "neighbourhood" the neighbours only, "introductions"
-their neighbours too, "allreduce" and "consensus" any rank, with a collective call in every round; who is met becomes a
-neighbour.)")
+their neighbours too, "automatic" the same by the cheaper way, "allreduce" and "consensus" any rank, with a collective
+call in every round; who is met becomes a neighbour.)")
       .def(
           "__init__",
           [](SharedExchange* self, const CommArgument& comm, const std::vector<Rank>& neighbours,
