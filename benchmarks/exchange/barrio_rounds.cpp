@@ -1,0 +1,72 @@
+// barrio itself, in each of its modes.
+#include <numeric>
+
+#include "barrio/exchange/neighborhood.hpp"
+#include "benchmarks/exchange/contenders.hpp"
+
+namespace barrio::bench {
+namespace {
+
+using exchange::Termination;
+
+template <Termination termination>
+class Barrio : public Contender {
+ public:
+  explicit Barrio(const Setup& setup)
+      : context_(setup.context),
+        neighbours_(setup.neighbours.begin(), setup.neighbours.end()),
+        hood_(setup.context, setup.neighbours,
+              {.packet_bytes = setup.packet_bytes,
+               .termination = termination,
+               .keeps_discovered = setup.keeps_discovered}) {
+    for (const Rank to : neighbours_) numbers_.push_back(number_of_pair(context_.rank(), to));
+  }
+  Tally round(const Work& work) override {
+    auto round = hood_.template begin_round<std::uint64_t>();
+    for (std::uint64_t i = 0; i < work.n; ++i)
+      for (std::size_t j = 0; j < neighbours_.size(); ++j) round.channel(j).allocate() = numbers_[j] + work.salt + i;
+    if constexpr (termination != Termination::neighbourhood) {
+      for (const Rank to : work.strangers) {
+        const std::uint64_t first = number_of_pair(context_.rank(), to) + work.salt;
+        for (std::uint64_t i = 0; i < work.n; ++i) round.allocate(to) = first + i;
+      }
+    }
+    round.close();
+    Tally tally;
+    for (const auto& [from, numbers] : round.received_runs()) {
+      tally.n += numbers.size();
+      tally.sum = std::accumulate(numbers.begin(), numbers.end(), tally.sum);
+    }
+    return tally;
+  }
+
+ private:
+  mpi::Context& context_;
+  std::vector<Rank> neighbours_;
+  std::vector<std::uint64_t> numbers_;
+  exchange::Neighborhood hood_;
+};
+
+}  // namespace
+
+std::vector<Kind> barrio_kinds() {
+  return {
+      {.name = "barrio",
+       .about = "Neighborhood, neighbours known",
+       .make = make_contender<Barrio<Termination::neighbourhood>>},
+      {.name = "barrio-intro",
+       .about = "the same, and to neighbours of neighbours",
+       .takes_strangers = true,
+       .make = make_contender<Barrio<Termination::introductions>>},
+      {.name = "barrio-allreduce",
+       .about = "the same, and to any rank: reductions",
+       .takes_strangers = true,
+       .make = make_contender<Barrio<Termination::allreduce>>},
+      {.name = "barrio-consensus",
+       .about = "the same, and to any rank: a barrier",
+       .takes_strangers = true,
+       .make = make_contender<Barrio<Termination::consensus>>},
+  };
+}
+
+}  // namespace barrio::bench

@@ -1,0 +1,89 @@
+#include "benchmarks/exchange/options.hpp"
+#ifdef BARRIO_MPI_SMPI
+#undef exit  // the simulator's compiler defines it, and CLI11 has a member of that name
+#endif
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "barrio/base/error.hpp"
+#include "benchmarks/exchange/contenders.hpp"
+#include "benchmarks/exchange/pattern.hpp"
+
+namespace barrio::bench {
+namespace {
+
+/// In a sweep: 8 bytes of data behind the header, then powers of four, and barrio's own choice.
+const std::vector<std::string> sweep{"barrio@24",   "barrio@64",    "barrio@256",   "barrio@1024",
+                                     "barrio@4096", "barrio@16384", "barrio@65536", "barrio"};
+
+void choose_contenders(Options& options) {
+  if (options.is_sweep) options.contenders = sweep;
+  const bool has_strangers = options.pattern == "meet";
+  if (options.contenders.empty()) {
+    if (has_strangers) options.contenders.emplace_back("meet-fixed");
+    for (const Kind& kind : all_kinds())
+      if (kind.make && kind.name != "meet-fixed" && (kind.takes_strangers || !has_strangers))
+        options.contenders.push_back(kind.name);
+  }
+  for (const std::string& name : options.contenders) {
+    const Kind kind = find_kind(name);
+    if (has_strangers && !kind.takes_strangers && name != "meet-fixed")
+      throw AgreedError(ErrorCode::usage,
+                        {.subject = fmt::format("contender '{}'", name),
+                         .cause = "writes to neighbours only, and in the pattern meet all ranks write "
+                                  "to others too"});
+  }
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(mpi::Context& context, int argc, char** argv) {
+  Options options;
+  CLI::App app{"Messages of 8 bytes to neighbours: barrio beside what one would write or pick instead"};
+  std::string names;
+  for (const Kind& kind : all_kinds())
+    names += fmt::format("\n  {:<17}{}", kind.name, kind.make ? kind.about : "not built: " + kind.lacking);
+  app.footer("Contenders:" + names + "\nbarrio@1024 has packets of 1024 bytes, and so have barrio's other modes.");
+  app.add_option(
+         "--pattern", options.pattern,
+         "ring; tile (Ovcharenko et al. 2012, figure 9); meet (tile, and new ranks at distance two in each round)")
+      ->check(CLI::IsMember(Pattern::names()))
+      ->capture_default_str();
+  const CLI::Option* iterations =
+      app.add_option("--iterations", options.iterations, "Messages to each neighbour in one round")
+          ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30U))
+          ->capture_default_str();
+  CLI::Option* contenders = app.add_option("--contenders", options.contenders, "Whom to run; all by default");
+  CLI::Option* packet_bytes =
+      app.add_option("--packet-bytes", options.packet_bytes, "Buffer size of barrio; 0: its own choice")
+          ->capture_default_str();
+  app.add_flag("--sweep", options.is_sweep, "barrio with packets of 24 bytes to 64 KiB; 15360 iterations by default")
+      ->excludes(contenders)
+      ->excludes(packet_bytes);
+  app.add_option("--repeats", options.n_repeats, "Repetitions, interleaved")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--max-seconds", options.max_seconds, "Leave out a contender whose round took longer")
+      ->capture_default_str();
+  app.add_option("--raw-limit", options.raw_limit, "Leave out raw if a rank has more messages than that in a round")
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "Of the choice of ranks in the pattern meet")->capture_default_str();
+  app.add_flag("--json", options.is_json, "Print one JSON document");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& wanted) {
+    if (context.is_root()) app.exit(wanted);
+    return {};
+  } catch (const CLI::ParseError& error) {
+    throw AgreedError(ErrorCode::usage, {.subject = "bench exchange", .cause = error.what(), .remedy = "see --help"});
+  }
+  if (options.is_sweep && options.pattern == "meet")
+    throw AgreedError(ErrorCode::usage,
+                      {.subject = "--sweep", .cause = "compares packets on ring or tile, not on meet"});
+  if (options.is_sweep && iterations->count() == 0) options.iterations = {15'360};
+  choose_contenders(options);
+  return options;
+}
+
+}  // namespace barrio::bench

@@ -1,0 +1,11 @@
+# Makes the target Zoltan::Zoltan. Debian builds it for Open MPI only; the caller decides if that fits.
+find_path(Zoltan_INCLUDE_DIR zoltan_comm.h PATH_SUFFIXES trilinos)
+find_library(Zoltan_LIBRARY NAMES trilinos_zoltan zoltan)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Zoltan REQUIRED_VARS Zoltan_LIBRARY Zoltan_INCLUDE_DIR)
+if(Zoltan_FOUND AND NOT TARGET Zoltan::Zoltan)
+  add_library(Zoltan::Zoltan INTERFACE IMPORTED)
+  target_include_directories(Zoltan::Zoltan SYSTEM INTERFACE ${Zoltan_INCLUDE_DIR})
+  target_link_libraries(Zoltan::Zoltan INTERFACE ${Zoltan_LIBRARY})
+endif()
+mark_as_advanced(Zoltan_INCLUDE_DIR Zoltan_LIBRARY)
