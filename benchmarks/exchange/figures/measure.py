@@ -1,0 +1,110 @@
+"""Run the benchmark for each figure."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ONE_MESSAGE = (
+    "barrio@24"  # packets of one message of 8 bytes: what the paper calls a buffer of 8 bytes
+)
+PACKETS = [24, 64, 256, 1024, 4096, 16384, 65536]
+PEERS = [
+    "neighbor",
+    "consensus",
+    "zoltan",
+    "zoltan-do",
+    "petsc-twosided",
+    "petsc-sf",
+    "petsc-sf-new",
+]
+MODES = ["barrio-intro", "barrio-allreduce", "barrio-consensus"]
+
+
+class Fault(Exception):
+    """What a person can act on."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run of the benchmark."""
+
+    name: str
+    ranks: int
+    pattern: str
+    iterations: list[int]
+    contenders: list[str]
+
+
+def plans(options: argparse.Namespace) -> list[Plan]:
+    """Return what is run for the figures, and for the comparison of a short round."""
+    ring = [1024, 15360, 30720, 46080, 61440]
+    tile = [64, 512, 1024, 1536, 2048]
+    if options.quick:
+        ring, tile = [256, 512, 1024], [8, 16, 32]
+    oracles = ["packed", "persistent"]
+    sizes = [f"barrio@{size}" for size in PACKETS]
+    return [
+        Plan(
+            "figure07", options.ring_ranks, "ring", ring, ["raw", ONE_MESSAGE, "barrio", *oracles]
+        ),
+        Plan(
+            "figure08", options.ring_ranks, "ring", ring[-1:], ["raw", *sizes, "barrio", *oracles]
+        ),
+        Plan(
+            "figure10", options.tile_ranks, "tile", tile, ["raw", ONE_MESSAGE, "barrio", *oracles]
+        ),
+        Plan("short", options.tile_ranks, "tile", tile[:1], [*oracles, "barrio", *MODES, *PEERS]),
+    ]
+
+
+def run(plan: Plan, options: argparse.Namespace, path: Path) -> dict[str, Any]:
+    """Measure, and keep the document."""
+    command = [str(options.barrio), "--ranks", str(plan.ranks), "bench", "exchange"]
+    built = _contenders_built([*command[:2], "1", *command[3:]])
+    contenders = [name for name in plan.contenders if name.partition("@")[0] in built]
+    repeats = 1 if options.quick else options.repeats
+    command += [
+        "--pattern",
+        plan.pattern,
+        "--repeats",
+        str(repeats),
+        "--raw-limit",
+        "200000",
+        "--json",
+    ]
+    command += ["--iterations", *map(str, plan.iterations), "--contenders", *contenders]
+    path.write_text(_output_of(command), encoding="utf-8")
+    return read(path)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a document of an earlier run."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Fault(f"{path} cannot be read: {error}") from error
+
+
+def _contenders_built(command: list[str]) -> set[str]:
+    """Ask the benchmark for its contenders: a round of one rank has all that this build can run."""
+    document = json.loads(_output_of([*command, "--iterations", "1", "--repeats", "1", "--json"]))
+    return {row["name"] for row in document["cases"][0]["contenders"]}
+
+
+def _output_of(command: list[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except OSError as error:
+        raise Fault(
+            f"{command[0]} cannot be started ({error.strerror}); build it, or name it by --barrio"
+        ) from error
+    if done.returncode != 0:
+        raise Fault(
+            f"`{' '.join(command)}` ended with code {done.returncode}:\n{done.stderr.strip()}"
+        )
+    return done.stdout
