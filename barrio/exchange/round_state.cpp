@@ -1,6 +1,8 @@
 #include "barrio/exchange/detail/round_state.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <utility>
 
 #include "barrio/base/assert.hpp"
@@ -99,6 +101,26 @@ std::vector<Rank> RoundState::unreachable() const {
   for (const Stranger& stranger : strangers_)
     if (!stranger.is_passed_on) lost.push_back(stranger.rank);
   return lost;
+}
+
+std::vector<std::uint64_t> RoundState::encoded() const {
+  std::vector<std::uint64_t> words{
+      introduces_ ? 1U : 0U, is_closed_ ? 1U : 0U, has_passed_ ? 1U : 0U, n_last_, n_passes_, n_parcels_};
+  words.insert(words.end(), has_last_.begin(), has_last_.end());
+  // The order in which lines were heard only decides the order of lines in the second wave.
+  std::vector<std::array<std::uint64_t, 3>> heard;
+  for (const Heard& one : heard_)
+    heard.push_back({one.channel, static_cast<std::uint64_t>(one.line.rank), one.line.n_bytes});
+  std::ranges::sort(heard);
+  words.push_back(heard.size());
+  for (const auto& one : heard) words.insert(words.end(), one.begin(), one.end());
+  words.push_back(strangers_.size());
+  for (const Stranger& stranger : strangers_) {
+    words.push_back(static_cast<std::uint64_t>(stranger.rank));
+    words.push_back(stranger.is_passed_on ? 1 : 0);
+  }
+  for (const Rank writer : writers_) words.push_back(static_cast<std::uint64_t>(writer));
+  return words;
 }
 
 }  // namespace barrio::exchange::detail

@@ -29,10 +29,8 @@ struct Introduction {
 /// leaves new neighbours without collectives to future work.
 class RoundState {
  public:
-  /// @param neighbours  ascending; outlives the round
+  /// @param neighbours  ascending; outlives the round and its copies
   void begin(std::span<const Rank> neighbours, bool introduces);
-  /// The same neighbours at another place in memory: what a copy needs.
-  void rebind(std::span<const Rank> neighbours) noexcept { neighbours_ = neighbours; }
 
   /// Say whom this rank has written to besides its neighbours, without repetition. It comes before the first last packet
   /// leaves: a neighbour may answer that one while others are still to be sent.
@@ -57,6 +55,10 @@ class RoundState {
   [[nodiscard]] std::vector<Rank> discovered() const;
   /// Strangers that no neighbour knows: their parcels were lost. @pre `is_over()`
   [[nodiscard]] std::vector<Rank> unreachable() const;
+
+  /// All that decides how the round goes on, but for the neighbours: two states of equal words do the same from here
+  /// on, whatever came in which order. For searches through all states.
+  [[nodiscard]] std::vector<std::uint64_t> encoded() const;
 
  private:
   struct Heard {
