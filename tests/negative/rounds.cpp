@@ -1,0 +1,124 @@
+// A round of messages that goes wrong in the way the first argument names. expect.py launches it and checks how the
+// job ends.
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/run.hpp"
+
+namespace {
+
+using namespace barrio;
+using exchange::Neighborhood;
+using Round = exchange::Round<int>;
+
+Error torn_file() {
+  return {ErrorCode::bad_input, {.subject = "wing.h5m", .cause = "is truncated", .remedy = "copy it again"}};
+}
+
+void say(const char* text) {
+  std::fputs((std::string(text) + "\n").c_str(), stdout);
+  std::fflush(stdout);
+}
+
+/// All border on all.
+Neighborhood make_hood(Context& context) {
+  std::vector<Rank> others;
+  for (Rank rank = 0; rank < context.size(); ++rank)
+    if (rank != context.rank()) others.push_back(rank);
+  return {context, others};
+}
+
+/// One round in which each rank writes to all and to itself. The last rank calls what is given, and the others wait
+/// for it in the round.
+struct Interrupted {
+  std::function<void(Round&)> before_write = {};
+  std::function<void(Round&)> before_close = {};
+  std::function<void(Round&)> before_read = {};
+  std::function<void(Round&)> at_message = {};
+};
+void do_round(Context& context, const Interrupted& interrupted) {
+  Neighborhood hood = make_hood(context);
+  const auto call = [&](const std::function<void(Round&)>& act, Round& round) {
+    if (context.rank() == context.size() - 1 && act) act(round);
+  };
+  auto round = hood.begin_round<int>();
+  call(interrupted.before_write, round);
+  for (Rank to = 0; to < context.size(); ++to) round.allocate(to) = to;
+  call(interrupted.before_close, round);
+  round.close();
+  call(interrupted.before_read, round);
+  for ([[maybe_unused]] const auto& [from, message] : round.received()) call(interrupted.at_message, round);
+  agree(context, {});
+}
+
+void throw_and_agree(Context& context) {
+  Status status;
+  do_round(context, {.at_message = [&](Round&) { status = capture([] { throw torn_file(); }); }});
+  agree(context, status);
+}
+
+void begin_twice(Context& context) {
+  Neighborhood hood = make_hood(context);
+  const auto first = hood.begin_round<int>();
+  const auto second = hood.begin_round<int>();
+}
+
+void drop(Context& context) {
+  Neighborhood hood = make_hood(context);
+  auto round = hood.begin_round<int>();
+  round.close();
+}
+
+/// Rank 0 counts on the last rank, which knows nothing of it.
+Neighborhood make_one_sided(Context& context) {
+  std::vector<Rank> others;
+  if (context.rank() == 0) others.push_back(context.size() - 1);
+  return {context, others, {.stall_warning_seconds = 0.1}};
+}
+void wait_for_a_rank_that_does_not_know(Context& context) {
+  Neighborhood hood = make_one_sided(context);
+  auto round = hood.begin_round<int>();
+  round.close();
+  (void)round.collect();
+  agree(context, {});
+}
+
+const std::map<std::string, std::function<void(Context&)>> scenarios{
+    {"success", [](Context& context) { do_round(context, {}); }},
+    {"throws_before_writing",
+     [](Context& context) { do_round(context, {.before_write = [](Round&) { throw torn_file(); }}); }},
+    {"throws_after_writing",
+     [](Context& context) { do_round(context, {.before_close = [](Round&) { throw torn_file(); }}); }},
+    {"throws_in_reading",
+     [](Context& context) { do_round(context, {.at_message = [](Round&) { throw torn_file(); }}); }},
+    {"throws_and_agrees", throw_and_agree},
+    {"closes_twice", [](Context& context) { do_round(context, {.before_close = [](Round& r) { r.close(); }}); }},
+    {"reads_before_close",
+     [](Context& context) { do_round(context, {.before_close = [](Round& r) { (void)r.collect(); }}); }},
+    {"writes_after_close",
+     [](Context& context) { do_round(context, {.before_read = [](Round& r) { r.allocate(0) = 1; }}); }},
+    {"begins_twice", begin_twice},
+    {"drops", drop},
+    {"one_sided", wait_for_a_rank_that_does_not_know},
+    {"one_sided_validated", [](Context& context) { make_one_sided(context).validate(); }},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto scenario = scenarios.find(argc > 1 ? argv[1] : "");
+  if (scenario == scenarios.end()) {
+    say("no such scenario");
+    return 99;
+  }
+  mpi::RunOptions options;
+  options.context.agree_limit_seconds = 4.0;
+  const int code = barrio::run(argc, argv, scenario->second, options);
+  say("run() returned");
+  return code;
+}
