@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <random>
 #include <vector>
 
@@ -20,6 +21,12 @@ struct Script {
 
   [[nodiscard]] int n_epochs() const { return static_cast<int>(neighbours.size()); }
   [[nodiscard]] int n_ranks() const { return static_cast<int>(neighbours.front().size()); }
+  /// Between neighbours in the first round.
+  [[nodiscard]] std::size_t n_edges() const {
+    std::size_t n = 0;
+    for (const auto& list : neighbours.front()) n += list.size();
+    return n / 2;
+  }
   [[nodiscard]] bool has_strangers() const {
     return std::ranges::any_of(strangers, [](const Lists& lists) {
       return std::ranges::any_of(lists, [](const auto& list) { return !list.empty(); });
