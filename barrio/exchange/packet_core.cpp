@@ -379,7 +379,6 @@ void PacketCore::close() {
   for (const Parcel& parcel : outgoing_)
     if (!is_collective() && parcel.to != context_.rank())
       strangers.push_back({parcel.to, 0, 8 * words_of(parcel.used_bytes)});
-  state_.introduce(strangers);
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) flush_last(channel, strangers);
   for (Parcel& parcel : outgoing_) {
     const PacketHeader header = make_header(parcel.used_bytes - header_bytes, 1, 1);
@@ -394,7 +393,8 @@ void PacketCore::close() {
   }
   std::erase_if(outgoing_, [&](const Parcel& parcel) { return parcel.to == context_.rank(); });
   closed_ = true;
-  state_.close();
+  state_.close(strangers);
+  for (const std::size_t channel : std::exchange(early_passes_, {})) take_packet(channel);
   if (state_.wants_pass()) send_passes();
 }
 
@@ -421,6 +421,10 @@ void PacketCore::send_passes() {
 }
 
 void PacketCore::take_packet(std::size_t channel) {
+  if (state_.has_last(channel) && !closed_) {  // answered before this rank's last packets have left to all
+    early_passes_.push_back(channel);
+    return;
+  }
   Receiver& receiver = receivers_[channel];
   const PacketHeader header = header_of(receiver.posted);
   last_heard_ = MPI_Wtime();

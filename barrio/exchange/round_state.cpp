@@ -23,15 +23,11 @@ void RoundState::begin(std::span<const Rank> neighbours, bool introduces) {
   writers_.clear();
 }
 
-void RoundState::introduce(std::span<const Introduction> strangers) {
+void RoundState::close(std::span<const Introduction> strangers) {
   BARRIO_ASSERT(cheap, !is_closed_ && (introduces_ || strangers.empty()), strangers.size());
+  is_closed_ = true;
   for (const Introduction& line : strangers) strangers_.push_back({line.rank, false});
   std::ranges::sort(strangers_, {}, &Stranger::rank);
-}
-
-void RoundState::close() {
-  BARRIO_ASSERT(cheap, !is_closed_);
-  is_closed_ = true;
 }
 
 void RoundState::take_last(std::size_t channel, std::span<const Introduction> introductions) {

@@ -50,17 +50,28 @@ class ModelRank {
   [[nodiscard]] int epoch() const { return epoch_; }
   [[nodiscard]] bool is_done() const { return epoch_ == script_->n_epochs(); }
   [[nodiscard]] bool may_close() const { return !is_done() && !is_closed_; }
-  [[nodiscard]] bool has_posted(Rank from) const { return posted_[at(from)] != 0; }
+  /// Whether a message of that rank could be taken in now. A second wave waits while this rank is still closing.
+  [[nodiscard]] bool is_open_to(Rank from) const {
+    if (posted_[at(from)] == 0) return false;
+    if (is_closed_ || script_->takes_passes_while_closing) return true;
+    const auto found = std::ranges::lower_bound(neighbours(), from);
+    return !state_.has_last(static_cast<std::size_t>(found - neighbours().begin()));
+  }
 
+  /// Go on closing the round: the packets to one more neighbour. They may have to wait for room in the send ring, so
+  /// messages are taken in between; not so behind the last one.
   Effects close() {
     Effects effects;
     const auto& strangers = script_->strangers[at(epoch_)][at(me_)];
     std::vector<exchange::detail::Introduction> lines;
     for (const Rank to : strangers) lines.push_back({to, 0, n_bytes_to(to)});
-    for (const Rank to : neighbours()) {
+    if (n_told_ < neighbours().size()) {
+      const Rank to = neighbours()[n_told_];
       for (int k = 1; k < script_->n_packets; ++k) send(effects, to, ModelMessage::Kind::packet, {});
       send(effects, to, ModelMessage::Kind::last, lines);
+      n_told_ += 1;
     }
+    if (n_told_ < neighbours().size()) return effects;
     for (const Rank to : strangers) send(effects, to, ModelMessage::Kind::parcel, {});
     is_closed_ = true;
     state_.close(lines);
@@ -91,7 +102,14 @@ class ModelRank {
       }
     } else {
       posted_[at(from)] = 0;
-      if (message.kind != Kind::pass) effects.fault = "a packet came after the last packet";
+      if (message.kind != Kind::pass) {
+        effects.fault = "a packet came after the last packet";
+        return effects;
+      }
+      if (!is_closed_ && !message.lines.empty()) {
+        effects.fault = "a second wave with content came before the round was closed";
+        return effects;
+      }
       for (const exchange::detail::Introduction& line : state_.take_pass(channel, message.lines)) {
         posted_[at(line.rank)] = 1;
         if (line.n_bytes != n_bytes_to(me_)) effects.fault = "a parcel has another size than announced";
@@ -102,7 +120,7 @@ class ModelRank {
   }
 
   [[nodiscard]] std::vector<std::uint64_t> encoded() const {
-    std::vector<std::uint64_t> words{static_cast<std::uint64_t>(epoch_), is_closed_ ? 1U : 0U};
+    std::vector<std::uint64_t> words{static_cast<std::uint64_t>(epoch_), n_told_, is_closed_ ? 1U : 0U};
     if (is_done()) return words;
     words.insert(words.end(), posted_.begin(), posted_.end());
     words.insert(words.end(), taken_.begin(), taken_.end());
@@ -121,6 +139,7 @@ class ModelRank {
   }
 
   void begin() {
+    n_told_ = 0;
     is_closed_ = false;
     const std::size_t n = at(script_->n_ranks());
     posted_.assign(n, 0);
@@ -164,6 +183,7 @@ class ModelRank {
   const Script* script_;
   Rank me_;
   int epoch_ = 0;
+  std::size_t n_told_ = 0;  // neighbours that got their last packet
   bool is_closed_ = false;
   State state_;
   // By rank, of this round: receives posted, packets and parcels taken in, messages sent.
@@ -271,13 +291,13 @@ class Model {
 
  private:
   using Id = std::uint32_t;
-  static constexpr Id no_message = std::numeric_limits<Id>::max();  // the step is to close the round
+  static constexpr Id no_message = std::numeric_limits<Id>::max();  // the step is to go on closing
 
   /// The state of each rank, then the queue of each directed pair of ranks.
   using Global = std::vector<Id>;
   struct Step {
     std::uint16_t rank;
-    std::uint16_t from;  // the rank itself: it closes its round
+    std::uint16_t from;  // the rank itself: it goes on closing its round
   };
   struct Origin {
     std::uint32_t parent;
@@ -408,7 +428,7 @@ class Model {
     const ModelRank<State>& rank = ranks_[r].locals[global[r]].rank;
     if (rank.may_close()) steps.push_back({static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(r)});
     for (std::size_t from = 0; from < n_; ++from) {
-      if (from == r || !rank.has_posted(static_cast<Rank>(from))) continue;
+      if (from == r || !rank.is_open_to(static_cast<Rank>(from))) continue;
       if (next_in(global[place_of_queue(from, r)], rank.epoch()).message != no_message)
         steps.push_back({static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(from)});
     }
@@ -453,7 +473,7 @@ class Model {
   }
   [[nodiscard]] static std::string describe(Step step) {
     std::string text = "rank " + std::to_string(step.rank);
-    if (step.from == step.rank) return text + " closes";
+    if (step.from == step.rank) return text + " goes on closing";
     return text + " hears rank " + std::to_string(step.from);
   }
 

@@ -15,9 +15,10 @@ using Lists = std::vector<std::vector<Rank>>;
 /// What happens in some rounds of one Neighborhood: who borders on whom, and who writes to which strangers.
 struct Script {
   bool introduces = true;
-  int n_packets = 1;              ///< on each directed edge in each round, with the last one
-  std::vector<Lists> neighbours;  ///< [epoch][rank], mutual
-  std::vector<Lists> strangers;   ///< [epoch][rank], at two hops
+  int n_packets = 1;                        ///< on each directed edge in each round, with the last one
+  bool takes_passes_while_closing = false;  ///< which is wrong, see the test
+  std::vector<Lists> neighbours;            ///< [epoch][rank], mutual
+  std::vector<Lists> strangers;             ///< [epoch][rank], at two hops
 
   [[nodiscard]] int n_epochs() const { return static_cast<int>(neighbours.size()); }
   [[nodiscard]] int n_ranks() const { return static_cast<int>(neighbours.front().size()); }

@@ -22,12 +22,6 @@ TEST(RoundProtocol, EveryStateOfEverySystemOfThreeRanks) {
   expect_every_state_right(all_scripts(3, 3, Next::kept), "3 ranks, 3 rounds, the same neighbours");
 }
 
-TEST(RoundProtocol, EveryStateOfEverySystemOfFourRanks) {
-  if (world().size() > 1) GTEST_SKIP() << "alike on any number of ranks";
-  expect_every_state_right(all_scripts(4, 2, Next::grown), "4 ranks, 2 rounds, who meets stays together");
-  expect_every_state_right(all_scripts(4, 2, Next::kept), "4 ranks, 2 rounds, the same neighbours");
-}
-
 TEST(RoundProtocol, EveryStateWithoutIntroductions) {
   if (world().size() > 1) GTEST_SKIP() << "alike on any number of ranks";
   for (const int n_ranks : {3, 4}) {
@@ -38,7 +32,7 @@ TEST(RoundProtocol, EveryStateWithoutIntroductions) {
   }
 }
 
-TEST(RoundProtocol, RandomOrdersOfRandomGraphs) { expect_random_orders_right(15, 1000); }
+TEST(RoundProtocol, RandomOrdersOfRandomGraphs) { expect_random_orders_right(15, 200 / world().size()); }
 
 // The checks above can fail: each variant leaves out one thing that the proof of decision 0007 needs.
 template <class State>
@@ -74,6 +68,15 @@ TEST(RoundProtocol, BrokenVariantsAreCaught) {
     expect_caught<WaitsForSilentRanks>(script, "deadlock");
   }
   expect_caught<CountsLinesTwice>(square, "deadlock");
+}
+
+TEST(RoundProtocol, SecondWavesMustWaitWhileARankIsClosing) {
+  if (world().size() > 1) GTEST_SKIP() << "alike on any number of ranks";
+  // Rank 2 has told rank 1, and waits for room to tell rank 3; rank 1 answers with a receipt.
+  Script line = one_round({{1}, {0, 2}, {1, 3}, {2}}, {{}, {}, {0}, {}});
+  EXPECT_EQ(Model<RoundState>(line).search(1'000'000).fault, "");
+  line.takes_passes_while_closing = true;
+  expect_caught<RoundState>(line, "a second wave with content came before the round was closed");
 }
 
 TEST(RoundState, NamesStrangersThatNobodyKnows) {

@@ -170,9 +170,10 @@ class PacketCore {
   std::vector<MPI_Request> requests_;
   std::size_t n_fixed_requests_ = 0;
   std::vector<int> completed_;
-  std::vector<Parcel> outgoing_;   // ascending
-  std::vector<Arrived> incoming_;  // parcels that were announced; their requests are the last ones
-  std::vector<Arrived> arrived_;   // in order of arrival; not yet read from n_read_ on
+  std::vector<std::size_t> early_passes_;  // channels whose second wave came before the round was closed
+  std::vector<Parcel> outgoing_;           // ascending
+  std::vector<Arrived> incoming_;          // parcels that were announced; their requests are the last ones
+  std::vector<Arrived> arrived_;           // in order of arrival; not yet read from n_read_ on
   std::size_t n_read_ = 0;
   std::optional<Arrived> in_reading_;
   std::vector<FormerNeighbour> former_;  // left since the last round; they may come back before the next one

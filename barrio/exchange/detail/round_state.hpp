@@ -32,11 +32,8 @@ class RoundState {
   /// @param neighbours  ascending; outlives the round and its copies
   void begin(std::span<const Rank> neighbours, bool introduces);
 
-  /// Say whom this rank has written to besides its neighbours, without repetition. It comes before the first last packet
-  /// leaves: a neighbour may answer that one while others are still to be sent.
-  void introduce(std::span<const Introduction> strangers);
-  /// This rank has sent its last packets.
-  void close();
+  /// This rank has sent its last packets. @param strangers  whom it has written to besides, without repetition
+  void close(std::span<const Introduction> strangers);
   /// The last packet of a neighbour came, with its introductions.
   void take_last(std::size_t channel, std::span<const Introduction> introductions);
   /// The second wave of a neighbour came. @return the parcels this rank now knows of and did not before
