@@ -53,8 +53,9 @@ class NewNeighbours : public testing::TestWithParam<Way> {};
 
 TEST_P(NewNeighbours, GetAllAndBecomeNeighbours) {
 #ifdef BARRIO_MPI_SMPI
-  if (GetParam().termination == Termination::allreduce && GetParam().packet_bytes < 1024)
-    GTEST_SKIP() << "many polls for agreements take minutes in the simulator";
+  const bool polls =
+      GetParam().termination == Termination::allreduce || GetParam().termination == Termination::consensus;
+  if (polls && GetParam().packet_bytes == 24U) GTEST_SKIP() << "many polls for agreements are slow in the simulator";
 #endif
   const Rank me = world().rank();
   for (const Graph graph : {Graph::none, Graph::ring, Graph::random}) {
@@ -259,6 +260,7 @@ TEST(Neighborhood, ARankThatWaitsLongSaysForWhom) {
 }
 #endif
 
+#ifndef BARRIO_MPI_SMPI  // where all ranks have one stderr
 TEST(Neighborhood, ListsThatAreNotMutualAreNamed) {
   if (world().size() < 2) GTEST_SKIP() << "one rank has no lists that differ";
   // Rank 0 takes rank 1 for a neighbour and lists it; rank 1 does not. What rank 0 says would never be read.
@@ -285,6 +287,7 @@ TEST(Neighborhood, ListsThatAreNotMutualAreNamed) {
   }
   mpi::wait(request, world().wait_policy());
 }
+#endif
 
 TEST(Neighborhood, ARankMayWriteToItself) {
   Neighborhood hood(world(), {});
