@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <fstream>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -37,24 +42,26 @@ TEST(LongRoundProtocol, EveryStateOfOneRoundOfFiveRanks) {
 TEST(LongRoundProtocol, EveryStateOfTwoPacketsPerEdge) {
   if (world().size() > 1) GTEST_SKIP() << "alike on any number of ranks";
   std::vector<Script> scripts = all_scripts(4, 2, Next::grown);
-  std::erase_if(scripts, [](const Script& script) { return script.n_edges() > 4; });
+  std::erase_if(scripts, [](const Script& script) { return script.n_edges() > 3; });
   for (Script& script : scripts) script.n_packets = 2;
-  expect_every_state_right(scripts, "4 ranks, up to 4 edges, 2 rounds of two packets, who meets stays together");
+  expect_every_state_right(scripts, "4 ranks, up to 3 edges, 2 rounds of two packets, who meets stays together");
   std::erase_if(scripts, [](const Script& script) { return script.has_strangers(); });
   for (Script& script : scripts) script.introduces = false;
-  expect_every_state_right(scripts, "4 ranks, up to 4 edges, 2 rounds of two packets, neighbours only");
+  expect_every_state_right(scripts, "4 ranks, up to 3 edges, 2 rounds of two packets, neighbours only");
 }
 
-TEST(LongRoundProtocol, MillionsOfRandomOrders) { expect_random_orders_right(300, 5000); }
+TEST(LongRoundProtocol, MillionsOfRandomOrders) { expect_random_orders_right(250, 2000); }
 
 TEST(LongRandomRounds, SmallMessages) {
-  for (int which = 100; which < 300 && !HasFailure(); ++which)
-    expect_rounds_right(which, {.n_rounds = 8, .n_messages = 1000, .n_bytes = 1'000'000, .largest = 20'000});
+  for (int which = 100; which < 300; ++which)
+    if (!expect_rounds_right(which, {.n_rounds = 8, .n_messages = 1000, .n_bytes = 1'000'000, .largest = 20'000}))
+      break;
 }
 
 TEST(LongRandomRounds, MessagesOfUpTo16Megabytes) {
-  for (int which = 300; which < 332 && !HasFailure(); ++which)
-    expect_rounds_right(which, {.n_rounds = 6, .n_messages = 200, .n_bytes = 60'000'000, .largest = 1U << 24U});
+  for (int which = 300; which < 332; ++which)
+    if (!expect_rounds_right(which, {.n_rounds = 6, .n_messages = 200, .n_bytes = 60'000'000, .largest = 1U << 24U}))
+      break;
 }
 
 /// Memory of this process that is in use, bytes.
@@ -93,9 +100,9 @@ class LongRun {
       k += 1;
       n_wanted -= 1;
     }
-    ASSERT_EQ(n_wanted, 0U);
+    EXPECT_EQ(n_wanted, 0U);
     const auto now = one.hood.neighbours();
-    ASSERT_EQ(std::vector<Rank>(now.begin(), now.end()), list(one));
+    EXPECT_EQ(std::vector<Rank>(now.begin(), now.end()), list(one));
   }
   [[nodiscard]] std::uint64_t memory_bytes() const {
     std::uint64_t n = 0;
@@ -154,7 +161,7 @@ TEST(LongRun, TenThousandRoundsInTheSameMemory) {
   const double begin = MPI_Wtime();
   for (std::uint64_t repeat = 1; repeat <= 10'000; ++repeat) {
     run.do_round(repeat);
-    if (HasFailure()) break;
+    if (repeat % 100 == 0 && mpi::sum(world(), HasFailure() ? 1 : 0) > 0) break;
     if (repeat != 1000) continue;
     resident = resident_bytes();
     held = run.memory_bytes();

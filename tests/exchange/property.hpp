@@ -14,7 +14,7 @@ struct Amount {
 
 /// Do some rounds of two Neighborhoods and expect that what comes is what was sent. Graph, messages, delays, packet
 /// size, ring depth, termination and the order of things are drawn from the seed of the run and the number of the case.
-/// Collective.
-void expect_rounds_right(int which, const Amount& amount);
+/// Collective. @return whether all ranks are content, so that all stop at the same case
+bool expect_rounds_right(int which, const Amount& amount);
 
 }  // namespace barrio::test
