@@ -207,10 +207,7 @@ struct Verdict {
 template <class State>
 class Model {
  public:
-  explicit Model(const Script& script) : script_(script), n_(static_cast<std::size_t>(script.n_ranks())) {
-    ranks_.resize(n_);
-    id_of_queue({});
-  }
+  explicit Model(const Script& script) : script_(script), n_(static_cast<std::size_t>(script.n_ranks())) { forget(); }
 
   /// Look at every state that can be reached, nearest first. @pre 5 ranks at most
   /// @param limit  gives up after so many states
@@ -259,6 +256,11 @@ class Model {
 
   /// Go one way from the start to the end.
   Verdict walk(std::mt19937_64& random) {
+    // Of a large system most states are met once, and a kilobyte is kept of each.
+    constexpr std::size_t most = 20'000;
+    std::size_t n_known = queues_.size();
+    for (const RankTable& table : ranks_) n_known += table.locals.size();
+    if (n_known > most) forget();
     Verdict verdict;
     Global global = start();
     // One rank may be let go far ahead of the others, or be left behind.
@@ -374,6 +376,14 @@ class Model {
   }
   void read(const Key& key, Global& global) const { global.assign(key.begin(), key.begin() + n_ * n_); }
 
+  void forget() {
+    ranks_.assign(n_, {});
+    messages_.clear();
+    message_ids_.clear();
+    queues_.clear();
+    queue_ids_.clear();
+    id_of_queue({});
+  }
   Global start() {
     Global global(n_ * n_, 0);
     for (std::size_t r = 0; r < n_; ++r) global[r] = id_of(r, ModelRank<State>(script_, static_cast<Rank>(r)));
