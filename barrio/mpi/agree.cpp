@@ -11,13 +11,12 @@ namespace barrio::mpi {
 
 void agree(Context& context, const Status& status) {
   Rank first = status ? context.rank() : context.size();
+#ifdef BARRIO_MPI_SMPI
+  first = min(context, first);  // a simulated rank cannot stay away, and polls cost simulated time
+#else
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, context.comm(), &request), "MPI_Iallreduce");
   context.counters().collectives += 1;
-#ifdef BARRIO_MPI_SMPI
-  // A simulated rank cannot stay away, and polls cost simulated time.
-  wait(request, context.wait_policy());
-#else
   // Not MPI_Wait even where the policy is to block: it knows no limit.
   if (!wait_for(request, context.wait_policy(), context.agree_limit_seconds())) {
     abort_job(ErrorCode::failed,

@@ -1,6 +1,7 @@
 #include "barrio/mpi/collectives.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -20,58 +21,102 @@ int as_count(std::size_t n) {
   return static_cast<int>(n);
 }
 
-void complete(Context& context, MPI_Request request) {
+/// Start a collective call and complete it by the wait policy. Where ranks are to sleep in MPI the blocking call does
+/// that; the simulator's non-blocking ones also are linear in the number of ranks, and its barrier is wrong.
+template <class Start, class Block>
+void call(Context& context, Start&& start, Block&& block) {
   context.counters().collectives += 1;
+  if (context.wait_policy().kind == WaitPolicy::Kind::block) {
+    block();
+    return;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  start(&request);
   wait(request, context.wait_policy());
 }
 
 }  // namespace
 
 void barrier(Context& context) {
-#ifdef BARRIO_MPI_SMPI
-  // The simulator's MPI_Ibarrier lets all but rank 0 go before the last has come.
-  check(MPI_Barrier(context.comm()), "MPI_Barrier");
-  context.counters().collectives += 1;
-#else
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Ibarrier(context.comm(), &request), "MPI_Ibarrier");
-  complete(context, request);
-#endif
+  const MPI_Comm comm = context.comm();
+  call(
+      context, [&](MPI_Request* request) { check(MPI_Ibarrier(comm, request), "MPI_Ibarrier"); },
+      [&] { check(MPI_Barrier(comm), "MPI_Barrier"); });
 }
 
 namespace detail {
 
 void all_reduce(Context& context, void* items, std::size_t n, MPI_Datatype type, MPI_Op op) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallreduce(MPI_IN_PLACE, items, as_count(n), type, op, context.comm(), &request), "MPI_Iallreduce");
-  complete(context, request);
+  const MPI_Comm comm = context.comm();
+  call(
+      context,
+      [&](MPI_Request* request) {
+        check(MPI_Iallreduce(MPI_IN_PLACE, items, as_count(n), type, op, comm, request), "MPI_Iallreduce");
+      },
+      [&] { check(MPI_Allreduce(MPI_IN_PLACE, items, as_count(n), type, op, comm), "MPI_Allreduce"); });
 }
 
+#ifdef BARRIO_MPI_SMPI
+// The simulator's MPI_Exscan sends to all higher ranks. By doubling: after a step of d a rank knows the sum of itself
+// and the 2d - 1 ranks before it.
 void exclusive_scan(Context& context, const void* in, void* out, std::size_t n, MPI_Datatype type, MPI_Op op) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iexscan(in, out, as_count(n), type, op, context.comm(), &request), "MPI_Iexscan");
-  complete(context, request);
+  context.counters().collectives += 1;
+  int item_bytes = 0;
+  check(MPI_Type_size(type, &item_bytes), "MPI_Type_size");
+  const std::size_t n_bytes = n * static_cast<std::size_t>(item_bytes);
+  const auto* const bytes = static_cast<const std::byte*>(in);
+  std::vector<std::byte> with_this(bytes, bytes + n_bytes);
+  std::vector<std::byte> received(n_bytes);
+  bool is_first = true;
+  for (Rank distance = 1; distance < context.size(); distance *= 2) {
+    const Rank to = context.rank() + distance < context.size() ? context.rank() + distance : MPI_PROC_NULL;
+    const Rank from = context.rank() >= distance ? context.rank() - distance : MPI_PROC_NULL;
+    check(MPI_Sendrecv(with_this.data(), as_count(n), type, to, reduce_tag, received.data(), as_count(n), type, from,
+                       reduce_tag, context.comm(), MPI_STATUS_IGNORE),
+          "MPI_Sendrecv");
+    if (from == MPI_PROC_NULL) continue;
+    if (std::exchange(is_first, false)) {
+      std::memcpy(out, received.data(), n_bytes);
+    } else {
+      check(MPI_Reduce_local(received.data(), out, as_count(n), type, op), "MPI_Reduce_local");
+    }
+    check(MPI_Reduce_local(received.data(), with_this.data(), as_count(n), type, op), "MPI_Reduce_local");
+  }
 }
+#else
+void exclusive_scan(Context& context, const void* in, void* out, std::size_t n, MPI_Datatype type, MPI_Op op) {
+  const MPI_Comm comm = context.comm();
+  call(
+      context,
+      [&](MPI_Request* request) { check(MPI_Iexscan(in, out, as_count(n), type, op, comm, request), "MPI_Iexscan"); },
+      [&] { check(MPI_Exscan(in, out, as_count(n), type, op, comm), "MPI_Exscan"); });
+}
+#endif
 
 void broadcast(Context& context, void* bytes, std::size_t n_bytes, Rank root) {
   // In pieces, since MPI counts in int.
   constexpr std::size_t piece = std::size_t{1} << 30U;
+  const MPI_Comm comm = context.comm();
   auto* at = static_cast<std::byte*>(bytes);
   do {
-    const std::size_t n = std::min(piece, n_bytes);
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ibcast(at, as_count(n), MPI_BYTE, root, context.comm(), &request), "MPI_Ibcast");
-    complete(context, request);
+    const int n = as_count(std::min(piece, n_bytes));
+    call(
+        context, [&](MPI_Request* request) { check(MPI_Ibcast(at, n, MPI_BYTE, root, comm, request), "MPI_Ibcast"); },
+        [&] { check(MPI_Bcast(at, n, MPI_BYTE, root, comm), "MPI_Bcast"); });
     at += n;
-    n_bytes -= n;
+    n_bytes -= static_cast<std::size_t>(n);
   } while (n_bytes > 0);
 }
 
 void all_gather(Context& context, const void* in, std::size_t n_bytes, void* out) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallgather(in, as_count(n_bytes), MPI_BYTE, out, as_count(n_bytes), MPI_BYTE, context.comm(), &request),
-        "MPI_Iallgather");
-  complete(context, request);
+  const MPI_Comm comm = context.comm();
+  const int n = as_count(n_bytes);
+  call(
+      context,
+      [&](MPI_Request* request) {
+        check(MPI_Iallgather(in, n, MPI_BYTE, out, n, MPI_BYTE, comm, request), "MPI_Iallgather");
+      },
+      [&] { check(MPI_Allgather(in, n, MPI_BYTE, out, n, MPI_BYTE, comm), "MPI_Allgather"); });
 }
 
 }  // namespace detail

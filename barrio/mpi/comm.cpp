@@ -1,6 +1,13 @@
 #include "barrio/mpi/comm.hpp"
 
 #include <exception>
+#ifdef BARRIO_MPI_SMPI
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "barrio/base/hash.hpp"
+#endif
 
 namespace barrio::mpi {
 
@@ -16,6 +23,24 @@ Comm Comm::split(MPI_Comm source, int colour, int key) {
   check(MPI_Comm_split(source, colour, key, &made.comm_), "MPI_Comm_split");
   if (made) check(MPI_Comm_set_errhandler(made.comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return made;
+}
+
+Comm Comm::split_shared(MPI_Comm source, int key) {
+#ifdef BARRIO_MPI_SMPI
+  // The simulator's MPI_Comm_split_type does not follow its host list, the processor names do.
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+  Hash64 hash;
+  for (const char c : std::string_view(name.data(), static_cast<std::size_t>(length)))
+    hash.add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
+  return split(source, static_cast<int>(hash.value() & 0x7fffffffU), key);
+#else
+  Comm made;
+  check(MPI_Comm_split_type(source, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, &made.comm_), "MPI_Comm_split_type");
+  check(MPI_Comm_set_errhandler(made.comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return made;
+#endif
 }
 
 Comm::~Comm() {

@@ -18,6 +18,8 @@ class Comm {
   static Comm duplicate(MPI_Comm source);
   /// Split a communicator by colour, ordered by key. Collective. @param colour MPI_UNDEFINED gives an empty Comm
   static Comm split(MPI_Comm source, int colour, int key);
+  /// The ranks that share memory with this one, ordered by key. Collective.
+  static Comm split_shared(MPI_Comm source, int key);
 
   Comm(Comm&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   Comm& operator=(Comm&& other) noexcept {

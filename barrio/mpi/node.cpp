@@ -2,40 +2,36 @@
 
 #include <sched.h>
 
-#include <array>
-#include <span>
-#include <string_view>
-
-#include "barrio/base/hash.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mpi {
 
+namespace {
+
+/// The number of a node, given its ranks. Collective.
+int number_of(Context& context, const Comm& node) {
+  int number = exclusive_sum(context, node.rank() == 0 ? 1 : 0);
+  check(MPI_Bcast(&number, 1, MPI_INT, 0, node.get()), "MPI_Bcast");
+  return number;
+}
+
+}  // namespace
+
 NodePlace find_node(Context& context) {
-  MPI_Comm raw = MPI_COMM_NULL;
-#ifdef BARRIO_MPI_SMPI
-  // The simulator's MPI_Comm_split_type does not follow its host list, the processor names do.
-  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
-  int length = 0;
-  check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
-  Hash64 hash;
-  for (const char c : std::string_view(name.data(), static_cast<std::size_t>(length)))
-    hash.add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
-  check(MPI_Comm_split(context.comm(), static_cast<int>(hash.value() & 0x7fffffffU), context.rank(), &raw),
-        "MPI_Comm_split");
-#else
-  check(MPI_Comm_split_type(context.comm(), MPI_COMM_TYPE_SHARED, context.rank(), MPI_INFO_NULL, &raw),
-        "MPI_Comm_split_type");
-#endif
-  NodePlace place;
-  check(MPI_Comm_rank(raw, &place.rank_on_node), "MPI_Comm_rank");
-  check(MPI_Comm_size(raw, &place.ranks_on_node), "MPI_Comm_size");
-  const int leads = place.rank_on_node == 0 ? 1 : 0;
-  place.node = exclusive_sum(context, leads);
-  place.n_nodes = sum(context, leads);
-  check(MPI_Bcast(&place.node, 1, MPI_INT, 0, raw), "MPI_Bcast");
-  check(MPI_Comm_free(&raw), "MPI_Comm_free");
-  return place;
+  const Comm node = Comm::split_shared(context.comm(), context.rank());
+  return {.node = number_of(context, node),
+          .n_nodes = sum(context, node.rank() == 0 ? 1 : 0),
+          .rank_on_node = node.rank(),
+          .ranks_on_node = node.size()};
+}
+
+NodeRanks find_node_ranks(Context& context, std::optional<int> group) {
+  const Comm node =
+      group ? Comm::split(context.comm(), *group, context.rank()) : Comm::split_shared(context.comm(), context.rank());
+  NodeRanks found{.node = number_of(context, node), .ranks = std::vector<Rank>(static_cast<std::size_t>(node.size()))};
+  const Rank me = context.rank();
+  check(MPI_Allgather(&me, 1, MPI_INT, found.ranks.data(), 1, MPI_INT, node.get()), "MPI_Allgather");
+  return found;
 }
 
 int usable_cores() {

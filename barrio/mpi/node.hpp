@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::mpi {
@@ -14,6 +17,17 @@ struct NodePlace {
 
 /// Find out which ranks share memory. Collective. Cost: one communicator split and two scans; memory O(1).
 NodePlace find_node(Context& context);
+
+/// A node and its ranks.
+struct NodeRanks {
+  int node = 0;             ///< nodes are numbered by their lowest rank
+  std::vector<Rank> ranks;  ///< ascending
+};
+
+/// Find the ranks of this rank's node. Collective. Cost: one communicator split and a scan; memory O(ranks on the
+/// node).
+/// @param group  a number that the ranks of one node have in common; if empty, ranks that share memory are on one node
+NodeRanks find_node_ranks(Context& context, std::optional<int> group = {});
 
 /// Cores this process may run on, by its affinity mask. Local.
 int usable_cores();
