@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "barrio/base/assert.hpp"
+#include "barrio/exchange/detail/node_core.hpp"
+#include "barrio/exchange/detail/node_plan.hpp"
 #include "barrio/exchange/detail/packet_core.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -21,13 +23,15 @@ namespace {
 std::vector<Rank> checked(mpi::Context& context, std::span<const Rank> neighbours) {
   std::vector<Rank> sorted(neighbours.begin(), neighbours.end());
   std::sort(sorted.begin(), sorted.end());
-  const auto refuse = [](Rank rank, const char* cause) {
-    throw Error(ErrorCode::usage, {.subject = fmt::format("neighbour {}", rank), .cause = cause});
+  const auto refuse = [](Rank rank, const char* cause, const char* remedy = "") {
+    throw Error(ErrorCode::usage, {.subject = fmt::format("neighbour {}", rank), .cause = cause, .remedy = remedy});
   };
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     if (sorted[i] < 0 || sorted[i] >= context.size()) refuse(sorted[i], "is not a rank of this job");
     if (sorted[i] == context.rank()) refuse(sorted[i], "is this rank itself");
-    if (i > 0 && sorted[i] == sorted[i - 1]) refuse(sorted[i], "is listed twice");
+    if (i > 0 && sorted[i] == sorted[i - 1])
+      refuse(sorted[i], "is listed twice",
+             "name each neighbour once; in a ring of two ranks left and right are the same");
   }
   return sorted;
 }
@@ -46,19 +50,32 @@ Termination resolved(mpi::Context& context, Termination wanted, std::size_t degr
   return 2 * least_degree >= context.size() - 1 ? Termination::consensus : Termination::introductions;
 }
 
+std::unique_ptr<detail::RoundCore> make_core(mpi::Context& context, std::vector<Rank> neighbours,
+                                             const NeighborhoodOptions& options) {
+  const detail::PacketCoreOptions inner{
+      .packet_bytes = options.packet_bytes != 0 ? options.packet_bytes : context.profile().packet_bytes,
+      .first_packet = first_packet(context, options.packet_bytes),
+      .ring_depth = options.ring_depth != 0 ? options.ring_depth : context.profile().ring_depth,
+      .termination = resolved(context, options.termination, neighbours.size()),
+      .keeps_discovered = options.keeps_discovered,
+      .is_by_rank = options.delivery == Delivery::by_rank,
+      .stall_warning_seconds = options.stall_warning_seconds};
+  if (options.routing != Routing::direct) {
+    if (options.termination != Termination::neighbourhood)
+      throw Error(ErrorCode::usage, {.subject = "Routing::by_node",
+                                     .cause = "passes on what goes to neighbours, and to no other ranks",
+                                     .remedy = "use it with Termination::neighbourhood"});
+    detail::NodePlan plan = detail::make_node_plan(context, neighbours, options.node);
+    if (options.routing == Routing::by_node || detail::is_cheaper_by_node(context, plan))
+      return std::make_unique<detail::NodeCore>(context, std::move(neighbours), std::move(plan), inner);
+  }
+  return std::make_unique<detail::PacketCore>(context, std::move(neighbours), inner);
+}
+
 }  // namespace
 
 Neighborhood::Neighborhood(mpi::Context& context, std::span<const Rank> neighbours, NeighborhoodOptions options)
-    : core_(std::make_unique<detail::PacketCore>(
-          context, checked(context, neighbours),
-          detail::PacketCoreOptions{
-              .packet_bytes = options.packet_bytes != 0 ? options.packet_bytes : context.profile().packet_bytes,
-              .first_packet = first_packet(context, options.packet_bytes),
-              .ring_depth = options.ring_depth != 0 ? options.ring_depth : context.profile().ring_depth,
-              .termination = resolved(context, options.termination, neighbours.size()),
-              .keeps_discovered = options.keeps_discovered,
-              .is_by_rank = options.delivery == Delivery::by_rank,
-              .stall_warning_seconds = options.stall_warning_seconds})) {}
+    : core_(make_core(context, checked(context, neighbours), options)) {}
 
 Neighborhood::~Neighborhood() = default;
 Neighborhood::Neighborhood(Neighborhood&&) noexcept = default;
@@ -72,6 +89,8 @@ std::uint64_t Neighborhood::memory_bytes() const noexcept { return core_->memory
 
 Termination Neighborhood::termination() const noexcept { return core_->termination(); }
 
+Routing Neighborhood::routing() const noexcept { return core_->routing(); }
+
 void Neighborhood::set_neighbours(std::span<const Rank> neighbours) {
   core_->set_neighbours(checked(core_->context(), neighbours));
 }
@@ -83,7 +102,7 @@ void Neighborhood::add_neighbours(std::span<const Rank> neighbours) {
   core_->set_neighbours(std::move(all));
 }
 
-ByteRound Neighborhood::begin_byte_round() { return ByteRound(packet_core()); }
+ByteRound Neighborhood::begin_byte_round() { return ByteRound(round_core()); }
 
 void Neighborhood::validate() const {
   // Each rank tells its neighbours that it counts on them; what comes back must be the same set.
@@ -104,7 +123,7 @@ void Neighborhood::validate() const {
   });
 }
 
-PacketRound::PacketRound(detail::PacketCore& core) : core_(&core), cursors_(core.cursors()) { core.begin(); }
+PacketRound::PacketRound(detail::RoundCore& core) : core_(&core), cursors_(core.cursors()) { core.begin(); }
 PacketRound::PacketRound(PacketRound&& other) noexcept
     : core_(std::exchange(other.core_, nullptr)), cursors_(other.cursors_) {}
 PacketRound::~PacketRound() {
@@ -124,6 +143,13 @@ std::optional<PacketRound::Packet> PacketRound::next_packet() {
   std::optional<Packet> packet = core_->next_packet();
   if (!packet) cursors_ = core_->cursors();  // the end of a round may have brought new neighbours
   return packet;
+}
+
+void detail::refuse_message(Rank from, std::size_t packet_bytes, std::size_t message_bytes) {
+  throw Error(ErrorCode::usage,
+              {.subject = fmt::format("a packet of rank {}", from),
+               .cause = fmt::format("ends with {} bytes where a message has {}", packet_bytes, message_bytes),
+               .remedy = "begin rounds of the same type on all ranks"});
 }
 
 std::span<std::byte> ByteRound::allocate(Rank to, std::size_t n_bytes) {

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "barrio/exchange/round.hpp"
+#include "barrio/exchange/routing.hpp"
 #include "barrio/exchange/termination.hpp"
 #include "barrio/mpi/context.hpp"
 
@@ -24,6 +26,10 @@ struct NeighborhoodOptions {
   std::uint32_t ring_depth = 0;  ///< send buffers per neighbour; 0 takes the context's profile
   Termination termination = Termination::neighbourhood;
   Delivery delivery = Delivery::arrival;
+  Routing routing = Routing::direct;
+  /// A number that the ranks of a node have in common, for `Routing::by_node`. By default those that share memory are
+  /// on one node; a socket is another choice.
+  std::optional<int> node = {};
   bool keeps_discovered = true;         ///< ranks met in a round stay neighbours in the rounds that follow
   double stall_warning_seconds = 30.0;  ///< silence after which a waiting rank names those it waits for
 };
@@ -46,7 +52,8 @@ struct NeighborhoodOptions {
 class Neighborhood {
  public:
   /// Local, but all ranks of the context make it in the same order; with `Termination::allreduce`, `consensus` and
-  /// `automatic` collective: they duplicate the communicator or agree on a mode. Neighbours must be mutual;
+  /// `automatic`, or a routing that is not direct, collective: they duplicate the communicator or agree on a mode.
+  /// Neighbours must be mutual;
   /// `validate()` checks it.
   /// @param neighbours  ranks, in any order, without this rank and without repetition
   /// @throws Error{usage} for a rank out of range, a repetition or this rank itself
@@ -59,11 +66,14 @@ class Neighborhood {
   [[nodiscard]] std::span<const Rank> neighbours() const& noexcept;
   std::span<const Rank> neighbours() && = delete;
   [[nodiscard]] mpi::Context& context() const noexcept;
+  /// How messages travel to other nodes; with `Routing::automatic` what was chosen.
+  [[nodiscard]] Routing routing() const noexcept;
   /// How rounds end; with `Termination::automatic` what was chosen.
   [[nodiscard]] Termination termination() const noexcept;
 
   /// Give this rank other neighbours from the next round on. Local, between rounds; the neighbours do the same, or both
-  /// sides wait for ever. Waits for the sends of the last round. @throws Error{usage} as the constructor
+  /// sides wait for ever. Waits for the sends of the last round. @throws Error{usage} as the constructor, and where
+  /// messages go by nodes
   void set_neighbours(std::span<const Rank> neighbours);
   /// Add neighbours to those there are; such as are there already are passed over. As set_neighbours.
   void add_neighbours(std::span<const Rank> neighbours);
@@ -85,13 +95,13 @@ class Neighborhood {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
-  [[nodiscard]] detail::PacketCore& packet_core() const noexcept { return *core_; }
-  std::unique_ptr<detail::PacketCore> core_;
+  [[nodiscard]] detail::RoundCore& round_core() const noexcept { return *core_; }
+  std::unique_ptr<detail::RoundCore> core_;
 };
 
 template <class T>
 Round<T> Neighborhood::begin_round() {
-  return Round<T>(packet_core());
+  return Round<T>(round_core());
 }
 
 }  // namespace barrio::exchange

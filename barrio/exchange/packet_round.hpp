@@ -11,7 +11,7 @@
 namespace barrio::exchange {
 
 namespace detail {
-class PacketCore;
+class RoundCore;
 }
 
 /// What one message buffer of a round looks like on the wire: this header, then messages back to back.
@@ -46,7 +46,7 @@ struct SendCursor {
 class PacketRound {
  public:
   /// Begins the round. The core is the neighbourhood's and outlives the round.
-  explicit PacketRound(detail::PacketCore& core);
+  explicit PacketRound(detail::RoundCore& core);
   PacketRound(PacketRound&& other) noexcept;
   PacketRound& operator=(PacketRound&&) = delete;
   /// A round that was begun must be closed and read to its end, unless an exception is on its way.
@@ -73,7 +73,7 @@ class PacketRound {
 
  private:
   std::byte* make_room(std::size_t channel, std::size_t n_bytes);
-  detail::PacketCore* core_;
+  detail::RoundCore* core_;
   SendCursor* cursors_;
 };
 

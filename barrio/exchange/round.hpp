@@ -31,6 +31,10 @@ struct ReceivedRun {
 
 namespace detail {
 
+/// Say that what a rank has sent are no messages of the type that is read: the two began rounds of different types.
+/// @throws Error{usage}
+[[noreturn]] void refuse_message(Rank from, std::size_t packet_bytes, std::size_t message_bytes);
+
 /// Walk through the messages of a round in order of arrival: an input range for `for (auto [from, m] : ...)`.
 /// `Reader` reads one message from the front of a packet's payload.
 template <class Reader>
@@ -47,7 +51,11 @@ class ReceivedRange {
     value_type operator*() const { return {from_, Reader::read(rest_)}; }
     Iterator& operator++() {
       rest_ = rest_.subspan(Reader::size(rest_));
-      if (rest_.empty()) advance();
+      if (rest_.empty()) {
+        advance();
+      } else {
+        check();
+      }
       return *this;
     }
     void operator++(int) { ++*this; }
@@ -64,6 +72,11 @@ class ReceivedRange {
         from_ = packet->from;
         rest_ = packet->payload;
       } while (rest_.empty());
+      check();
+    }
+    void check() const {
+      if (const std::size_t n = Reader::size(rest_); n > rest_.size()) [[unlikely]]
+        refuse_message(from_, rest_.size(), n);
     }
     PacketRound* packets_;
     Rank from_ = -1;
@@ -97,6 +110,8 @@ class ReceivedRuns {
           packets_ = nullptr;
           break;
         }
+        if (packet->payload.size() % sizeof(T) != 0) [[unlikely]]
+          refuse_message(packet->from, packet->payload.size(), sizeof(T));
         run_ = {packet->from, {reinterpret_cast<const T*>(packet->payload.data()), packet->payload.size() / sizeof(T)}};
       } while (run_.messages.empty());
       return *this;
@@ -137,7 +152,11 @@ struct ByteReader {
     return n;
   }
   static Message read(std::span<const std::byte> bytes) { return bytes.subspan(header_bytes, length(bytes)); }
-  static std::size_t size(std::span<const std::byte> bytes) { return header_bytes + padded(length(bytes)); }
+  static std::size_t size(std::span<const std::byte> bytes) {
+    if (bytes.size() < header_bytes) return header_bytes;
+    const std::size_t n = length(bytes);
+    return n > bytes.size() ? n : header_bytes + padded(n);
+  }
 };
 
 }  // namespace detail
@@ -191,7 +210,7 @@ class Round {
  private:
   friend class Neighborhood;
   friend class Channel;
-  explicit Round(detail::PacketCore& core) : packets_(core) {}
+  explicit Round(detail::RoundCore& core) : packets_(core) {}
   PacketRound packets_;
 };
 
@@ -207,7 +226,7 @@ class ByteRound {
 
  private:
   friend class Neighborhood;
-  explicit ByteRound(detail::PacketCore& core) : packets_(core) {}
+  explicit ByteRound(detail::RoundCore& core) : packets_(core) {}
   PacketRound packets_;
 };
 

@@ -47,8 +47,11 @@ std::vector<Introduction> RoundState::pass_to(std::size_t channel) const {
   const Rank reader = neighbours_[channel];
   std::vector<Introduction> lines;
   for (const Heard& heard : heard_) {
-    if (heard.line.rank == reader) lines.push_back({neighbours_[heard.channel], 0, heard.line.n_bytes});
-    if (heard.channel == channel) lines.push_back({heard.line.rank, 1, 0});
+    if (heard.line.rank == reader) {
+      lines.push_back(heard.line);
+      lines.back().rank = neighbours_[heard.channel];
+    }
+    if (heard.channel == channel) lines.push_back({heard.line.rank, 1, 0, 0});
   }
   return lines;
 }

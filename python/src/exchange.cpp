@@ -19,6 +19,7 @@ namespace {
 using exchange::ByteRound;
 using exchange::Neighborhood;
 using exchange::NeighborhoodOptions;
+using exchange::Routing;
 using exchange::Termination;
 
 constexpr std::array<std::pair<const char*, Termination>, 5> terminations{
@@ -28,15 +29,21 @@ constexpr std::array<std::pair<const char*, Termination>, 5> terminations{
      {"consensus", Termination::consensus},
      {"automatic", Termination::automatic}}};
 
-Termination termination_of(const std::string& name) {
+constexpr std::array<std::pair<const char*, Routing>, 3> routings{
+    {{"direct", Routing::direct}, {"by_node", Routing::by_node}, {"automatic", Routing::automatic}}};
+
+/// The value that a name stands for. @param what  the argument
+template <class Value, std::size_t n>
+Value find_value(const std::array<std::pair<const char*, Value>, n>& values, const char* what,
+                 const std::string& name) {
   std::vector<std::string> known;
   std::string list;
-  for (const auto& [word, termination] : terminations) {
-    if (word == name) return termination;
+  for (const auto& [word, value] : values) {
+    if (word == name) return value;
     known.emplace_back(word);
     list += (list.empty() ? "" : ", ") + known.back();
   }
-  throw_usage(fmt::format("termination '{}'", name), "is not known." + did_you_mean(name, known), "there are " + list);
+  throw_usage(fmt::format("{} '{}'", what, name), "is not known." + did_you_mean(name, known), "there are " + list);
 }
 
 /// A round of a neighbourhood, and how far it is.
@@ -373,21 +380,23 @@ block raises, the round is given up and the Exchange with it, since others do no
 Making it is collective over comm. Neighbours are mutual: each rank lists those that list it. A round costs one message
 per neighbour at least. `termination` says who may be written to: "neighbourhood" the neighbours only, "introductions"
 their neighbours too, "automatic" the same by the cheaper way, "allreduce" and "consensus" any rank, with a collective
-call in every round; who is met becomes a neighbour.)")
+call in every round; who is met becomes a neighbour. `routing` says how messages travel to other nodes of the machine:
+"direct", or "by_node" in one message for each pair of nodes, or "automatic" by what costs less.)")
       .def(
           "__init__",
           [](SharedExchange* self, const CommArgument& comm, const std::vector<Rank>& neighbours,
-             const std::string& termination, std::uint32_t packet_bytes, std::uint32_t ring_depth,
-             bool keeps_discovered, double stall_warning_seconds) {
+             const std::string& termination, const std::string& routing, std::uint32_t packet_bytes,
+             std::uint32_t ring_depth, bool keeps_discovered, double stall_warning_seconds) {
             new (self) SharedExchange(comm, neighbours,
                                       {.packet_bytes = packet_bytes,
                                        .ring_depth = ring_depth,
-                                       .termination = termination_of(termination),
+                                       .termination = find_value(terminations, "termination", termination),
+                                       .routing = find_value(routings, "routing", routing),
                                        .keeps_discovered = keeps_discovered,
                                        .stall_warning_seconds = stall_warning_seconds});
           },
-          "comm"_a, "neighbours"_a, nb::kw_only(), "termination"_a = "neighbourhood", "packet_bytes"_a = 0,
-          "ring_depth"_a = 0, "keeps_discovered"_a = true, "stall_warning_seconds"_a = 30.0)
+          "comm"_a, "neighbours"_a, nb::kw_only(), "termination"_a = "neighbourhood", "routing"_a = "direct",
+          "packet_bytes"_a = 0, "ring_depth"_a = 0, "keeps_discovered"_a = true, "stall_warning_seconds"_a = 30.0)
       .def(
           "round",
           [](const ExchangePointer& self, nb::handle dtype) { return std::make_unique<PythonRound>(self, dtype); },

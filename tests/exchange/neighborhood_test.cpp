@@ -37,7 +37,9 @@ TEST(Neighborhood, RefusesBadListsByName) {
   expect_refused({-1}, "neighbour -1: is not a rank of this job");
   if (size > 1) {
     const Rank other = (me + 1) % size;
-    expect_refused({other, other}, "neighbour " + std::to_string(other) + ": is listed twice");
+    expect_refused({other, other}, "neighbour " + std::to_string(other) +
+                                       ": is listed twice (name each neighbour once; in a ring of two ranks left and "
+                                       "right are the same)");
   }
 }
 

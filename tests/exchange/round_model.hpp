@@ -64,7 +64,7 @@ class ModelRank {
     Effects effects;
     const auto& strangers = script_->strangers[at(epoch_)][at(me_)];
     std::vector<exchange::detail::Introduction> lines;
-    for (const Rank to : strangers) lines.push_back({to, 0, n_bytes_to(to)});
+    for (const Rank to : strangers) lines.push_back({to, 0, 0, n_bytes_to(to)});
     if (n_told_ < neighbours().size()) {
       const Rank to = neighbours()[n_told_];
       for (int k = 1; k < script_->n_packets; ++k) send(effects, to, ModelMessage::Kind::packet, {});

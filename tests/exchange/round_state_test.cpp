@@ -83,21 +83,36 @@ TEST(RoundState, NamesStrangersThatNobodyKnows) {
   const std::vector<Rank> neighbours{1};
   RoundState state;
   state.begin(neighbours, true);
-  state.close(std::vector<Introduction>{{2, 0, 8}, {5, 0, 8}});
+  state.close(std::vector<Introduction>{{2, 0, 0, 8}, {5, 0, 0, 8}});
   state.take_last(0, {});
   EXPECT_TRUE(state.wants_pass());
   EXPECT_FALSE(state.wants_pass());
   EXPECT_TRUE(state.pass_to(0).empty());
   EXPECT_FALSE(state.is_over());
-  EXPECT_TRUE(state.take_pass(0, std::vector<Introduction>{{2, 1, 0}}).empty());
+  EXPECT_TRUE(state.take_pass(0, std::vector<Introduction>{{2, 1, 0, 0}}).empty());
   EXPECT_TRUE(state.is_over());
   EXPECT_EQ(state.discovered(), std::vector<Rank>{2});
   EXPECT_EQ(state.unreachable(), std::vector<Rank>{5});
 }
 
+TEST(RoundState, PassesOnHowManyParcelsWereLostBefore) {
+  const std::vector<Rank> neighbours{1, 2};
+  RoundState state;
+  state.begin(neighbours, true);
+  state.close({});
+  state.take_last(0, std::vector<Introduction>{{2, 0, 3, 64}});
+  state.take_last(1, {});
+  EXPECT_TRUE(state.wants_pass());
+  const std::vector<Introduction> told = state.pass_to(1);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].rank, 1);
+  EXPECT_EQ(told[0].n_lost, 3);
+  EXPECT_EQ(told[0].n_bytes, 64U);
+}
+
 TEST(RoundState, DoesNotDependOnTheOrderOfLines) {
   const std::vector<Rank> neighbours{1, 2};
-  const std::vector<Introduction> lines{{5, 0, 16}, {6, 0, 24}, {8, 1, 0}, {9, 1, 0}};
+  const std::vector<Introduction> lines{{5, 0, 0, 16}, {6, 0, 0, 24}, {8, 1, 0, 0}, {9, 1, 0, 0}};
   std::vector<std::vector<std::uint64_t>> encoded;
   for (const bool backwards : {false, true}) {
     std::vector<Introduction> order = lines;
@@ -106,9 +121,9 @@ TEST(RoundState, DoesNotDependOnTheOrderOfLines) {
     if (backwards) std::ranges::reverse(channels);
     RoundState state;
     state.begin(neighbours, true);
-    state.close(std::vector<Introduction>{{8, 0, 8}, {9, 0, 8}});
+    state.close(std::vector<Introduction>{{8, 0, 0, 8}, {9, 0, 0, 8}});
     for (const std::size_t channel : channels)
-      state.take_last(channel, std::vector<Introduction>{{neighbours[1 - channel], 0, 8}});
+      state.take_last(channel, std::vector<Introduction>{{neighbours[1 - channel], 0, 0, 8}});
     EXPECT_TRUE(state.wants_pass());
     EXPECT_EQ(state.take_pass(0, order).size(), 2U);
     encoded.push_back(state.encoded());

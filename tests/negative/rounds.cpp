@@ -88,6 +88,28 @@ void wait_for_a_rank_that_does_not_know(Context& context) {
   agree(context, {});
 }
 
+void read_another_type(Context& context) {
+  Neighborhood hood = make_hood(context);
+  const auto speak = [&](auto value) {
+    auto round = hood.begin_round<decltype(value)>();
+    for (const Rank to : hood.neighbours()) round.allocate(to) = value;
+    round.close();
+    for ([[maybe_unused]] const auto& [from, message] : round.received()) continue;
+  };
+  if (context.rank() == context.size() - 1) {
+    speak(4711);
+  } else {
+    speak(47.11);
+  }
+  agree(context, {});
+}
+
+/// One byte more than was asked for, to the first rank.
+void write_past(Round& round) {
+  auto* const bytes = reinterpret_cast<char*>(&round.allocate(0));
+  for (std::size_t i = 0; i <= sizeof(int); ++i) bytes[i] = 'x';
+}
+
 const std::map<std::string, std::function<void(Context&)>> scenarios{
     {"success", [](Context& context) { do_round(context, {}); }},
     {"throws_before_writing",
@@ -104,6 +126,17 @@ const std::map<std::string, std::function<void(Context&)>> scenarios{
      [](Context& context) { do_round(context, {.before_read = [](Round& r) { r.allocate(0) = 1; }}); }},
     {"begins_twice", begin_twice},
     {"drops", drop},
+    {"other_type", read_another_type},
+    {"written_past", [](Context& context) { do_round(context, {.before_write = write_past}); }},
+    {"written_past_before_close", [](Context& context) { do_round(context, {.before_close = write_past}); }},
+    {"written_past_to_itself",
+     [](Context& context) {
+       const auto to_itself = [&](Round& round) {
+         auto* const bytes = reinterpret_cast<char*>(&round.allocate(context.rank()));
+         bytes[sizeof(int)] = 'x';
+       };
+       do_round(context, {.before_close = to_itself});
+     }},
     {"one_sided", wait_for_a_rank_that_does_not_know},
     {"one_sided_validated", [](Context& context) { make_one_sided(context).validate(); }},
 };

@@ -160,6 +160,16 @@ def test_any_rank_can_be_met(comm: MPI.Comm, termination: str) -> None:
     assert exchange.neighbours == others(comm)
 
 
+@pytest.mark.parametrize("routing", ["direct", "by_node", "automatic"])
+def test_any_routing_brings_the_same(comm: MPI.Comm, routing: str) -> None:
+    exchange = barrio.Exchange(comm, others(comm), routing=routing)
+    for k in range(2):
+        got = exchange.exchange({to: said(comm.rank, to, k) for to in others(comm)}, float)
+        assert list(got) == others(comm)
+        for source, array in got.items():
+            np.testing.assert_array_equal(array, said(source, comm.rank, k))
+
+
 def test_neighbours_change_between_rounds(comm: MPI.Comm, box: barrio.Mesh) -> None:
     exchange = barrio.Exchange(comm, box.neighbours)
     assert exchange.neighbours == box.neighbours.tolist()
@@ -196,6 +206,8 @@ def test_wrong_neighbours_are_named_on_all_ranks(comm: MPI.Comm) -> None:
             assert caught.value.first_rank == last
     with pytest.raises(barrio.UsageError, match=r"Did you mean 'consensus'\?"):
         barrio.Exchange(comm, [], termination="consenus")
+    with pytest.raises(barrio.UsageError, match=r"routing 'by node': .* Did you mean 'by_node'\?"):
+        barrio.Exchange(comm, [], routing="by node")
     with pytest.raises(TypeError, match=r"mpi4py\.MPI\.Comm"):
         barrio.Exchange(None, [])
 

@@ -2,17 +2,19 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "barrio/exchange/detail/agreement.hpp"
 #include "barrio/exchange/detail/buffer.hpp"
+#include "barrio/exchange/detail/outgoing_parcels.hpp"
 #include "barrio/exchange/detail/packet_size.hpp"
+#include "barrio/exchange/detail/round_core.hpp"
 #include "barrio/exchange/detail/round_state.hpp"
-#include "barrio/exchange/packet_round.hpp"
 #include "barrio/exchange/termination.hpp"
 #include "barrio/mpi/context.hpp"
 
@@ -29,32 +31,33 @@ struct PacketCoreOptions {
 };
 
 /// Run the packet protocol of a Neighborhood: send rings, posted receives, end of a round by `RoundState`.
-class PacketCore {
+class PacketCore final : public RoundCore {
  public:
   PacketCore(mpi::Context& context, std::vector<Rank> neighbours, const PacketCoreOptions& options);
-  PacketCore(const PacketCore&) = delete;
-  PacketCore& operator=(const PacketCore&) = delete;
-  ~PacketCore();
+  ~PacketCore() override;
 
-  void begin();
-  /// What `PacketRound::allocate` does when there is no room left in the buffer. @return the place of the message
-  std::byte* make_room(std::size_t channel, std::size_t n_bytes);
-  /// Room for a message to this rank itself or to a rank that is not a neighbour.
-  std::byte* allocate_elsewhere(Rank to, std::size_t n_bytes);
-  void close();
-  std::optional<PacketRound::Packet> next_packet();
-  /// Between rounds. @param neighbours  ascending, checked
-  void set_neighbours(std::vector<Rank> neighbours);
+  void begin() override;
+  /// As `PacketRound::allocate`.
+  std::byte* allocate(std::size_t channel, std::size_t n_bytes) {
+    SendCursor& cursor = cursors_[channel];
+    if (static_cast<std::size_t>(cursor.end - cursor.at) < n_bytes) return make_room(channel, n_bytes);
+    return std::exchange(cursor.at, cursor.at + n_bytes);
+  }
+  std::byte* make_room(std::size_t channel, std::size_t n_bytes) override;
+  std::byte* allocate_elsewhere(Rank to, std::size_t n_bytes) override;
+  void close() override;
+  std::optional<PacketRound::Packet> next_packet() override;
+  void set_neighbours(std::vector<Rank> neighbours) override;
 
-  [[nodiscard]] SendCursor* cursors() noexcept { return cursors_.data(); }
-  [[nodiscard]] bool is_over() const noexcept { return !active_; }
-  [[nodiscard]] std::optional<std::size_t> find_channel(Rank neighbour) const noexcept;
-  [[nodiscard]] std::span<const Rank> neighbours() const noexcept { return neighbours_; }
-  [[nodiscard]] mpi::Context& context() const noexcept { return context_; }
-  [[nodiscard]] Termination termination() const noexcept { return options_.termination; }
-  [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
-  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
-  [[nodiscard]] const RoundStatistics& statistics() const noexcept { return statistics_; }
+  [[nodiscard]] SendCursor* cursors() noexcept override { return cursors_.data(); }
+  [[nodiscard]] bool is_over() const noexcept override { return !active_; }
+  [[nodiscard]] std::span<const Rank> neighbours() const noexcept override { return neighbours_; }
+  [[nodiscard]] mpi::Context& context() const noexcept override { return context_; }
+  [[nodiscard]] Termination termination() const noexcept override { return options_.termination; }
+  [[nodiscard]] Routing routing() const noexcept override { return Routing::direct; }
+  [[nodiscard]] std::uint64_t epoch() const noexcept override { return epoch_; }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept override;
+  [[nodiscard]] const RoundStatistics& statistics() const noexcept override { return statistics_; }
 
  private:
   /// What has gone one way between two neighbours.
@@ -67,6 +70,7 @@ class PacketCore {
   };
   // What a short round touches of a neighbour lies in one line of the cache each.
   struct alignas(64) Sender : Way {
+    std::byte* end = nullptr;            // of the buffer that is being written
     std::size_t current = 0;             // place in the ring that is being written
     std::size_t n_unexpected_bytes = 0;  // sent since the last synchronous packet, at most
     Buffer pass;                         // the second wave
@@ -76,15 +80,12 @@ class PacketCore {
     Buffer spare;
     std::uint32_t n_more_spares = 0;
   };
+  // A second wave without lines fits with room to spare; a longer one is announced.
+  static constexpr std::size_t pass_bytes = 256;
   struct FormerNeighbour {
     Rank rank;
     std::size_t out_bytes;
     std::size_t in_bytes;
-  };
-  struct Parcel {  // all messages to one stranger, or to this rank itself
-    Rank to;
-    Buffer buffer;
-    std::size_t used_bytes;
   };
   struct Arrived {
     Rank from;
@@ -106,20 +107,24 @@ class PacketCore {
   [[nodiscard]] std::size_t used_bytes(std::size_t channel) noexcept;
   [[nodiscard]] Buffer take_spare(std::size_t channel, std::size_t n_words);
   void post_receive(std::size_t channel, std::size_t n_bytes);
-  void send(const Buffer& buffer, std::size_t n_bytes, Rank to, MPI_Request& request, bool is_synchronous = false);
-  void send_parcel(const Parcel& parcel, MPI_Request& request);
+  /// Give a buffer to MPI. Words travel, so that one message may have 16 GiB.
+  void send(const Buffer& buffer, std::size_t n_bytes, Rank to, int tag, MPI_Request& request,
+            bool is_synchronous = false);
   void flush(std::size_t channel, std::uint64_t next_bytes);
   /// Send the buffer that is being written, of which `n_bytes` are used.
   void send_current(std::size_t channel, const PacketHeader& header, std::size_t n_bytes, bool is_synchronous);
   void flush_last(std::size_t channel, std::span<const Introduction> strangers);
   /// Make the next buffer of the ring ready for a packet of at most `n_bytes`.
   void wait_for_buffer(std::size_t channel, std::size_t n_bytes);
+  /// Hand out the next bytes of the buffer that is being written.
+  [[nodiscard]] std::byte* take_place(std::size_t channel, std::size_t n_bytes);
   /// Bytes that the next packet to a neighbour may have.
   [[nodiscard]] std::size_t next_packet_bytes(const Sender& sender) const noexcept {
     return sender.n_packets == 0 ? sender.first_packet_bytes : packet_bytes_;
   }
   [[nodiscard]] bool is_free(std::size_t channel, std::size_t place);
   void wait_for_send(std::size_t request);
+  [[nodiscard]] int parcel_tag() const noexcept;
   void send_passes();
   void complete_sends();
   void end_round();
@@ -133,12 +138,15 @@ class PacketCore {
   void take_packet(std::size_t channel);
   void take_pass(std::size_t channel);
   void take_parcel(std::size_t place);
-  [[nodiscard]] bool is_collective() const noexcept { return bool(agreement_comm_); }
   /// Take in what strangers have sent without being announced, and bring the agreement on its way.
   /// @return false if nothing has happened
   bool advance_agreement();
-  bool take_unannounced();
-  void begin_agreement();
+  /// Take in one parcel that nobody has announced, if there is one. @param from  a rank, or MPI_ANY_SOURCE
+  std::optional<Arrived> take_unannounced(Rank from);
+  /// Take in parcels of a rank that were lost in earlier rounds.
+  void discard(Rank from, std::size_t n_parcels);
+  /// Complete parcels, and make the ranks that became known neighbours. @throws Error{usage} if a parcel was lost
+  void end_meeting();
   [[nodiscard]] bool is_complete() const noexcept;
   [[nodiscard]] std::size_t n_watched() const noexcept;
   void warn_of_stall(double seconds);
@@ -146,7 +154,6 @@ class PacketCore {
   void recycle(Arrived& read);
   /// Name a rank that takes this one for a neighbour in vain: one that has sent it a packet of this tag.
   void warn_of_non_neighbours(int tag);
-  void count_sent(std::size_t n_bytes) noexcept;
   void count_received(std::size_t n_bytes) noexcept;
 
   mpi::Context& context_;
@@ -171,22 +178,17 @@ class PacketCore {
   std::size_t n_fixed_requests_ = 0;
   std::vector<int> completed_;
   std::vector<std::size_t> early_passes_;  // channels whose second wave came before the round was closed
-  std::vector<Parcel> outgoing_;           // ascending
-  std::vector<Arrived> incoming_;          // parcels that were announced; their requests are the last ones
-  std::vector<Arrived> arrived_;           // in order of arrival; not yet read from n_read_ on
+  OutgoingParcels outgoing_;
+  std::vector<Arrived> incoming_;  // parcels that were announced; their requests are the last ones
+  std::vector<Arrived> arrived_;   // in order of arrival; not yet read from n_read_ on
   std::size_t n_read_ = 0;
   std::optional<Arrived> in_reading_;
   std::vector<FormerNeighbour> former_;  // left since the last round; they may come back before the next one
   std::uint64_t n_rounds_of_list_ = 0;   // since the neighbours have changed
   std::vector<Rank> warned_of_;
   RoundStatistics statistics_;
-  // Of Termination::consensus and allreduce: what says that all parcels of all ranks have arrived.
-  enum class Agreement { not_begun, under_way, reached };
-  mpi::Comm agreement_comm_;
-  MPI_Request agreement_request_ = MPI_REQUEST_NULL;
-  Agreement agreement_ = Agreement::reached;
-  std::array<std::uint64_t, 2> parcels_{};  // sent and received, over all ranks
-  std::vector<Rank> writers_;               // strangers that have written in this round
+  Agreement agreement_;
+  std::vector<Rank> writers_;  // strangers that have written in this round
 
   double last_heard_ = 0.0;    // MPI_Wtime
   double next_warning_ = 0.0;  // seconds of silence

@@ -14,7 +14,8 @@ namespace barrio::exchange::detail {
 /// In the second wave: `rank` has written `n_bytes` to you, or (`is_receipt`) your parcel to `rank` was passed on.
 struct Introduction {
   Rank rank;
-  std::uint32_t is_receipt;
+  std::uint16_t is_receipt;
+  std::uint16_t n_lost;  ///< parcels of earlier rounds that nobody has announced, and that come before this one
   std::uint64_t n_bytes;
 };
 

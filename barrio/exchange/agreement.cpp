@@ -1,0 +1,33 @@
+#include "barrio/exchange/detail/agreement.hpp"
+
+#include "barrio/mpi/check.hpp"
+
+namespace barrio::exchange::detail {
+
+Agreement::Agreement(MPI_Comm comm, Termination termination) : is_consensus_(termination == Termination::consensus) {
+  if (is_consensus_ || termination == Termination::allreduce) comm_ = mpi::Comm::duplicate(comm);
+}
+
+bool Agreement::advance(std::span<MPI_Request> sends, std::size_t n_received) {
+  int done = 0;
+  if (state_ == State::not_begun) {
+    mpi::check(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (done == 0 && is_consensus_) return false;
+    if (is_consensus_) {
+      mpi::check(MPI_Ibarrier(comm_.get(), &request_), "MPI_Ibarrier");
+    } else {
+      parcels_ = {sends.size(), n_received};
+      mpi::check(MPI_Iallreduce(MPI_IN_PLACE, parcels_.data(), 2, MPI_UINT64_T, MPI_SUM, comm_.get(), &request_),
+                 "MPI_Iallreduce");
+    }
+    state_ = State::under_way;
+    n_calls_ += 1;
+    return true;
+  }
+  mpi::check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  if (done == 0) return false;
+  state_ = is_consensus_ || parcels_[0] == parcels_[1] ? State::reached : State::not_begun;
+  return true;
+}
+
+}  // namespace barrio::exchange::detail

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "barrio/exchange/termination.hpp"
+#include "barrio/mpi/comm.hpp"
+
+namespace barrio::exchange::detail {
+
+/// Find out, by non-blocking collectives, that all parcels of all ranks have arrived. Of `Termination::consensus`: a
+/// barrier that each rank enters when its synchronous sends are done. Of `Termination::allreduce`: sums of what was
+/// sent and what has come, until they are equal.
+class Agreement {
+ public:
+  /// Collective if the mode needs it: duplicates the communicator.
+  Agreement(MPI_Comm comm, Termination termination);
+
+  [[nodiscard]] bool is_needed() const noexcept { return bool(comm_); }
+  [[nodiscard]] bool is_reached() const noexcept { return state_ == State::reached; }
+  [[nodiscard]] std::uint64_t n_calls() const noexcept { return n_calls_; }
+  void begin_round() noexcept {
+    if (is_needed()) state_ = State::not_begun;
+  }
+  /// Go on, once this rank has closed the round. @param sends  of parcels  @param n_received  parcels so far
+  /// @return false if nothing has happened
+  bool advance(std::span<MPI_Request> sends, std::size_t n_received);
+
+ private:
+  enum class State { not_begun, under_way, reached };
+  mpi::Comm comm_;
+  bool is_consensus_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  State state_ = State::reached;
+  std::array<std::uint64_t, 2> parcels_{};  // sent and received, over all ranks
+  std::uint64_t n_calls_ = 0;
+};
+
+}  // namespace barrio::exchange::detail

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "barrio/exchange/detail/buffer.hpp"
+#include "barrio/exchange/detail/node_plan.hpp"
+#include "barrio/exchange/detail/packet_core.hpp"
+#include "barrio/exchange/detail/round_core.hpp"
+
+namespace barrio::exchange::detail {
+
+/// Run the rounds of a Neighborhood by nodes: messages to neighbours on this node directly, those to other nodes in
+/// three steps, each of them a round of its own: to the agent on this node, across to its counterpart, from that to
+/// the receiver. What one rank writes to another one in a round travels as one envelope.
+class NodeCore final : public RoundCore {
+ public:
+  /// Local, but all ranks make it in the same order. @param neighbours  ascending, those of the plan
+  NodeCore(mpi::Context& context, std::vector<Rank> neighbours, NodePlan plan, const PacketCoreOptions& options);
+
+  void begin() override;
+  std::byte* make_room(std::size_t channel, std::size_t n_bytes) override;
+  std::byte* allocate_elsewhere(Rank to, std::size_t n_bytes) override;
+  void close() override;
+  std::optional<PacketRound::Packet> next_packet() override;
+  void set_neighbours(std::vector<Rank> neighbours) override;
+
+  [[nodiscard]] SendCursor* cursors() noexcept override { return cursors_.data(); }
+  [[nodiscard]] bool is_over() const noexcept override { return near_.is_over() && locals_.is_over(); }
+  [[nodiscard]] std::span<const Rank> neighbours() const noexcept override { return neighbours_; }
+  [[nodiscard]] mpi::Context& context() const noexcept override { return near_.context(); }
+  [[nodiscard]] Termination termination() const noexcept override { return near_.termination(); }
+  [[nodiscard]] Routing routing() const noexcept override { return Routing::by_node; }
+  [[nodiscard]] std::uint64_t epoch() const noexcept override { return near_.epoch(); }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept override;
+  [[nodiscard]] const RoundStatistics& statistics() const noexcept override;
+
+ private:
+  /// Stands before what one rank has written to another one.
+  struct Envelope {
+    Rank to;
+    Rank from;
+    Rank their_agent;
+    Rank unused;
+    std::uint64_t n_bytes;
+  };
+  /// What is written to a neighbour on another node, until the round is closed.
+  struct Stage {
+    Buffer buffer;
+    std::size_t used_bytes = 0;
+  };
+  struct Arrived {
+    Rank from;
+    std::size_t first_byte;
+    std::size_t n_bytes;
+  };
+
+  /// Put an envelope and its contents into the packets to the next rank.
+  static void put(PacketCore& core, Rank next, const Envelope& envelope, const std::byte* contents);
+  /// Call for each envelope that comes, to the end of the round.
+  template <class F>
+  void for_envelopes(PacketCore& core, F&& call);
+  void keep(const Envelope& envelope, const std::byte* contents);
+  /// The next envelope of the packet that is being read.
+  std::optional<PacketRound::Packet> next_envelope();
+  std::optional<PacketRound::Packet> next_in_order_of_arrival();
+
+  std::vector<Rank> neighbours_;
+  NodePlan plan_;
+  bool is_by_rank_;
+  bool is_closed_ = false;
+  std::vector<SendCursor> cursors_;  // always without room: each message passes by make_room
+  std::vector<std::size_t> places_;  // of each neighbour: its channel of near_, or near_.size() + its place in far
+  std::vector<Stage> stages_;        // of far
+  PacketCore near_;
+  PacketCore locals_;
+  PacketCore across_;
+  Buffer kept_;  // what has come for this rank where it is itself the agent, or is to be sorted
+  std::size_t n_kept_bytes_ = 0;
+  std::vector<Arrived> arrived_;
+  std::size_t n_read_ = 0;
+  std::span<const std::byte> rest_;  // of the packet that is being read
+  mutable RoundStatistics statistics_;
+};
+
+}  // namespace barrio::exchange::detail

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "barrio/base/ids.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::exchange::detail {
+
+/// Who passes on what between the nodes of a neighbourhood. For each pair of nodes that border on each other one rank
+/// of each node, its agent for the other node, gathers and hands out what goes between them.
+struct NodePlan {
+  /// A neighbour on another node, and the agents between.
+  struct Far {
+    Rank rank;
+    Rank agent;        // on this rank's node; may be this rank
+    Rank their_agent;  // on the neighbour's node
+  };
+  std::vector<Rank> near;    // neighbours on this node, ascending
+  std::vector<Far> far;      // the others, ascending
+  std::vector<Rank> locals;  // agents of this rank, and ranks it is an agent for, ascending
+  std::vector<Rank> peers;   // agents of other nodes that this one exchanges with, ascending
+};
+
+/// Find the agents. Collective. Cost: two rounds among the neighbours, one crystal router, a communicator split.
+/// @param neighbours  mutual, ascending  @param node  number of this rank's node; found by shared memory if empty
+NodePlan make_node_plan(mpi::Context& context, std::span<const Rank> neighbours, std::optional<int> node);
+
+/// Whether passing on is cheaper by `Routing::automatic`. The same on all ranks. Collective.
+bool is_cheaper_by_node(mpi::Context& context, const NodePlan& plan);
+
+}  // namespace barrio::exchange::detail

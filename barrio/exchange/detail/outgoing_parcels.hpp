@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "barrio/base/ids.hpp"
+#include "barrio/exchange/detail/buffer.hpp"
+#include "barrio/exchange/detail/round_state.hpp"
+
+namespace barrio::exchange::detail {
+
+/// What this rank writes to ranks that are no neighbours, and to itself: one parcel to each, which leaves when the
+/// round is closed. A parcel that nobody could announce is lost: the receiver's MPI keeps it. Later parcels of the same
+/// tag say how many of those come before them.
+class OutgoingParcels {
+ public:
+  struct Parcel {
+    Rank to;
+    Buffer buffer;
+    std::size_t used_bytes;
+  };
+
+  /// Room for one more message. Valid until the next call.
+  std::byte* allocate(Rank to, std::size_t n_bytes);
+  /// Write headers and take out what goes to this rank itself.
+  std::optional<Buffer> seal(Rank self);
+  /// What neighbours are told of the parcels. @pre sealed
+  [[nodiscard]] std::vector<Introduction> introductions(int tag) const;
+  /// End the round of a tag. @param lost  ranks that were not told, ascending; buffers of parcels to them stay for MPI
+  void end_round(int tag, std::span<const Rank> lost);
+
+  /// Ascending by receiver.
+  [[nodiscard]] std::span<const Parcel> all() const noexcept { return parcels_; }
+  [[nodiscard]] std::size_t size() const noexcept { return parcels_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return parcels_.empty(); }
+  /// Leave all buffers to MPI, for good.
+  void leak();
+  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+
+ private:
+  struct Lost {
+    Rank to;
+    int tag;
+  };
+  std::vector<Parcel> parcels_;
+  std::vector<Lost> lost_;
+};
+
+}  // namespace barrio::exchange::detail

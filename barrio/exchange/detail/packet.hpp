@@ -1,0 +1,36 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "barrio/exchange/detail/buffer.hpp"
+#include "barrio/exchange/detail/round_state.hpp"
+#include "barrio/exchange/packet_round.hpp"
+
+namespace barrio::exchange::detail {
+
+// What travels: a header, messages back to back, and in the last packet of a round introductions from the next whole
+// word on. All sizes are bytes unless said.
+
+inline constexpr std::size_t header_bytes = sizeof(PacketHeader);
+static_assert(header_bytes == 16 && sizeof(Introduction) == 16);
+
+constexpr std::size_t words_of(std::size_t n_bytes) { return (n_bytes + 7) / 8; }
+/// A size that packets can have: whole words, and one of them beside the header.
+constexpr std::size_t whole_packet(std::size_t n_bytes) { return std::max(8 * words_of(n_bytes), header_bytes + 8); }
+
+/// @param last  as `PacketHeader::last`
+PacketHeader make_header(std::size_t payload_bytes, std::size_t last, std::uint64_t count_or_next_bytes);
+PacketHeader header_of(const Buffer& buffer);
+void put_header(Buffer& buffer, const PacketHeader& header);
+
+/// Bytes of the packet with its header and introductions.
+std::size_t packet_bytes(const PacketHeader& header);
+std::vector<Introduction> introductions_in(const Buffer& buffer, const PacketHeader& header);
+/// Put introductions behind the payload. @return bytes of the whole packet
+std::size_t add_introductions(Buffer& buffer, std::size_t used_bytes, std::span<const Introduction> lines);
+
+}  // namespace barrio::exchange::detail

@@ -1,0 +1,196 @@
+#include "barrio/exchange/detail/node_core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "barrio/base/assert.hpp"
+#include "barrio/base/error.hpp"
+#include "barrio/base/memory.hpp"
+#include "barrio/exchange/detail/guard.hpp"
+#include "barrio/exchange/detail/packet.hpp"
+
+namespace barrio::exchange::detail {
+namespace {
+
+/// Packets of envelopes are sized by the rounds before, and handed on as they come.
+PacketCoreOptions inner_options(PacketCoreOptions options) {
+  options.termination = Termination::neighbourhood;
+  options.is_by_rank = false;
+  return options;
+}
+
+constexpr std::size_t padded(std::size_t n_bytes) { return 8 * words_of(n_bytes); }
+
+}  // namespace
+
+NodeCore::NodeCore(mpi::Context& context, std::vector<Rank> neighbours, NodePlan plan, const PacketCoreOptions& options)
+    : neighbours_(std::move(neighbours)),
+      plan_(std::move(plan)),
+      is_by_rank_(options.is_by_rank),
+      cursors_(neighbours_.size()),
+      stages_(plan_.far.size()),
+      near_(context, plan_.near, inner_options(options)),
+      locals_(context, plan_.locals, inner_options(options)),
+      across_(context, plan_.peers, inner_options(options)) {
+  std::size_t n_near = 0;
+  std::size_t n_far = 0;
+  for (const Rank rank : neighbours_) {
+    const bool is_near = n_near < plan_.near.size() && plan_.near[n_near] == rank;
+    places_.push_back(is_near ? n_near++ : plan_.near.size() + n_far++);
+  }
+  BARRIO_ASSERT(cheap, n_near == plan_.near.size() && n_far == plan_.far.size(), n_near, n_far);
+}
+
+void NodeCore::begin() {
+  BARRIO_ASSERT(cheap, is_over() && "one round at a time on a Neighborhood", epoch());
+  near_.begin();
+  locals_.begin();
+  across_.begin();
+  for (Stage& stage : stages_) stage.used_bytes = 0;
+  n_kept_bytes_ = 0;
+  arrived_.clear();
+  n_read_ = 0;
+  rest_ = {};
+  is_closed_ = false;
+}
+
+std::byte* NodeCore::make_room(std::size_t channel, std::size_t n_bytes) {
+  const std::size_t place = places_[channel];
+  if (place < plan_.near.size()) return near_.allocate(place, n_bytes);
+  BARRIO_ASSERT(cheap, !is_over() && !is_closed_ && "allocate() belongs between begin and close()", channel);
+  Stage& stage = stages_[place - plan_.near.size()];
+  if (stage.used_bytes > 0) check_guard(stage.buffer.bytes() + stage.used_bytes, neighbours_[channel]);
+  const std::size_t n_words = words_of(stage.used_bytes + n_bytes + guard_bytes);
+  if (stage.buffer.size() < n_words)
+    stage.buffer.reserve(std::max({n_words, stage.buffer.size() + stage.buffer.size() / 2, std::size_t{8}}),
+                         words_of(stage.used_bytes));
+  std::byte* const at = stage.buffer.bytes() + stage.used_bytes;
+  stage.used_bytes += n_bytes;
+  set_guard(at + n_bytes);
+  return at;
+}
+
+std::byte* NodeCore::allocate_elsewhere(Rank to, std::size_t n_bytes) { return near_.allocate_elsewhere(to, n_bytes); }
+
+void NodeCore::put(PacketCore& core, Rank next, const Envelope& envelope, const std::byte* contents) {
+  const auto channel = core.find_channel(next);
+  BARRIO_ASSERT(cheap, channel.has_value(), next, envelope.to, envelope.from);
+  std::byte* const place = core.allocate(*channel, sizeof(Envelope) + padded(envelope.n_bytes));
+  std::memcpy(place, &envelope, sizeof envelope);
+  std::memcpy(place + sizeof envelope, contents, envelope.n_bytes);
+}
+
+void NodeCore::keep(const Envelope& envelope, const std::byte* contents) {
+  const std::size_t end = n_kept_bytes_ + padded(envelope.n_bytes);
+  if (kept_.size() < words_of(end))
+    kept_.reserve(std::max(words_of(end), kept_.size() + kept_.size() / 2), words_of(n_kept_bytes_));
+  if (envelope.n_bytes > 0) std::memcpy(kept_.bytes() + n_kept_bytes_, contents, envelope.n_bytes);
+  arrived_.push_back({envelope.from, n_kept_bytes_, envelope.n_bytes});
+  n_kept_bytes_ = end;
+}
+
+template <class F>
+void NodeCore::for_envelopes(PacketCore& core, F&& call) {
+  while (const std::optional<PacketRound::Packet> packet = core.next_packet()) {
+    for (std::span<const std::byte> rest = packet->payload; !rest.empty();) {
+      Envelope envelope{};
+      std::memcpy(&envelope, rest.data(), sizeof envelope);
+      call(envelope, rest.data() + sizeof envelope);
+      rest = rest.subspan(sizeof envelope + padded(envelope.n_bytes));
+    }
+  }
+}
+
+void NodeCore::close() {
+  BARRIO_ASSERT(cheap, !is_over() && !is_closed_ && "a round is closed once", epoch());
+  is_closed_ = true;
+  const Rank me = context().rank();
+  near_.close();
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    Stage& stage = stages_[i];
+    const NodePlan::Far& far = plan_.far[i];
+    if (stage.used_bytes == 0) continue;
+    check_guard(stage.buffer.bytes() + stage.used_bytes, far.rank);
+    const Envelope envelope{far.rank, me, far.their_agent, 0, stage.used_bytes};
+    if (far.agent == me) {
+      put(across_, far.their_agent, envelope, stage.buffer.bytes());
+    } else {
+      put(locals_, far.agent, envelope, stage.buffer.bytes());
+    }
+  }
+  locals_.close();
+  for_envelopes(locals_, [&](const Envelope& envelope, const std::byte* contents) {
+    put(across_, envelope.their_agent, envelope, contents);
+  });
+  across_.close();
+  locals_.begin();
+  for_envelopes(across_, [&](const Envelope& envelope, const std::byte* contents) {
+    if (envelope.to == me) {
+      keep(envelope, contents);
+    } else {
+      put(locals_, envelope.to, envelope, contents);
+    }
+  });
+  locals_.close();
+  if (!is_by_rank_) return;
+  for_envelopes(locals_, [&](const Envelope& envelope, const std::byte* contents) { keep(envelope, contents); });
+  while (const std::optional<PacketRound::Packet> packet = near_.next_packet())
+    keep({me, packet->from, me, 0, packet->payload.size()}, packet->payload.data());
+  std::ranges::stable_sort(arrived_, {}, &Arrived::from);
+}
+
+std::optional<PacketRound::Packet> NodeCore::next_envelope() {
+  Envelope envelope{};
+  std::memcpy(&envelope, rest_.data(), sizeof envelope);
+  const std::span<const std::byte> contents = rest_.subspan(sizeof envelope, envelope.n_bytes);
+  rest_ = rest_.subspan(sizeof envelope + padded(envelope.n_bytes));
+  return PacketRound::Packet{envelope.from, contents};
+}
+
+std::optional<PacketRound::Packet> NodeCore::next_packet() {
+  BARRIO_ASSERT(cheap, (is_closed_ || is_over()) && "received() belongs after close()", epoch());
+  if (n_read_ < arrived_.size()) {
+    const Arrived& one = arrived_[n_read_++];
+    return PacketRound::Packet{one.from, {kept_.bytes() + one.first_byte, one.n_bytes}};
+  }
+  if (!rest_.empty()) return next_envelope();
+  if (std::optional<PacketRound::Packet> packet = near_.next_packet()) return packet;
+  while (const std::optional<PacketRound::Packet> packet = locals_.next_packet()) {
+    rest_ = packet->payload;
+    if (!rest_.empty()) return next_envelope();
+  }
+  return {};
+}
+
+void NodeCore::set_neighbours(std::vector<Rank> neighbours) {
+  if (neighbours == neighbours_) return;
+  throw Error(ErrorCode::usage, {.subject = "a Neighborhood with Routing::by_node",
+                                 .cause = "keeps its neighbours: ranks of other nodes pass on what goes between them",
+                                 .remedy = "make a new one, which is collective, or use Routing::direct"});
+}
+
+std::uint64_t NodeCore::memory_bytes() const noexcept {
+  std::uint64_t bytes = near_.memory_bytes() + locals_.memory_bytes() + across_.memory_bytes();
+  bytes += barrio::memory_bytes(neighbours_) + barrio::memory_bytes(places_) + barrio::memory_bytes(cursors_);
+  bytes += barrio::memory_bytes(arrived_) + 8 * kept_.size();
+  for (const Stage& stage : stages_) bytes += sizeof stage + 8 * stage.buffer.size();
+  return bytes;
+}
+
+const RoundStatistics& NodeCore::statistics() const noexcept {
+  statistics_ = near_.statistics();
+  for (const PacketCore* core : {&locals_, &across_}) {
+    const RoundStatistics& more = core->statistics();
+    statistics_.packets_sent += more.packets_sent;
+    statistics_.packets_received += more.packets_received;
+    statistics_.bytes_sent += more.bytes_sent;
+    statistics_.bytes_received += more.bytes_received;
+    statistics_.waits_for_room += more.waits_for_room;
+  }
+  return statistics_;
+}
+
+}  // namespace barrio::exchange::detail

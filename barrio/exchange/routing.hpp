@@ -1,0 +1,20 @@
+#pragma once
+
+namespace barrio::exchange {
+
+/// How messages to ranks of other nodes travel.
+enum class Routing {
+  /// Each to its receiver: one message per neighbour and direction.
+  direct,
+  /// What the ranks of one node send to the ranks of another one travels together, in one message: it is gathered by
+  /// the rank of the node that looks after this pair of nodes, and handed out by its counterpart. Three times the
+  /// latency, and as many messages between nodes as there are pairs of nodes that border on each other. For nodes of
+  /// many ranks that have many neighbours elsewhere.
+  by_node,
+  /// What costs the busiest rank fewer messages, found once from counts of all ranks when the Neighborhood is made: one
+  /// to each neighbour, or one to each on its node, two to each rank that it passes on for or through, one to each
+  /// counterpart, and 4 for the two steps more.
+  automatic,
+};
+
+}  // namespace barrio::exchange
