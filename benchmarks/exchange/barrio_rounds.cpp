@@ -7,9 +7,10 @@
 namespace barrio::bench {
 namespace {
 
+using exchange::Routing;
 using exchange::Termination;
 
-template <Termination termination>
+template <Termination termination, Routing routing = Routing::direct>
 class Barrio : public Contender {
  public:
   explicit Barrio(const Setup& setup)
@@ -18,6 +19,8 @@ class Barrio : public Contender {
         hood_(setup.context, setup.neighbours,
               {.packet_bytes = setup.packet_bytes,
                .termination = termination,
+               .routing = routing,
+               .node = setup.node,
                .keeps_discovered = setup.keeps_discovered}) {
     for (const Rank to : neighbours_) numbers_.push_back(number_of_pair(context_.rank(), to));
   }
@@ -54,6 +57,9 @@ std::vector<Kind> barrio_kinds() {
       {.name = "barrio",
        .about = "Neighborhood, neighbours known",
        .make = make_contender<Barrio<Termination::neighbourhood>>},
+      {.name = "barrio-node",
+       .about = "the same, by nodes: one message for a pair of them",
+       .make = make_contender<Barrio<Termination::neighbourhood, Routing::by_node>>},
       {.name = "barrio-intro",
        .about = "the same, and to neighbours of neighbours",
        .takes_strangers = true,

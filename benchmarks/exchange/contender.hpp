@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,6 +50,7 @@ struct Setup {
   mpi::Context& context;
   std::span<const Rank> neighbours;  ///< mutual, ascending
   std::uint32_t packet_bytes = 0;    ///< of barrio; 0: its own choice
+  std::optional<int> node = {};      ///< of this rank, if it is to be another than the machine's
   bool keeps_discovered = true;      ///< barrio: ranks met in a round stay neighbours
 };
 

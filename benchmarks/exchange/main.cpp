@@ -18,7 +18,9 @@ using namespace barrio;
 void run(Context& context, const bench::Options& options) {
   const bench::Pattern pattern(options.pattern, context.rank(), context.size(), options.seed);
   std::vector<bench::Case> cases;
-  for (const std::uint64_t n : options.iterations) cases.push_back(bench::compare(context, options, pattern, n));
+  for (const std::uint64_t n : options.iterations)
+    cases.push_back(
+        (options.n_back_to_back > 0 ? bench::compare_back_to_back : bench::compare)(context, options, pattern, n));
   const Json document = bench::make_document(context, options, pattern, cases);
   if (context.is_root())
     std::fputs((options.is_json ? document.dump(2) + "\n" : bench::to_text(document)).c_str(), stdout);

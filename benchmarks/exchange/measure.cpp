@@ -12,6 +12,8 @@
 namespace barrio::bench {
 namespace {
 
+constexpr int n_warm_up = 2;  // rounds
+
 /// A contender in the course of its repetitions.
 struct Runner {
   Row row;
@@ -40,30 +42,21 @@ Row summarise(mpi::Context& context, Runner& runner) {
   return runner.row;
 }
 
-}  // namespace
-
-Timed time_round(mpi::Context& context, Contender& contender, const std::string& name, const Work& work,
-                 const Tally& wanted) {
-  mpi::barrier(context);
-  const double begin = MPI_Wtime();
-  const MpiCalls before = mpi_calls();
-  const Tally tally = contender.round(work);
-  const MpiCalls calls = mpi_calls() - before;
-  mpi::barrier(context);
-  const double seconds = MPI_Wtime() - begin;
-  agree_after(context, [&] {
-    if (!(tally == wanted))
-      throw Error(
-          ErrorCode::differs,
-          {.subject = name, .cause = fmt::format("brought {} numbers of {}, or wrong ones", tally.n, wanted.n)});
-  });
-  return {mpi::max(context, seconds), calls};
+void check(const std::string& name, const Tally& tally, const Tally& wanted) {
+  if (!(tally == wanted))
+    throw Error(ErrorCode::differs,
+                {.subject = name, .cause = fmt::format("brought {} numbers of {}, or wrong ones", tally.n, wanted.n)});
 }
 
-Case compare(mpi::Context& context, const Options& options, const Pattern& pattern, std::uint64_t n) {
-  Case result{.n = n};
+std::optional<int> node_of(const Options& options, Rank rank) {
+  if (options.ranks_per_node == 0) return {};
+  return rank / options.ranks_per_node;
+}
+
+/// The contenders of the options that take part. Collective.
+std::vector<Runner> make_runners(mpi::Context& context, const Options& options, const Pattern& pattern, Case& result) {
   std::vector<Runner> runners;
-  const auto most = mpi::max(context, static_cast<std::uint64_t>(pattern.neighbours().size()) * n);
+  const auto most = mpi::max(context, static_cast<std::uint64_t>(pattern.neighbours().size()) * result.n);
   for (const std::string& name : options.contenders) {
     if (name == "raw" && most > options.raw_limit) {
       result.left_out.push_back(name);
@@ -76,26 +69,90 @@ Case compare(mpi::Context& context, const Options& options, const Pattern& patte
     runner.contender = kind.make({.context = context,
                                   .neighbours = pattern.neighbours(),
                                   .packet_bytes = options.packet_bytes,
+                                  .node = node_of(options, context.rank()),
                                   .keeps_discovered = !pattern.has_strangers()});
-    runner.contender->prepare(n);
+    runner.contender->prepare(result.n);
   }
+  return runners;
+}
+
+/// What the ranks write in one round, and what must arrive here.
+struct Script {
+  Script(const Pattern& pattern, std::uint64_t n, std::uint64_t round, Rank me)
+      : strangers(pattern.strangers_to(round)),
+        known{.n = n, .salt = mix64(round)},
+        all{.n = n, .salt = known.salt, .strangers = strangers},
+        from_neighbours(expected(known, pattern.neighbours(), me)),
+        from_all(from_neighbours) {
+    from_all += expected(known, pattern.strangers_from(round), me);
+  }
+  std::vector<Rank> strangers;
+  Work known;
+  Work all;
+  Tally from_neighbours;
+  Tally from_all;
+};
+
+}  // namespace
+
+Timed time_round(mpi::Context& context, Contender& contender, const std::string& name, const Work& work,
+                 const Tally& wanted) {
+  mpi::barrier(context);
+  const double begin = MPI_Wtime();
+  const MpiCalls before = mpi_calls();
+  const Tally tally = contender.round(work);
+  const MpiCalls calls = mpi_calls() - before;
+  mpi::barrier(context);
+  const double seconds = MPI_Wtime() - begin;
+  agree_after(context, [&] { check(name, tally, wanted); });
+  return {mpi::max(context, seconds), calls};
+}
+
+Case compare(mpi::Context& context, const Options& options, const Pattern& pattern, std::uint64_t n) {
+  Case result{.n = n};
+  std::vector<Runner> runners = make_runners(context, options, pattern, result);
   for (int repeat = 0; repeat <= options.n_repeats; ++repeat) {  // the first one warms up
-    const auto round = static_cast<std::uint64_t>(repeat);
-    const std::vector<Rank> strangers = pattern.strangers_to(round);
-    const Work known{.n = n, .salt = mix64(round)};
-    const Work all{.n = n, .salt = known.salt, .strangers = strangers};
-    const Tally from_neighbours = expected(known, pattern.neighbours(), context.rank());
-    Tally from_all = from_neighbours;
-    from_all += expected(known, pattern.strangers_from(round), context.rank());
+    const Script script(pattern, n, static_cast<std::uint64_t>(repeat), context.rank());
     for (Runner& runner : runners) {
       if (runner.is_out) continue;
-      const Tally& wanted = runner.takes_strangers ? from_all : from_neighbours;
-      const Timed timed =
-          time_round(context, *runner.contender, runner.row.name, runner.takes_strangers ? all : known, wanted);
+      const Tally& wanted = runner.takes_strangers ? script.from_all : script.from_neighbours;
+      const Timed timed = time_round(context, *runner.contender, runner.row.name,
+                                     runner.takes_strangers ? script.all : script.known, wanted);
       runner.is_out = timed.seconds > options.max_seconds;
       if (repeat > 0 || runner.is_out) runner.add(timed, wanted);
     }
   }
+  for (Runner& runner : runners) result.rows.push_back(summarise(context, runner));
+  return result;
+}
+
+Case compare_back_to_back(mpi::Context& context, const Options& options, const Pattern& pattern, std::uint64_t n) {
+  Case result{.n = n};
+  std::vector<Runner> runners = make_runners(context, options, pattern, result);
+  std::vector<Script> scripts;
+  for (int round = 0; round < n_warm_up + options.n_back_to_back; ++round)
+    scripts.emplace_back(pattern, n, static_cast<std::uint64_t>(round), context.rank());
+  Status status;
+  for (Runner& runner : runners) {
+    const auto run = [&](const Script& script) {
+      const Tally tally = runner.contender->round(runner.takes_strangers ? script.all : script.known);
+      const Tally& wanted = runner.takes_strangers ? script.from_all : script.from_neighbours;
+      if (!status) status = capture([&] { check(runner.row.name, tally, wanted); });
+      return tally;
+    };
+    const std::span<const Script> all(scripts);
+    for (const Script& script : all.first(n_warm_up)) run(script);
+    mpi::barrier(context);
+    const double begin = MPI_Wtime();
+    const MpiCalls before = mpi_calls();
+    for (const Script& script : all.subspan(n_warm_up)) runner.numbers += run(script).n;
+    runner.calls = mpi_calls() - before;
+    const double end = MPI_Wtime();
+    const auto n_rounds = static_cast<std::uint64_t>(options.n_back_to_back);
+    runner.n_rounds = n_rounds;
+    runner.row.seconds = (mpi::max(context, end) - mpi::min(context, begin)) / static_cast<double>(n_rounds);
+  }
+  agree(context, status);
   for (Runner& runner : runners) result.rows.push_back(summarise(context, runner));
   return result;
 }

@@ -41,4 +41,9 @@ struct Case {
 /// Run all contenders of the options, one after the other in every repetition. Collective. @throws as time_round
 Case compare(mpi::Context& context, const Options& options, const Pattern& pattern, std::uint64_t n);
 
+/// The same with `n_back_to_back` rounds of each contender one after the other, and no barrier between them: the time
+/// of a round is their mean, from the first rank's begin to the last one's end. For clocks that all ranks share, as on
+/// a simulated cluster. Contents are checked; that all are content is agreed once, at the end.
+Case compare_back_to_back(mpi::Context& context, const Options& options, const Pattern& pattern, std::uint64_t n);
+
 }  // namespace barrio::bench

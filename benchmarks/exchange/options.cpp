@@ -45,9 +45,10 @@ std::optional<Options> parse_options(mpi::Context& context, int argc, char** arg
   for (const Kind& kind : all_kinds())
     names += fmt::format("\n  {:<17}{}", kind.name, kind.make ? kind.about : "not built: " + kind.lacking);
   app.footer("Contenders:" + names + "\nbarrio@1024 has packets of 1024 bytes, and so have barrio's other modes.");
-  app.add_option(
-         "--pattern", options.pattern,
-         "ring; tile (Ovcharenko et al. 2012, figure 9); meet (tile, and new ranks at distance two in each round)")
+  app.add_option("--pattern", options.pattern,
+                 "ring; tile (Ovcharenko et al. 2012, figure 9); meet (tile, and new ranks at distance two in each "
+                 "round); cube "
+                 "(the 26 around a rank in a grid); all")
       ->check(CLI::IsMember(Pattern::names()))
       ->capture_default_str();
   const CLI::Option* iterations =
@@ -64,6 +65,13 @@ std::optional<Options> parse_options(mpi::Context& context, int argc, char** arg
   app.add_option("--repeats", options.n_repeats, "Repetitions, interleaved")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--back-to-back", options.n_back_to_back,
+                 "Rounds of each contender in one go, instead of repetitions between barriers: their mean time, for "
+                 "ranks that share a clock (simulated clusters)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--ranks-per-node", options.ranks_per_node,
+                 "Nodes that barrio-node takes for granted; by default ranks that share memory are on one")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--max-seconds", options.max_seconds, "Leave out a contender whose round took longer")
       ->capture_default_str();
   app.add_option("--raw-limit", options.raw_limit, "Leave out raw if a rank has more messages than that in a round")

@@ -16,6 +16,8 @@ struct Options {
   std::uint32_t packet_bytes = 0;               ///< of barrio; 0: its own choice
   bool is_sweep = false;                        ///< barrio with packets of many sizes
   int n_repeats = 7;
+  int n_back_to_back = 0;            ///< rounds of one contender without barriers between; 0: each between two barriers
+  int ranks_per_node = 0;            ///< of barrio-node; 0: those that share memory
   double max_seconds = 5.0;          ///< a contender whose round took longer is left out of the rounds that follow
   std::uint64_t raw_limit = 70'000;  ///< messages of one rank in a round above which `raw` is left out
   std::uint64_t seed = 1;

@@ -1,8 +1,10 @@
 #include "benchmarks/exchange/pattern.hpp"
 
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
@@ -20,7 +22,7 @@ void sort_and_keep_one_of_each(std::vector<Rank>& ranks) {
 }  // namespace
 
 const std::vector<std::string>& Pattern::names() {
-  static const std::vector<std::string> all{"ring", "tile", "meet"};
+  static const std::vector<std::string> all{"ring", "tile", "meet", "cube", "all"};
   return all;
 }
 
@@ -31,16 +33,40 @@ Pattern::Pattern(std::string name, Rank rank, int n_ranks, std::uint64_t seed)
                       {.subject = "pattern tile",
                        .cause = fmt::format("a tile has {} ranks, and there are {}", ranks_of_a_tile, n_ranks),
                        .remedy = "barrio --ranks 16 bench exchange --pattern tile"});
-  if (name_ != "ring" && n_ranks >= ranks_of_a_tile) tiles_ = exchange::TileGraph::semi_regular();
+  if (name_ == "cube") MPI_Dims_create(n_ranks, n_axes, sides_.data());
+  if ((name_ == "tile" || name_ == "meet") && n_ranks >= ranks_of_a_tile) tiles_ = exchange::TileGraph::semi_regular();
   neighbours_ = neighbours_of(rank);
 }
 
 std::vector<Rank> Pattern::neighbours_of(Rank rank) const {
   if (tiles_) return tiles_->neighbours(rank, n_ranks_);
+  if (name_ == "cube") return around(rank);
+  if (name_ == "all") {
+    std::vector<Rank> others(static_cast<std::size_t>(n_ranks_));
+    std::iota(others.begin(), others.end(), 0);
+    others.erase(others.begin() + rank);
+    return others;
+  }
   std::vector<Rank> ring{(rank + 1) % n_ranks_, (rank + n_ranks_ - 1) % n_ranks_};
   sort_and_keep_one_of_each(ring);
   std::erase(ring, rank);
   return ring;
+}
+
+std::vector<Rank> Pattern::around(Rank rank) const {
+  const auto [a, b, c] = sides_;
+  const std::array<int, n_axes> place{rank / (b * c), rank / c % b, rank % c};
+  std::vector<Rank> ranks;
+  for (int step = 0; step < 27; ++step) {
+    const std::array<int, n_axes> steps{step / 9 - 1, step / 3 % 3 - 1, step % 3 - 1};
+    Rank other = 0;
+    for (std::size_t axis = 0; axis < n_axes; ++axis)
+      other = other * sides_[axis] + (place[axis] + steps[axis] + sides_[axis]) % sides_[axis];
+    ranks.push_back(other);
+  }
+  sort_and_keep_one_of_each(ranks);
+  std::erase(ranks, rank);
+  return ranks;
 }
 
 std::vector<Rank> Pattern::two_away_from(Rank rank) const {

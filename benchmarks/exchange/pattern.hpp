@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +13,8 @@ namespace barrio::bench {
 
 /// Who writes to whom. `ring`: the ranks before and after. `tile`: Ovcharenko et al. 2012, figure 9. `meet`: `tile`,
 /// and in each round each rank writes to one or two ranks besides that are neighbours of its neighbours but not its
-/// own; on fewer than 16 ranks, which make no tile, on the ring.
+/// own; on fewer than 16 ranks, which make no tile, on the ring. `cube`: the 26 around a rank in a periodic grid of
+/// three dimensions, or as many as there are. `all`: all others.
 /// A rank finds all of it from its number, the number of ranks and the seed.
 class Pattern {
  public:
@@ -32,6 +34,7 @@ class Pattern {
 
  private:
   [[nodiscard]] std::vector<Rank> neighbours_of(Rank rank) const;
+  [[nodiscard]] std::vector<Rank> around(Rank rank) const;
   [[nodiscard]] std::vector<Rank> two_away_from(Rank rank) const;
   [[nodiscard]] std::vector<Rank> strangers_of(Rank rank, std::uint64_t round) const;
 
@@ -39,7 +42,9 @@ class Pattern {
   Rank rank_;
   int n_ranks_;
   std::uint64_t seed_;
-  std::optional<exchange::TileGraph> tiles_;  ///< empty: a ring
+  std::optional<exchange::TileGraph> tiles_;  ///< of tile and meet
+  static constexpr int n_axes = 3;
+  std::array<int, n_axes> sides_{};  ///< of the grid of ranks
   std::vector<Rank> neighbours_;
 };
 

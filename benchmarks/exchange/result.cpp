@@ -107,7 +107,8 @@ Json make_document(mpi::Context& context, const Options& options, const Pattern&
   document["pattern"] = pattern.name();
   document["max_degree"] = mpi::max(context, static_cast<std::int64_t>(pattern.neighbours().size()));
   document["packet_bytes"] = options.packet_bytes;  // 0: barrio's own choice
-  document["repeats"] = options.n_repeats;
+  document["repeats"] = options.n_back_to_back > 0 ? options.n_back_to_back : options.n_repeats;
+  document["between_barriers"] = options.n_back_to_back == 0;
   const Reference reference = reference_of(options);
   document["reference"] = {{"name", reference.name}, {"short_name", reference.short_name}};
   document["cases"] = Json::array();
