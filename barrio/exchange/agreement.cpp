@@ -8,7 +8,7 @@ Agreement::Agreement(MPI_Comm comm, Termination termination) : is_consensus_(ter
   if (is_consensus_ || termination == Termination::allreduce) comm_ = mpi::Comm::duplicate(comm);
 }
 
-bool Agreement::advance(std::span<MPI_Request> sends, std::size_t n_received) {
+bool Agreement::advance(std::span<MPI_Request> sends, std::size_t n_received, bool blocks) {
   int done = 0;
   if (state_ == State::not_begun) {
     mpi::check(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
@@ -24,8 +24,12 @@ bool Agreement::advance(std::span<MPI_Request> sends, std::size_t n_received) {
     n_calls_ += 1;
     return true;
   }
-  mpi::check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
-  if (done == 0) return false;
+  if (blocks && !is_consensus_) {
+    mpi::check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
+  } else {
+    mpi::check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done == 0) return false;
+  }
   state_ = is_consensus_ || parcels_[0] == parcels_[1] ? State::reached : State::not_begun;
   return true;
 }

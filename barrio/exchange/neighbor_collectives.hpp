@@ -114,6 +114,17 @@ Parcels<T> take_lists(ByteRound& round, std::string_view call) {
   return lists;
 }
 
+/// End a round in which a root sends one value to a neighbour. @return them, by ascending rank
+template <Message T>
+std::vector<Received<T>> take_from_roots(Round<T>& round, std::string_view call) {
+  round.close();
+  std::vector<Received<T>> values = round.collect();
+  std::vector<Rank> senders;
+  for (const Received<T>& one : values) senders.push_back(one.from);
+  check_lists(call, senders, {});
+  return values;
+}
+
 template <Message T>
 void put_list(ByteRound& round, Rank to, std::span<const T> list) {
   const std::span<std::byte> place = round.allocate(to, list.size_bytes());
@@ -149,12 +160,7 @@ template <Message T>
 [[nodiscard]] std::vector<Received<T>> neighbor_broadcast(Neighborhood& hood, const std::optional<T>& mine) {
   auto round = hood.begin_round<T>();
   for (std::size_t i = 0; mine && i < hood.neighbours().size(); ++i) round.channel(i).allocate() = *mine;
-  round.close();
-  auto values = round.collect();
-  std::vector<Rank> senders;
-  for (const auto& [from, value] : values) senders.push_back(from);
-  detail::check_lists("neighbor_broadcast", senders, {});
-  return values;
+  return detail::take_from_roots(round, "neighbor_broadcast");
 }
 
 /// Send one list to all neighbours from those ranks that are roots. One round.
@@ -180,12 +186,7 @@ template <Message T>
   if (mine) detail::check_one_each(hood, "neighbor_scatter", mine->size());
   auto round = hood.begin_round<T>();
   for (std::size_t i = 0; mine && i < mine->size(); ++i) round.channel(i).allocate() = (*mine)[i];
-  round.close();
-  auto values = round.collect();
-  std::vector<Rank> senders;
-  for (const auto& [from, value] : values) senders.push_back(from);
-  detail::check_lists("neighbor_scatter", senders, {});
-  return values;
+  return detail::take_from_roots(round, "neighbor_scatter");
 }
 
 /// Bring one value of each neighbour to the roots. One round. Lists: `neighbor_alltoallv`.

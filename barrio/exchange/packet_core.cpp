@@ -177,8 +177,8 @@ bool PacketCore::advance_agreement() {
   }
   if (!closed_) return false;  // what is sent is known then
   const std::uint64_t n_calls = agreement_.n_calls();
-  const bool is_news =
-      agreement_.advance(std::span(requests_).subspan(n_fixed_requests_, outgoing_.size()), writers_.size());
+  const bool is_news = agreement_.advance(std::span(requests_).subspan(n_fixed_requests_, outgoing_.size()),
+                                          writers_.size(), may_block() && state_.is_over());
   context_.counters().collectives += agreement_.n_calls() - n_calls;
   statistics_.collectives = agreement_.n_calls();
   return is_news;
@@ -221,10 +221,12 @@ bool PacketCore::take_some_elsewhere() {
   return is_some;
 }
 
+bool PacketCore::may_block() const noexcept {
+  return context_.wait_policy().kind == mpi::WaitPolicy::Kind::block && open_rounds_.size() == 1;
+}
+
 void PacketCore::progress(std::size_t n_watched, mpi::Pause& pause) {
-  // With other rounds open this rank must not sleep for this one alone.
-  const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block && open_rounds_.size() == 1 &&
-                      (!agreement_.is_needed() || !state_.is_over());
+  const bool blocks = may_block() && (!agreement_.is_needed() || !state_.is_over());
   if (take_some(n_watched, blocks) || advance_agreement() || take_some_elsewhere()) {
     pause.reset();
     n_idle_polls_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -173,10 +174,19 @@ class Round {
   /// @throws Error{usage} for any other rank. Cost: O(log degree); `channel(i)` avoids the look-up
   T& allocate(Rank to) { return *new (packets_.allocate_for(to, sizeof(T))) T; }
 
+  /// The same for `n` messages side by side; the receiver gets n messages. More than fit into a packet travel in one of
+  /// their own. Cost: one look-up and one compare for all
+  std::span<T> allocate(Rank to, std::size_t n) {
+    return n == 0 ? std::span<T>() : make_messages(packets_.allocate_for(to, n * sizeof(T)), n);
+  }
+
   /// A way to one neighbour without look-up.
   class Channel {
    public:
     T& allocate() { return *new (round_->packets_.allocate(index_, sizeof(T))) T; }
+    std::span<T> allocate(std::size_t n) {
+      return n == 0 ? std::span<T>() : make_messages(round_->packets_.allocate(index_, n * sizeof(T)), n);
+    }
 
    private:
     friend class Round;
@@ -211,6 +221,11 @@ class Round {
   friend class Neighborhood;
   friend class Channel;
   explicit Round(detail::RoundCore& core) : packets_(core) {}
+  static std::span<T> make_messages(std::byte* place, std::size_t n) {
+    T* const first = reinterpret_cast<T*>(place);
+    std::uninitialized_default_construct_n(first, n);
+    return {first, n};
+  }
   PacketRound packets_;
 };
 

@@ -1,5 +1,6 @@
 // barrio itself, in each of its modes.
 #include <numeric>
+#include <span>
 
 #include "barrio/exchange/neighborhood.hpp"
 #include "benchmarks/exchange/contenders.hpp"
@@ -26,8 +27,12 @@ class Barrio : public Contender {
   }
   Tally round(const Work& work) override {
     auto round = hood_.template begin_round<std::uint64_t>();
-    for (std::uint64_t i = 0; i < work.n; ++i)
-      for (std::size_t j = 0; j < neighbours_.size(); ++j) round.channel(j).allocate() = numbers_[j] + work.salt + i;
+    // What is written may be any number for all the compiler knows, so what is read in the loop is a copy.
+    const std::uint64_t n = work.n;
+    const std::uint64_t salt = work.salt;
+    const std::span<const std::uint64_t> numbers(numbers_);
+    for (std::uint64_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < numbers.size(); ++j) round.channel(j).allocate() = numbers[j] + salt + i;
     if constexpr (termination != Termination::neighbourhood) {
       for (const Rank to : work.strangers) {
         const std::uint64_t first = number_of_pair(context_.rank(), to) + work.salt;
@@ -36,9 +41,9 @@ class Barrio : public Contender {
     }
     round.close();
     Tally tally;
-    for (const auto& [from, numbers] : round.received_runs()) {
-      tally.n += numbers.size();
-      tally.sum = std::accumulate(numbers.begin(), numbers.end(), tally.sum);
+    for (const auto& [from, run] : round.received_runs()) {
+      tally.n += run.size();
+      tally.sum = std::accumulate(run.begin(), run.end(), tally.sum);
     }
     return tally;
   }

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <numeric>
+#include <span>
 
 #include "barrio/mpi/check.hpp"
 #include "barrio/mpi/comm.hpp"
@@ -63,8 +64,13 @@ class Packing : public ByHand {
       numbers_.push_back(number_of_pair(context_.rank(), to));
     }
     out_.resize(targets_.size() * n_);
-    for (std::uint64_t i = 0; i < n_; ++i)
-      for (std::size_t j = 0; j < targets_.size(); ++j) out_[j * n_ + i] = numbers_[j] + work.salt + i;
+    // What is written may be any number for all the compiler knows, so what is read in the loop is a copy.
+    const std::uint64_t n = n_;
+    const std::uint64_t salt = work.salt;
+    const std::span<const std::uint64_t> numbers(numbers_);
+    std::uint64_t* const out = out_.data();
+    for (std::uint64_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < numbers.size(); ++j) out[j * n + i] = numbers[j] + salt + i;
   }
   [[nodiscard]] int count() const { return static_cast<int>(n_); }
   [[nodiscard]] const std::uint64_t* out_to(std::size_t j) const { return out_.data() + j * n_; }

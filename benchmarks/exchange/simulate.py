@@ -57,6 +57,12 @@ def parse() -> argparse.Namespace:
         default=0.0,
         help="what a send and a receive cost the rank that calls them (default 0)",
     )
+    parser.add_argument(
+        "--most-growth",
+        type=float,
+        metavar="X",
+        help="fail if a contender takes X times as long with the most ranks as with the fewest",
+    )
     parser.add_argument("--json", type=Path, help="keep all documents in this file")
     parser.add_argument(
         "--program",
@@ -97,21 +103,25 @@ def run(options: argparse.Namespace, platform: str, n_ranks: int) -> dict[str, A
     return document
 
 
+def growths(documents: list[dict[str, Any]]) -> dict[str, float]:
+    """Return for each contender its time with the most ranks it ran with, in times of that with the fewest."""
+    times: dict[str, list[float]] = {}
+    for document in documents:
+        for row in document["cases"][0]["contenders"]:
+            times.setdefault(row["name"], []).append(row["seconds"])
+    return {name: seconds[-1] / seconds[0] for name, seconds in times.items()}
+
+
 def table(platform: str, documents: list[dict[str, Any]]) -> str:
     """Return one line a contender, a column for each number of ranks: microseconds, and the growth."""
-    names = list(
-        dict.fromkeys(row["name"] for d in documents for row in d["cases"][0]["contenders"])
-    )
     ranks = [document["ranks"] for document in documents]
     lines = [f"{platform:<18}" + "".join(f"{n:>12}" for n in ranks) + "    last / first"]
-    for name in names:
+    for name, growth in growths(documents).items():
         rows = [
             next((row for row in d["cases"][0]["contenders"] if row["name"] == name), None)
             for d in documents
         ]
         cells = "".join(f"{row['seconds'] * 1e6:>9.1f} us" if row else f"{'-':>12}" for row in rows)
-        known = [row for row in rows if row]
-        growth = known[-1]["seconds"] / known[0]["seconds"]
         lines.append(f"{name:<18}{cells}   {growth:>12.2f}x")
     took = "".join(f"{d['simulation_seconds']:>10.1f} s" for d in documents)
     lines.append(f"{'(simulated in)':<18}{took}")
@@ -124,13 +134,18 @@ def main() -> int:
         print(f"simulate: the platforms have {N_HOSTS} hosts", file=sys.stderr)
         return 2
     everything = []
+    code = 0
     for platform in options.platforms:
         documents = [run(options, platform, n) for n in options.ranks]
         everything += documents
         print(table(platform, documents), flush=True)
+        for name, growth in growths(documents).items():
+            if options.most_growth and growth > options.most_growth:
+                print(f"simulate: {name} grows by {growth:.2f}x on {platform}", file=sys.stderr)
+                code = 1
     if options.json:
         options.json.write_text(json.dumps(everything, indent=2) + "\n", encoding="utf-8")
-    return 0
+    return code
 
 
 if __name__ == "__main__":

@@ -37,6 +37,19 @@ std::unique_ptr<mpi::Context> make_context(const CommArgument& comm);
 /// Stop the search for names Python knows: the error is raised for the caller alone.
 [[noreturn]] void throw_usage(std::string subject, std::string cause, std::string remedy = {});
 
+/// What `__exit__` does: close what the block has left, or give it up if the block has raised.
+template <class T>
+void leave(T& self, nb::handle type, nb::handle /*value*/, nb::handle /*traceback*/) {
+  if (type.is_none()) {
+    self.close();
+  } else {
+    self.discard();
+  }
+}
+inline constexpr const char* leave_signature =
+    "def __exit__(self, type: type[BaseException] | None, value: BaseException | None, "
+    "traceback: types.TracebackType | None) -> None";
+
 /// The ghost exchange of one field, and whether it is between begin and end.
 struct Exchange {
   std::variant<exchange::HaloExchange<double>, exchange::HaloExchange<float>, exchange::HaloExchange<std::int32_t>,

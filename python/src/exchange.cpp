@@ -137,6 +137,13 @@ class SharedExchange {
   std::unique_ptr<OpenRound> open_;
 };
 
+template <void (Neighborhood::*change)(std::span<const Rank>)>
+void change_neighbours(SharedExchange& exchange, const std::vector<Rank>& neighbours) {
+  Neighborhood& hood = exchange.between_rounds();
+  const nb::gil_scoped_release unlocked;
+  (hood.*change)(neighbours);
+}
+
 using ExchangePointer = std::shared_ptr<SharedExchange>;
 
 nb::object numpy() { return nb::module_::import_("numpy"); }
@@ -360,18 +367,8 @@ block raises, the round is given up and the Exchange with it, since others do no
       .def(
           "__enter__", [](nb::handle_t<PythonRound> self) { return nb::borrow(self); },
           nb::sig("def __enter__(self) -> Round"))
-      .def(
-          "__exit__",
-          [](PythonRound& self, nb::handle type, nb::handle, nb::handle) {
-            if (type.is_none()) {
-              self.close();
-            } else {
-              self.discard();
-            }
-          },
-          "type"_a.none(), "value"_a.none(), "traceback"_a.none(),
-          nb::sig("def __exit__(self, type: type[BaseException] | None, value: BaseException | None, "
-                  "traceback: types.TracebackType | None) -> None"))
+      .def("__exit__", &leave<PythonRound>, "type"_a.none(), "value"_a.none(), "traceback"_a.none(),
+           nb::sig(leave_signature))
       .def("__repr__", &PythonRound::describe);
 
   nb::class_<SharedExchange>(module, "Exchange",
@@ -415,24 +412,11 @@ call in every round; who is met becomes a neighbour. `routing` says how messages
             return std::vector<Rank>(all.begin(), all.end());
           },
           "Ascending.")
-      .def(
-          "set_neighbours",
-          [](SharedExchange& self, const std::vector<Rank>& neighbours) {
-            Neighborhood& hood = self.between_rounds();
-            const nb::gil_scoped_release unlocked;
-            hood.set_neighbours(neighbours);
-          },
-          "neighbours"_a,
-          "Give this rank other neighbours from the next round on. Local; the neighbours do the same, or both sides "
-          "wait for ever.")
-      .def(
-          "add_neighbours",
-          [](SharedExchange& self, const std::vector<Rank>& neighbours) {
-            Neighborhood& hood = self.between_rounds();
-            const nb::gil_scoped_release unlocked;
-            hood.add_neighbours(neighbours);
-          },
-          "neighbours"_a, "Add neighbours to those there are. As set_neighbours.")
+      .def("set_neighbours", &change_neighbours<&Neighborhood::set_neighbours>, "neighbours"_a,
+           "Give this rank other neighbours from the next round on. Local; the neighbours do the same, or both sides "
+           "wait for ever.")
+      .def("add_neighbours", &change_neighbours<&Neighborhood::add_neighbours>, "neighbours"_a,
+           "Add neighbours to those there are. As set_neighbours.")
       .def(
           "validate",
           [](SharedExchange& self) {

@@ -150,18 +150,8 @@ Keys: format, file_bytes, vertices, entities, sets, named_sets, tags, parts, box
             return nb::borrow(self);
           },
           nb::sig("def __enter__(self) -> VtkhdfWriter"))
-      .def(
-          "__exit__",
-          [](SharedWriter& self, nb::handle type, nb::handle, nb::handle) {
-            if (type.is_none()) {
-              self.close();
-            } else {
-              self.discard();
-            }
-          },
-          "type"_a.none(), "value"_a.none(), "traceback"_a.none(),
-          nb::sig("def __exit__(self, type: type[BaseException] | None, value: BaseException | None, "
-                  "traceback: types.TracebackType | None) -> None"));
+      .def("__exit__", &leave<SharedWriter>, "type"_a.none(), "value"_a.none(), "traceback"_a.none(),
+           nb::sig(leave_signature));
 }
 
 }  // namespace barrio::python

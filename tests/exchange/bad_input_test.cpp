@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,16 +13,6 @@ namespace barrio::exchange {
 namespace {
 
 using namespace test;
-
-std::string error_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::usage);
-    return error.what();
-  }
-  return "no error";
-}
 
 /// One round in which each rank tells each neighbour its own rank.
 void expect_sound(Neighborhood& hood) {

@@ -332,6 +332,31 @@ TEST(Round, RunsHoldTheSameMessages) {
 
 // Rounds of one length after the first take one packet, whatever the length, up to the largest; both ends of a way
 // agree on its size though ranks send different amounts, and though neighbours leave and come back.
+TEST(Round, MessagesSideBySideArriveOneByOne) {
+  const Rank me = world().rank();
+  const auto ring = neighbours_of(Graph::ring, me, world().size());
+  Neighborhood hood(world(), ring, {.packet_bytes = 1024});
+  const std::vector<std::size_t> lengths{3, 0, 1, 5000, 1, 100};
+  const auto number_of = [](Rank from, Rank to, std::size_t i) { return static_cast<int>(i * 64) + from * 8 + to; };
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    auto round = hood.begin_round<int>();
+    const auto write = [&](Rank to, auto&& allocate) {
+      std::size_t i = 0;
+      for (const std::size_t n : lengths)
+        for (int& message : allocate(n)) message = number_of(me, to, i++);
+      round.allocate(to) = number_of(me, to, i);
+    };
+    for (std::size_t k = 0; k < hood.neighbours().size(); ++k)
+      write(hood.neighbours()[k], [&](std::size_t n) { return round.channel(k).allocate(n); });
+    write(me, [&](std::size_t n) { return round.allocate(me, n); });
+    round.close();
+    std::map<Rank, std::size_t> n_received;
+    for (const auto& [from, message] : round.received()) EXPECT_EQ(message, number_of(from, me, n_received[from]++));
+    EXPECT_EQ(n_received.size(), ring.size() + 1);
+    for (const auto& [from, n] : n_received) EXPECT_EQ(n, 5106U) << from;
+  }
+}
+
 TEST(Round, FirstPacketsGrowWithWhatARoundBrings) {
   const auto neighbours = neighbours_of(Graph::ring, world().rank(), world().size());
   Neighborhood hood(world(), neighbours);

@@ -170,17 +170,6 @@ TEST(Routing, NodesOfTheMachineAreFound) {
   EXPECT_EQ(plan.near.size() + plan.far.size(), ranks.size());
 }
 
-template <class Act>
-std::string error_of(Act&& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::usage);
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Routing, SaysWhatItCannotDo) {
   const int size = world().size();
   const Rank me = world().rank();

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
 #include "barrio/base/ids.hpp"
 #include "tests/support/mpi_test.hpp"
@@ -58,6 +60,18 @@ inline std::vector<Rank> neighbours_of(Graph graph, Rank rank, int n_ranks) {
   for (Rank other = n_ranks - 1; other >= 0; --other)  // any order is legal
     if (are_neighbours(graph, rank, other, n_ranks)) neighbours.push_back(other);
   return neighbours;
+}
+
+/// What a call says that is to be refused.
+template <class Act>
+std::string error_of(Act&& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    return error.what();
+  }
+  return "no error";
 }
 
 }  // namespace barrio::test

@@ -27,8 +27,10 @@ class Agreement {
     if (is_needed()) state_ = State::not_begun;
   }
   /// Go on, once this rank has closed the round. @param sends  of parcels  @param n_received  parcels so far
+  /// @param blocks  sleep in a reduction, if no other rank waits for this one. Not in a barrier: who does not take
+  /// parcels in keeps others out of it
   /// @return false if nothing has happened
-  bool advance(std::span<MPI_Request> sends, std::size_t n_received);
+  bool advance(std::span<MPI_Request> sends, std::size_t n_received, bool blocks);
 
  private:
   enum class State { not_begun, under_way, reached };

@@ -148,6 +148,8 @@ class PacketCore final : public RoundCore {
   /// Complete parcels, and make the ranks that became known neighbours. @throws Error{usage} if a parcel was lost
   void end_meeting();
   [[nodiscard]] bool is_complete() const noexcept;
+  /// Whether ranks are to sleep in MPI, and no other round is open that others may wait for this rank in.
+  [[nodiscard]] bool may_block() const noexcept;
   [[nodiscard]] std::size_t n_watched() const noexcept;
   void warn_of_stall(double seconds);
   /// Give the buffer that was read back to its channel.
