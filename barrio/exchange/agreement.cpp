@@ -13,7 +13,12 @@ bool Agreement::advance(std::span<MPI_Request> sends, std::size_t n_received, bo
   if (state_ == State::not_begun) {
     mpi::check(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
     if (done == 0 && is_consensus_) return false;
-    if (is_consensus_) {
+#ifndef BARRIO_MPI_SMPI  // whose MPI_Ibarrier lets ranks go before the last has come
+    const bool is_barrier = is_consensus_;
+#else
+    const bool is_barrier = false;
+#endif
+    if (is_barrier) {
       mpi::check(MPI_Ibarrier(comm_.get(), &request_), "MPI_Ibarrier");
     } else {
       parcels_ = {sends.size(), n_received};

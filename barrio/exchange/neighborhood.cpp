@@ -52,6 +52,11 @@ Termination resolved(mpi::Context& context, Termination wanted, std::size_t degr
 
 std::unique_ptr<detail::RoundCore> make_core(mpi::Context& context, std::vector<Rank> neighbours,
                                              const NeighborhoodOptions& options) {
+  const bool may_go_by_node = options.termination == Termination::neighbourhood;
+  if (options.routing == Routing::by_node && !may_go_by_node)
+    throw Error(ErrorCode::usage, {.subject = "Routing::by_node",
+                                   .cause = "passes on what goes to neighbours, and to no other ranks",
+                                   .remedy = "use it with Termination::neighbourhood"});
   const detail::PacketCoreOptions inner{
       .packet_bytes = options.packet_bytes != 0 ? options.packet_bytes : context.profile().packet_bytes,
       .first_packet = first_packet(context, options.packet_bytes),
@@ -60,11 +65,7 @@ std::unique_ptr<detail::RoundCore> make_core(mpi::Context& context, std::vector<
       .keeps_discovered = options.keeps_discovered,
       .is_by_rank = options.delivery == Delivery::by_rank,
       .stall_warning_seconds = options.stall_warning_seconds};
-  if (options.routing != Routing::direct) {
-    if (options.termination != Termination::neighbourhood)
-      throw Error(ErrorCode::usage, {.subject = "Routing::by_node",
-                                     .cause = "passes on what goes to neighbours, and to no other ranks",
-                                     .remedy = "use it with Termination::neighbourhood"});
+  if (options.routing != Routing::direct && may_go_by_node) {
     detail::NodePlan plan = detail::make_node_plan(context, neighbours, options.node);
     if (options.routing == Routing::by_node || detail::is_cheaper_by_node(context, plan))
       return std::make_unique<detail::NodeCore>(context, std::move(neighbours), std::move(plan), inner);
@@ -145,7 +146,8 @@ std::optional<PacketRound::Packet> PacketRound::next_packet() {
   return packet;
 }
 
-void detail::refuse_message(Rank from, std::size_t packet_bytes, std::size_t message_bytes) {
+void detail::refuse_message(PacketRound& packets, Rank from, std::size_t packet_bytes, std::size_t message_bytes) {
+  while (packets.next_packet()) continue;
   throw Error(ErrorCode::usage,
               {.subject = fmt::format("a packet of rank {}", from),
                .cause = fmt::format("ends with {} bytes where a message has {}", packet_bytes, message_bytes),

@@ -27,8 +27,8 @@ struct NeighborhoodOptions {
   Termination termination = Termination::neighbourhood;
   Delivery delivery = Delivery::arrival;
   Routing routing = Routing::direct;
-  /// A number that the ranks of a node have in common, for `Routing::by_node`. By default those that share memory are
-  /// on one node; a socket is another choice.
+  /// A number >= 0 that the ranks of a node have in common, for `Routing::by_node`; given on all ranks or on none. By
+  /// default those that share memory are on one node; a socket is another choice.
   std::optional<int> node = {};
   bool keeps_discovered = true;         ///< ranks met in a round stay neighbours in the rounds that follow
   double stall_warning_seconds = 30.0;  ///< silence after which a waiting rank names those it waits for
@@ -44,7 +44,8 @@ struct NeighborhoodOptions {
 ///
 /// Rounds of several Neighborhoods of one Context may be open at once. While one is open, neighbours may wait for this
 /// rank to take packets in; so from `begin` to the end of `received()` wait for others in such rounds only, and in no
-/// collective call. Packet size and ring depth are the same on all ranks.
+/// collective call. Packet size and ring depth are the same on all ranks. With `Routing::by_node` rounds are
+/// collective; see there.
 ///
 /// Memory: at most 2 ring_depth + 1 packets per neighbour, plus what was received and not yet read. Unexpected at the
 /// receiver: about 128 KiB of small packets of a neighbour, since after each 64 KiB one is sent synchronously.
@@ -53,10 +54,10 @@ class Neighborhood {
  public:
   /// Local, but all ranks of the context make it in the same order; with `Termination::allreduce`, `consensus` and
   /// `automatic`, or a routing that is not direct, collective: they duplicate the communicator or agree on a mode.
-  /// Neighbours must be mutual;
-  /// `validate()` checks it.
+  /// Neighbours must be mutual; `validate()` checks it.
   /// @param neighbours  ranks, in any order, without this rank and without repetition
-  /// @throws Error{usage} for a rank out of range, a repetition or this rank itself
+  /// @throws Error{usage} for a rank out of range, a repetition or this rank itself, and for `Routing::by_node` with
+  /// another termination; by node AgreedError on all ranks if neighbours are not mutual or nodes are not given alike
   Neighborhood(mpi::Context& context, std::span<const Rank> neighbours, NeighborhoodOptions options = {});
   ~Neighborhood();
   Neighborhood(Neighborhood&&) noexcept;

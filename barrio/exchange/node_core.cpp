@@ -22,6 +22,12 @@ PacketCoreOptions inner_options(PacketCoreOptions options) {
   return options;
 }
 
+/// Give up a buffer that is far larger than what it was used for.
+void shrink(Buffer& buffer, std::size_t used_bytes) {
+  constexpr std::size_t most = 1U << 20U;
+  if (8 * buffer.size() > std::max(4 * used_bytes, most)) buffer = Buffer();
+}
+
 constexpr std::size_t padded(std::size_t n_bytes) { return 8 * words_of(n_bytes); }
 
 }  // namespace
@@ -45,11 +51,17 @@ NodeCore::NodeCore(mpi::Context& context, std::vector<Rank> neighbours, NodePlan
 }
 
 void NodeCore::begin() {
-  BARRIO_ASSERT(cheap, is_over() && "one round at a time on a Neighborhood", epoch());
+  BARRIO_ASSERT(cheap, !is_active_ && "one round at a time on a Neighborhood", epoch());
+  is_active_ = true;
   near_.begin();
   locals_.begin();
   across_.begin();
-  for (Stage& stage : stages_) stage.used_bytes = 0;
+  // Keep what rounds like the last one need.
+  for (Stage& stage : stages_) {
+    shrink(stage.buffer, stage.used_bytes);
+    stage.used_bytes = 0;
+  }
+  shrink(kept_, n_kept_bytes_);
   n_kept_bytes_ = 0;
   arrived_.clear();
   n_read_ = 0;
@@ -60,7 +72,7 @@ void NodeCore::begin() {
 std::byte* NodeCore::make_room(std::size_t channel, std::size_t n_bytes) {
   const std::size_t place = places_[channel];
   if (place < plan_.near.size()) return near_.allocate(place, n_bytes);
-  BARRIO_ASSERT(cheap, !is_over() && !is_closed_ && "allocate() belongs between begin and close()", channel);
+  BARRIO_ASSERT(cheap, is_active_ && !is_closed_ && "allocate() belongs between begin and close()", channel);
   Stage& stage = stages_[place - plan_.near.size()];
   if (stage.used_bytes > 0) check_guard(stage.buffer.bytes() + stage.used_bytes, neighbours_[channel]);
   const std::size_t n_words = words_of(stage.used_bytes + n_bytes + guard_bytes);
@@ -73,7 +85,13 @@ std::byte* NodeCore::make_room(std::size_t channel, std::size_t n_bytes) {
   return at;
 }
 
-std::byte* NodeCore::allocate_elsewhere(Rank to, std::size_t n_bytes) { return near_.allocate_elsewhere(to, n_bytes); }
+std::byte* NodeCore::allocate_elsewhere(Rank to, std::size_t n_bytes) {
+  if (to != context().rank())
+    throw Error(ErrorCode::usage, {.subject = fmt::format("rank {}", to),
+                                   .cause = fmt::format("is not a neighbour of rank {}", context().rank()),
+                                   .remedy = "name it when the Neighborhood is made, on both ranks"});
+  return near_.allocate_elsewhere(to, n_bytes);
+}
 
 void NodeCore::put(PacketCore& core, Rank next, const Envelope& envelope, const std::byte* contents) {
   const auto channel = core.find_channel(next);
@@ -105,7 +123,9 @@ void NodeCore::for_envelopes(PacketCore& core, F&& call) {
 }
 
 void NodeCore::close() {
-  BARRIO_ASSERT(cheap, !is_over() && !is_closed_ && "a round is closed once", epoch());
+  BARRIO_ASSERT(cheap, is_active_ && !is_closed_ && "a round is closed once", epoch());
+  for (std::size_t i = 0; i < stages_.size(); ++i)
+    if (stages_[i].used_bytes > 0) check_guard(stages_[i].buffer.bytes() + stages_[i].used_bytes, plan_.far[i].rank);
   is_closed_ = true;
   const Rank me = context().rank();
   near_.close();
@@ -113,7 +133,6 @@ void NodeCore::close() {
     Stage& stage = stages_[i];
     const NodePlan::Far& far = plan_.far[i];
     if (stage.used_bytes == 0) continue;
-    check_guard(stage.buffer.bytes() + stage.used_bytes, far.rank);
     const Envelope envelope{far.rank, me, far.their_agent, 0, stage.used_bytes};
     if (far.agent == me) {
       put(across_, far.their_agent, envelope, stage.buffer.bytes());
@@ -142,16 +161,17 @@ void NodeCore::close() {
   std::ranges::stable_sort(arrived_, {}, &Arrived::from);
 }
 
-std::optional<PacketRound::Packet> NodeCore::next_envelope() {
+PacketRound::Packet NodeCore::next_envelope() {
   Envelope envelope{};
   std::memcpy(&envelope, rest_.data(), sizeof envelope);
   const std::span<const std::byte> contents = rest_.subspan(sizeof envelope, envelope.n_bytes);
   rest_ = rest_.subspan(sizeof envelope + padded(envelope.n_bytes));
-  return PacketRound::Packet{envelope.from, contents};
+  return {envelope.from, contents};
 }
 
 std::optional<PacketRound::Packet> NodeCore::next_packet() {
-  BARRIO_ASSERT(cheap, (is_closed_ || is_over()) && "received() belongs after close()", epoch());
+  if (!is_active_) return {};
+  BARRIO_ASSERT(cheap, is_closed_ && "received() belongs after close()", epoch());
   if (n_read_ < arrived_.size()) {
     const Arrived& one = arrived_[n_read_++];
     return PacketRound::Packet{one.from, {kept_.bytes() + one.first_byte, one.n_bytes}};
@@ -162,6 +182,7 @@ std::optional<PacketRound::Packet> NodeCore::next_packet() {
     rest_ = packet->payload;
     if (!rest_.empty()) return next_envelope();
   }
+  is_active_ = false;
   return {};
 }
 

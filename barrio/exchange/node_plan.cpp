@@ -1,10 +1,14 @@
 #include "barrio/exchange/detail/node_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
+#include "barrio/base/error.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/mpi/node.hpp"
 
@@ -37,9 +41,20 @@ void sort_unique(std::vector<Rank>& ranks) {
 }  // namespace
 
 NodePlan make_node_plan(mpi::Context& context, std::span<const Rank> neighbours, std::optional<int> node) {
+  const bool is_given = node.has_value();
+  const int n_given = mpi::sum(context, is_given ? 1 : 0);
+  mpi::agree_after(context, [&] {
+    if (is_given && *node < 0)
+      throw Error(ErrorCode::usage, {.subject = fmt::format("node {}", *node), .cause = "is not a number >= 0"});
+    if (!is_given && n_given > 0)
+      throw Error(ErrorCode::usage, {.subject = "node",
+                                     .cause = fmt::format("is given on {} ranks of {}", n_given, context.size()),
+                                     .remedy = "give it on all ranks, or on none"});
+  });
   const mpi::NodeRanks mine = mpi::find_node_ranks(context, node);
   const Rank me = context.rank();
   Neighborhood hood(context, neighbours);
+  hood.validate();  // lists that are not mutual would leave their ranks waiting below
   const std::vector<int> nodes = swap_with_neighbours(hood, std::vector<int>(neighbours.size(), mine.node));
   std::vector<int> agents(neighbours.size(), me);
   for (std::size_t i = 0; i < neighbours.size(); ++i)

@@ -144,7 +144,6 @@ void PacketCore::flush(std::size_t channel, std::uint64_t next_bytes) {
 void PacketCore::flush_last(std::size_t channel, std::span<const Introduction> strangers) {
   Sender& sender = senders_[channel];
   if (cursors_[channel].at == nullptr) wait_for_buffer(channel, next_packet_bytes(sender));
-  check_guard(cursors_[channel].at, neighbours_[channel]);
   const std::size_t wanted = 8 * words_of(used_bytes(channel)) + strangers.size_bytes();
   if (!strangers.empty() && wanted > next_packet_bytes(sender)) {  // they go into a packet of their own
     const std::size_t alone = header_bytes + strangers.size_bytes();
@@ -160,6 +159,9 @@ void PacketCore::flush_last(std::size_t channel, std::span<const Introduction> s
 
 void PacketCore::close() {
   BARRIO_ASSERT(cheap, active_ && !closed_ && "a round is closed once", epoch_);
+  // All before the first is sent: what is refused here leaves the round open as it was.
+  for (std::size_t channel = 0; has_guards && channel < neighbours_.size(); ++channel)
+    if (cursors_[channel].at != nullptr) check_guard(cursors_[channel].at, neighbours_[channel]);
   if (std::optional<Buffer> mine = outgoing_.seal(context_.rank()))
     arrived_.push_back({context_.rank(), std::move(*mine)});
   std::vector<Introduction> strangers;

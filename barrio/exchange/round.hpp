@@ -33,8 +33,8 @@ struct ReceivedRun {
 namespace detail {
 
 /// Say that what a rank has sent are no messages of the type that is read: the two began rounds of different types.
-/// @throws Error{usage}
-[[noreturn]] void refuse_message(Rank from, std::size_t packet_bytes, std::size_t message_bytes);
+/// Reads the round to its end first, so that the next one can begin. @throws Error{usage}
+[[noreturn]] void refuse_message(PacketRound& packets, Rank from, std::size_t packet_bytes, std::size_t message_bytes);
 
 /// Walk through the messages of a round in order of arrival: an input range for `for (auto [from, m] : ...)`.
 /// `Reader` reads one message from the front of a packet's payload.
@@ -77,7 +77,7 @@ class ReceivedRange {
     }
     void check() const {
       if (const std::size_t n = Reader::size(rest_); n > rest_.size()) [[unlikely]]
-        refuse_message(from_, rest_.size(), n);
+        refuse_message(*packets_, from_, rest_.size(), n);
     }
     PacketRound* packets_;
     Rank from_ = -1;
@@ -112,7 +112,7 @@ class ReceivedRuns {
           break;
         }
         if (packet->payload.size() % sizeof(T) != 0) [[unlikely]]
-          refuse_message(packet->from, packet->payload.size(), sizeof(T));
+          refuse_message(*packets_, packet->from, packet->payload.size(), sizeof(T));
         run_ = {packet->from, {reinterpret_cast<const T*>(packet->payload.data()), packet->payload.size() / sizeof(T)}};
       } while (run_.messages.empty());
       return *this;
@@ -201,6 +201,7 @@ class Round {
   void close() { packets_.close(); }
 
   /// Messages in order of arrival; waits for more until the round is over. @pre `close()` was called
+  /// @throws Error{usage}, once the round is over, if a packet holds messages of another size, or a parcel was lost
   detail::ReceivedRange<detail::FixedReader<T>> received() {
     return detail::ReceivedRange<detail::FixedReader<T>>(packets_);
   }

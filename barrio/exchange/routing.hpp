@@ -3,6 +3,11 @@
 namespace barrio::exchange {
 
 /// How messages to ranks of other nodes travel.
+///
+/// By node a round is collective: every rank of the context takes part in every one, with neighbours or without, and
+/// `close()` waits for the others, since ranks pass on what is not for them. If several such rounds are open at once,
+/// all ranks close and read them in the same order. What goes to other nodes is kept until `close()`, and copied three
+/// times. Neighbours stay as they are, and only they can be written to.
 enum class Routing {
   /// Each to its receiver: one message per neighbour and direction.
   direct,
@@ -13,7 +18,7 @@ enum class Routing {
   by_node,
   /// What costs the busiest rank fewer messages, found once from counts of all ranks when the Neighborhood is made: one
   /// to each neighbour, or one to each on its node, two to each rank that it passes on for or through, one to each
-  /// counterpart, and 4 for the two steps more.
+  /// counterpart, and 4 for the two steps more. With a `Termination` other than `neighbourhood` direct.
   automatic,
 };
 

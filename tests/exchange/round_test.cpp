@@ -330,8 +330,6 @@ TEST(Round, RunsHoldTheSameMessages) {
   for (const Rank from : hood.neighbours()) EXPECT_EQ(heard[from], talk.n_messages(from, world().rank())) << from;
 }
 
-// Rounds of one length after the first take one packet, whatever the length, up to the largest; both ends of a way
-// agree on its size though ranks send different amounts, and though neighbours leave and come back.
 TEST(Round, MessagesSideBySideArriveOneByOne) {
   const Rank me = world().rank();
   const auto ring = neighbours_of(Graph::ring, me, world().size());
@@ -357,6 +355,8 @@ TEST(Round, MessagesSideBySideArriveOneByOne) {
   }
 }
 
+// Rounds of one length after the first take one packet, whatever the length, up to the largest; both ends of a way
+// agree on its size though ranks send different amounts, and though neighbours leave and come back.
 TEST(Round, FirstPacketsGrowWithWhatARoundBrings) {
   const auto neighbours = neighbours_of(Graph::ring, world().rank(), world().size());
   Neighborhood hood(world(), neighbours);

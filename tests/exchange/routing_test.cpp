@@ -10,7 +10,9 @@
 #include "barrio/base/hash.hpp"
 #include "barrio/exchange/detail/node_plan.hpp"
 #include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/node.hpp"
 #include "tests/exchange/speech.hpp"
 
 namespace barrio::exchange {
@@ -129,6 +131,18 @@ TEST_P(Routed, OneMessageGoesBetweenTwoNodes) {
     EXPECT_EQ(far.their_agent % GetParam(), far.rank % GetParam());
   }
   EXPECT_EQ(plan.near.size() + plan.far.size(), ranks.size());
+
+  // A short round is as many messages as the plan says, and not one for each neighbour.
+  Neighborhood hood(world(), ranks, {.routing = Routing::by_node, .node = node()});
+  for (const bool is_silent : {false, true}) {
+    const std::uint64_t before = hood.statistics().packets_sent;
+    auto round = hood.begin_round<int>();
+    for (const Rank to : ranks)
+      if (!is_silent) round.allocate(to) = me;
+    round.close();
+    EXPECT_EQ(round.collect().size(), is_silent ? 0 : ranks.size());
+    EXPECT_EQ(hood.statistics().packets_sent - before, plan.near.size() + 2 * plan.locals.size() + plan.peers.size());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Routing, Routed, testing::Values(1, 2, 3, 100));
@@ -167,7 +181,33 @@ TEST(Routing, ManyRanksANodeGainFromFourNodesOn) {
 TEST(Routing, NodesOfTheMachineAreFound) {
   const std::vector<Rank> ranks = neighbours_of(Graph::ring, world().rank(), world().size());
   const detail::NodePlan plan = detail::make_node_plan(world(), ranks, {});
-  EXPECT_EQ(plan.near.size() + plan.far.size(), ranks.size());
+  const mpi::NodeRanks node = mpi::find_node_ranks(world());
+  EXPECT_EQ(node.node, mpi::find_node(world()).node);
+  EXPECT_TRUE(std::ranges::is_sorted(node.ranks));
+  EXPECT_TRUE(std::ranges::binary_search(node.ranks, world().rank()));
+  EXPECT_NEAR(mpi::sum(world(), 1.0 / static_cast<double>(node.ranks.size())), mpi::find_node(world()).n_nodes, 1e-9);
+  for (const Rank rank : plan.near) EXPECT_TRUE(std::ranges::binary_search(node.ranks, rank));
+  for (const detail::NodePlan::Far& far : plan.far) EXPECT_FALSE(std::ranges::binary_search(node.ranks, far.rank));
+}
+
+TEST(Routing, RanksWithoutNeighboursPassOn) {
+  const int size = world().size();
+  const Rank me = world().rank();
+  const int half = size / 2;
+  if (size < 4) GTEST_SKIP() << "two nodes of at least two ranks";
+  // Only the first ranks of the two halves border on each other; who passes on is a matter of numbers.
+  std::vector<Rank> ranks;
+  if (me == 0) ranks = {half};
+  if (me == half) ranks = {0};
+  Neighborhood hood(world(), ranks, {.routing = Routing::by_node, .node = me < half ? 0 : 1});
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    auto round = hood.begin_round<int>();
+    for (const Rank to : ranks) round.allocate(to) = repeat;
+    round.close();
+    const auto all = round.collect();
+    ASSERT_EQ(all.size(), ranks.size());
+    for (const auto& [from, value] : all) EXPECT_EQ(value, repeat);
+  }
 }
 
 TEST(Routing, SaysWhatItCannotDo) {
@@ -180,6 +220,21 @@ TEST(Routing, SaysWhatItCannotDo) {
             }),
             "Routing::by_node: passes on what goes to neighbours, and to no other ranks (use it with "
             "Termination::neighbourhood)");
+  const Neighborhood direct(world(), ranks, {.termination = Termination::introductions, .routing = Routing::automatic});
+  EXPECT_EQ(direct.routing(), Routing::direct);
+  EXPECT_EQ(error_of([&] { const Neighborhood hood(world(), ranks, {.routing = Routing::by_node, .node = -7}); }),
+            "node -7: is not a number >= 0");
+  if (size > 1) {
+    std::optional<int> some;
+    if (me > 0) some = 1;
+    EXPECT_EQ(error_of([&] { const Neighborhood hood(world(), ranks, {.routing = Routing::by_node, .node = some}); }),
+              "node: is given on " + std::to_string(size - 1) + " ranks of " + std::to_string(size) +
+                  " (give it on all ranks, or on none)");
+    // Rank 0 counts on the last rank, which knows nothing of it: all are told, and nobody waits.
+    std::vector<Rank> one_sided;
+    if (me == 0) one_sided = {size - 1};
+    EXPECT_THROW(const Neighborhood hood(world(), one_sided, {.routing = Routing::by_node}), AgreedError);
+  }
   Neighborhood hood(world(), ranks, {.routing = Routing::by_node, .node = me});
   hood.set_neighbours(ranks);
   if (!ranks.empty()) {

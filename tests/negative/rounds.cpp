@@ -110,6 +110,14 @@ void write_past(Round& round) {
   for (std::size_t i = 0; i <= sizeof(int); ++i) bytes[i] = 'x';
 }
 
+/// By node, where all messages are sorted before they are read: the round is over when they are read.
+void drop_by_node(Context& context) {
+  Neighborhood hood(context, std::vector<Rank>{},
+                    {.delivery = exchange::Delivery::by_rank, .routing = exchange::Routing::by_node});
+  auto round = hood.begin_round<int>();
+  round.close();
+}
+
 const std::map<std::string, std::function<void(Context&)>> scenarios{
     {"success", [](Context& context) { do_round(context, {}); }},
     {"throws_before_writing",
@@ -126,6 +134,7 @@ const std::map<std::string, std::function<void(Context&)>> scenarios{
      [](Context& context) { do_round(context, {.before_read = [](Round& r) { r.allocate(0) = 1; }}); }},
     {"begins_twice", begin_twice},
     {"drops", drop},
+    {"drops_by_node", drop_by_node},
     {"other_type", read_another_type},
     {"written_past", [](Context& context) { do_round(context, {.before_write = write_past}); }},
     {"written_past_before_close", [](Context& context) { do_round(context, {.before_close = write_past}); }},

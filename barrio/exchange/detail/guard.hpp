@@ -13,6 +13,7 @@ inline constexpr bool has_guards = BARRIO_ASSERT_LEVEL >= static_cast<int>(barri
 /// What a send buffer has beyond its packet.
 inline constexpr std::size_t guard_bytes = has_guards ? 8 : 0;
 
+/// Put the pattern there. Does nothing where checks are not dear.
 void set_guard(std::byte* message_end);
 /// @throws Error{usage} if the pattern is not there any more
 void check_guard(const std::byte* message_end, Rank to);

@@ -15,7 +15,8 @@ namespace barrio::exchange::detail {
 
 /// Run the rounds of a Neighborhood by nodes: messages to neighbours on this node directly, those to other nodes in
 /// three steps, each of them a round of its own: to the agent on this node, across to its counterpart, from that to
-/// the receiver. What one rank writes to another one in a round travels as one envelope.
+/// the receiver. What one rank writes to another one in a round travels as one envelope. `close()` passes on what
+/// comes, and so waits for the other ranks.
 class NodeCore final : public RoundCore {
  public:
   /// Local, but all ranks make it in the same order. @param neighbours  ascending, those of the plan
@@ -29,7 +30,7 @@ class NodeCore final : public RoundCore {
   void set_neighbours(std::vector<Rank> neighbours) override;
 
   [[nodiscard]] SendCursor* cursors() noexcept override { return cursors_.data(); }
-  [[nodiscard]] bool is_over() const noexcept override { return near_.is_over() && locals_.is_over(); }
+  [[nodiscard]] bool is_over() const noexcept override { return !is_active_; }
   [[nodiscard]] std::span<const Rank> neighbours() const noexcept override { return neighbours_; }
   [[nodiscard]] mpi::Context& context() const noexcept override { return near_.context(); }
   [[nodiscard]] Termination termination() const noexcept override { return near_.termination(); }
@@ -65,12 +66,12 @@ class NodeCore final : public RoundCore {
   void for_envelopes(PacketCore& core, F&& call);
   void keep(const Envelope& envelope, const std::byte* contents);
   /// The next envelope of the packet that is being read.
-  std::optional<PacketRound::Packet> next_envelope();
-  std::optional<PacketRound::Packet> next_in_order_of_arrival();
+  PacketRound::Packet next_envelope();
 
   std::vector<Rank> neighbours_;
   NodePlan plan_;
   bool is_by_rank_;
+  bool is_active_ = false;
   bool is_closed_ = false;
   std::vector<SendCursor> cursors_;  // always without room: each message passes by make_room
   std::vector<std::size_t> places_;  // of each neighbour: its channel of near_, or near_.size() + its place in far

@@ -24,7 +24,8 @@ struct NodePlan {
   std::vector<Rank> peers;   // agents of other nodes that this one exchanges with, ascending
 };
 
-/// Find the agents. Collective. Cost: two rounds among the neighbours, one crystal router, a communicator split.
+/// Find the agents. Collective. Cost: two rounds among the neighbours, two crystal routers, a communicator split.
+/// @throws AgreedError if neighbours are not mutual, or nodes are not given alike
 /// @param neighbours  mutual, ascending  @param node  number of this rank's node; found by shared memory if empty
 NodePlan make_node_plan(mpi::Context& context, std::span<const Rank> neighbours, std::optional<int> node);
 

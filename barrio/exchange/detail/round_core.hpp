@@ -22,12 +22,16 @@ class RoundCore {
   RoundCore& operator=(const RoundCore&) = delete;
   virtual ~RoundCore() = default;
 
+  /// Local.
   virtual void begin() = 0;
   /// What `PacketRound::allocate` does when there is no room left in the buffer. @return the place of the message
   virtual std::byte* make_room(std::size_t channel, std::size_t n_bytes) = 0;
   /// Room for a message to this rank itself or to a rank that is not a neighbour.
   virtual std::byte* allocate_elsewhere(Rank to, std::size_t n_bytes) = 0;
+  /// Send what is left. May wait for room, and by node for all ranks. @throws Error{usage} before anything is sent if a
+  /// message was written past its end
   virtual void close() = 0;
+  /// Wait for the next packet. @return nothing at the end of the round. @throws Error{usage} then, if a parcel was lost
   virtual std::optional<PacketRound::Packet> next_packet() = 0;
   /// Between rounds. @param neighbours  ascending, checked
   virtual void set_neighbours(std::vector<Rank> neighbours) = 0;
