@@ -159,16 +159,19 @@ TEST(LongRun, TenThousandRoundsInTheSameMemory) {
   std::uint64_t resident = 0;
   std::uint64_t held = 0;
   const double begin = MPI_Wtime();
-  for (std::uint64_t repeat = 1; repeat <= 10'000; ++repeat) {
+  // The first half fills the pools of MPI: MPICH's grow by 5 % on 8 ranks, and then by 1 % in 90 000 rounds.
+  constexpr std::uint64_t n_rounds = 20'000;
+  for (std::uint64_t repeat = 1; repeat <= n_rounds; ++repeat) {
     run.do_round(repeat);
     if (repeat % 100 == 0 && mpi::sum(world(), HasFailure() ? 1 : 0) > 0) break;
-    if (repeat != 1000) continue;
+    if (repeat != n_rounds / 2) continue;
     resident = resident_bytes();
     held = run.memory_bytes();
   }
   const std::uint64_t resident_now = resident_bytes();
-  fmt::print("rank {}: 10 000 rounds in {:.1f} s; resident after 1 000 {} KiB, after 10 000 {} KiB; held {} and {} B\n",
-             world().rank(), MPI_Wtime() - begin, resident / 1024, resident_now / 1024, held, run.memory_bytes());
+  fmt::print(
+      "rank {}: 20 000 rounds in {:.1f} s; resident after 10 000 {} KiB, after 20 000 {} KiB; held {} and {} B\n",
+      world().rank(), MPI_Wtime() - begin, resident / 1024, resident_now / 1024, held, run.memory_bytes());
   EXPECT_LE(static_cast<double>(resident_now), 1.03 * static_cast<double>(resident));
 }
 
