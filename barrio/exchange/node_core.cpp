@@ -33,9 +33,10 @@ constexpr std::size_t padded(std::size_t n_bytes) { return 8 * words_of(n_bytes)
 }  // namespace
 
 NodeCore::NodeCore(mpi::Context& context, std::vector<Rank> neighbours, NodePlan plan, const PacketCoreOptions& options)
-    : RoundCore(context, std::move(neighbours)),
+    : neighbours_(std::move(neighbours)),
       plan_(std::move(plan)),
       is_by_rank_(options.is_by_rank),
+      cursors_(neighbours_.size()),
       stages_(plan_.far.size()),
       near_(context, plan_.near, inner_options(options)),
       locals_(context, plan_.locals, inner_options(options)),

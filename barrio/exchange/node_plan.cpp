@@ -6,7 +6,6 @@
 #include <array>
 
 #include "barrio/base/error.hpp"
-#include "barrio/exchange/neighbor_collectives.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -15,6 +14,16 @@
 
 namespace barrio::exchange::detail {
 namespace {
+
+/// One value to each neighbour, one from each, in the order of the neighbours.
+std::vector<int> swap_with_neighbours(Neighborhood& hood, std::span<const int> mine) {
+  auto round = hood.begin_round<int>();
+  for (std::size_t i = 0; i < mine.size(); ++i) round.channel(i).allocate() = mine[i];
+  round.close();
+  std::vector<int> theirs;
+  for (const auto& [from, value] : round.collect()) theirs.push_back(value);
+  return theirs;
+}
 
 /// Which rank of a node looks after another node: all ranks in turn, for nodes in a row as for those at the strides of
 /// a grid.
@@ -46,11 +55,11 @@ NodePlan make_node_plan(mpi::Context& context, std::span<const Rank> neighbours,
   const Rank me = context.rank();
   Neighborhood hood(context, neighbours);
   hood.validate();  // lists that are not mutual would leave their ranks waiting below
-  const std::vector<int> nodes = neighbor_allgather(hood, mine.node);
-  std::vector<Rank> agents(neighbours.size(), me);
+  const std::vector<int> nodes = swap_with_neighbours(hood, std::vector<int>(neighbours.size(), mine.node));
+  std::vector<int> agents(neighbours.size(), me);
   for (std::size_t i = 0; i < neighbours.size(); ++i)
     if (nodes[i] != mine.node) agents[i] = mine.ranks[turn_of(nodes[i], mine.ranks.size())];
-  const std::vector<Rank> their_agents = neighbor_alltoall<Rank>(hood, agents);
+  const std::vector<int> their_agents = swap_with_neighbours(hood, agents);
 
   NodePlan plan;
   std::vector<Rank> to;

@@ -1,11 +1,8 @@
 #include "barrio/exchange/detail/outgoing_parcels.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
 #include <utility>
 
-#include "barrio/base/assert.hpp"
 #include "barrio/exchange/detail/guard.hpp"
 #include "barrio/exchange/detail/packet.hpp"
 
@@ -46,7 +43,6 @@ std::vector<Introduction> OutgoingParcels::introductions(int tag) const {
   for (const Parcel& parcel : parcels_) {
     const auto n_lost =
         std::ranges::count_if(lost_, [&](const Lost& one) { return one.to == parcel.to && one.tag == tag; });
-    BARRIO_ASSERT(cheap, n_lost <= std::numeric_limits<std::uint16_t>::max(), n_lost, parcel.to);
     lines.push_back({parcel.to, 0, static_cast<std::uint16_t>(n_lost), 8 * words_of(parcel.used_bytes)});
   }
   return lines;

@@ -29,7 +29,8 @@ constexpr std::uint64_t n_rounds_without_check = 64;
 }  // namespace
 
 PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours, const PacketCoreOptions& options)
-    : RoundCore(context, std::move(neighbours)),
+    : context_(context),
+      neighbours_(std::move(neighbours)),
       options_(options),
       packet_bytes_(whole_packet(options.packet_bytes)),
       ring_depth_(std::max<std::uint32_t>(options.ring_depth, 1)),

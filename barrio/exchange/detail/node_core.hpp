@@ -29,7 +29,10 @@ class NodeCore final : public RoundCore {
   std::optional<PacketRound::Packet> next_packet() override;
   void set_neighbours(std::vector<Rank> neighbours) override;
 
+  [[nodiscard]] SendCursor* cursors() noexcept override { return cursors_.data(); }
   [[nodiscard]] bool is_over() const noexcept override { return !is_active_; }
+  [[nodiscard]] std::span<const Rank> neighbours() const noexcept override { return neighbours_; }
+  [[nodiscard]] mpi::Context& context() const noexcept override { return near_.context(); }
   [[nodiscard]] Termination termination() const noexcept override { return near_.termination(); }
   [[nodiscard]] Routing routing() const noexcept override { return Routing::by_node; }
   [[nodiscard]] std::uint64_t epoch() const noexcept override { return near_.epoch(); }
@@ -65,11 +68,12 @@ class NodeCore final : public RoundCore {
   /// The next envelope of the packet that is being read.
   PacketRound::Packet next_envelope();
 
+  std::vector<Rank> neighbours_;
   NodePlan plan_;
   bool is_by_rank_;
   bool is_active_ = false;
   bool is_closed_ = false;
-  // The cursors have no room, so that each message passes by make_room.
+  std::vector<SendCursor> cursors_;  // always without room: each message passes by make_room
   std::vector<std::size_t> places_;  // of each neighbour: its channel of near_, or near_.size() + its place in far
   std::vector<Stage> stages_;        // of far
   PacketCore near_;

@@ -49,7 +49,10 @@ class PacketCore final : public RoundCore {
   std::optional<PacketRound::Packet> next_packet() override;
   void set_neighbours(std::vector<Rank> neighbours) override;
 
+  [[nodiscard]] SendCursor* cursors() noexcept override { return cursors_.data(); }
   [[nodiscard]] bool is_over() const noexcept override { return !active_; }
+  [[nodiscard]] std::span<const Rank> neighbours() const noexcept override { return neighbours_; }
+  [[nodiscard]] mpi::Context& context() const noexcept override { return context_; }
   [[nodiscard]] Termination termination() const noexcept override { return options_.termination; }
   [[nodiscard]] Routing routing() const noexcept override { return Routing::direct; }
   [[nodiscard]] std::uint64_t epoch() const noexcept override { return epoch_; }
@@ -155,6 +158,8 @@ class PacketCore final : public RoundCore {
   void warn_of_non_neighbours(int tag);
   void count_received(std::size_t n_bytes) noexcept;
 
+  mpi::Context& context_;
+  std::vector<Rank> neighbours_;
   PacketCoreOptions options_;
   std::size_t packet_bytes_;
   std::size_t ring_depth_;
@@ -165,6 +170,7 @@ class PacketCore final : public RoundCore {
   bool active_ = false;
   bool closed_ = false;
   RoundState state_;
+  std::vector<SendCursor> cursors_;
   std::vector<Sender> senders_;
   std::vector<Receiver> receivers_;
   std::vector<Buffer> rings_;

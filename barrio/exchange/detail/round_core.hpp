@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "barrio/exchange/packet_round.hpp"
@@ -18,9 +17,7 @@ namespace barrio::exchange::detail {
 /// What a Neighborhood does its rounds with: `PacketCore`, or `NodeCore` where messages go by nodes.
 class RoundCore {
  public:
-  /// @param neighbours  ascending, checked
-  RoundCore(mpi::Context& context, std::vector<Rank> neighbours)
-      : context_(context), neighbours_(std::move(neighbours)), cursors_(neighbours_.size()) {}
+  RoundCore() = default;
   RoundCore(const RoundCore&) = delete;
   RoundCore& operator=(const RoundCore&) = delete;
   virtual ~RoundCore() = default;
@@ -40,10 +37,10 @@ class RoundCore {
   virtual void set_neighbours(std::vector<Rank> neighbours) = 0;
 
   /// One for each neighbour.
-  [[nodiscard]] SendCursor* cursors() noexcept { return cursors_.data(); }
+  [[nodiscard]] virtual SendCursor* cursors() noexcept = 0;
   [[nodiscard]] virtual bool is_over() const noexcept = 0;
-  [[nodiscard]] std::span<const Rank> neighbours() const noexcept { return neighbours_; }
-  [[nodiscard]] mpi::Context& context() const noexcept { return context_; }
+  [[nodiscard]] virtual std::span<const Rank> neighbours() const noexcept = 0;
+  [[nodiscard]] virtual mpi::Context& context() const noexcept = 0;
   [[nodiscard]] virtual Termination termination() const noexcept = 0;
   [[nodiscard]] virtual Routing routing() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t epoch() const noexcept = 0;
@@ -52,15 +49,11 @@ class RoundCore {
 
   /// The place of a rank among the neighbours.
   [[nodiscard]] std::optional<std::size_t> find_channel(Rank neighbour) const noexcept {
-    const auto at = std::ranges::lower_bound(neighbours_, neighbour);
-    if (at == neighbours_.end() || *at != neighbour) return {};
-    return static_cast<std::size_t>(at - neighbours_.begin());
+    const std::span<const Rank> all = neighbours();
+    const auto at = std::ranges::lower_bound(all, neighbour);
+    if (at == all.end() || *at != neighbour) return {};
+    return static_cast<std::size_t>(at - all.begin());
   }
-
- protected:
-  mpi::Context& context_;
-  std::vector<Rank> neighbours_;  // ascending
-  std::vector<SendCursor> cursors_;
 };
 
 }  // namespace barrio::exchange::detail
