@@ -7,7 +7,6 @@
 
 #include "barrio/base/assert.hpp"
 #include "barrio/exchange/neighborhood.hpp"
-#include "barrio/exchange/router.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

@@ -1,4 +1,4 @@
-#include "barrio/exchange/router.hpp"
+#include "barrio/exchange/detail/delivery.hpp"
 
 #include "barrio/base/assert.hpp"
 #include "barrio/mpi/point_to_point.hpp"

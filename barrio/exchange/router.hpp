@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "barrio/exchange/detail/delivery.hpp"
 #include "barrio/mpi/context.hpp"
 #include "barrio/mpi/datatype.hpp"
 
@@ -51,52 +52,34 @@ template <mpi::Trivial T>
   return parcels;
 }
 
-namespace detail {
-/// Words with a head of their own: (destination, source), length in bytes, then the bytes padded to words.
-std::vector<std::uint64_t> route_words(mpi::Context& context, std::vector<std::uint64_t> words);
-constexpr std::size_t n_head_words = 2;
-}  // namespace detail
-
-/// Deliver parcels to ranks that do not expect them. Collective, without a collective call inside.
-/// Messages for the same half of the ranks travel together, in log2(P) exchanges with one partner each (a crystal
-/// router); it needs no memory and no message in proportion to P. A rank may send to itself.
+/// Deliver parcels to ranks that do not expect them. Collective.
+/// With `Route::crystal` no collective call is inside: messages for the same half of the ranks travel together, in
+/// log2(P) exchanges with one partner each (a crystal router); it needs no memory and no message in proportion to P.
+/// A rank may send to itself; that is a copy in memory.
+/// @param route  the same on all ranks; `automatic` asks all ranks how much they have, and pays for large parcels
 /// @return what came, grouped by sender in ascending order: the same on every run
-/// Cost: log2(P) messages per rank; each item is copied up to log2(P) times.
+/// Cost: log2(P) messages per rank; each item is copied up to log2(P) times. The other routes: see `Route`.
 /// Source: Fox et al. 1988, chapter 22; Tautges et al. 2012, section III.
 template <mpi::Trivial T>
-[[nodiscard]] Parcels<T> route(mpi::Context& context, const Parcels<T>& parcels) {
-  const auto words_of = [](std::size_t n_bytes) { return (n_bytes + 7) / 8; };
-  std::size_t n_words = 0;
+[[nodiscard]] Parcels<T> route(mpi::Context& context, const Parcels<T>& parcels, Route route = Route::crystal) {
+  std::vector<detail::Outgoing> outgoing;
+  outgoing.reserve(parcels.n_peers());
   for (std::size_t i = 0; i < parcels.n_peers(); ++i)
-    n_words += detail::n_head_words + words_of(parcels.of(i).size_bytes());
-  std::vector<std::uint64_t> words(n_words);
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < parcels.n_peers(); ++i) {
-    const std::span<const T> group = parcels.of(i);
-    words[at] = static_cast<std::uint64_t>(parcels.peers[i]) << 32U | static_cast<std::uint64_t>(context.rank());
-    words[at + 1] = group.size_bytes();
-    if (!group.empty()) std::memcpy(&words[at + detail::n_head_words], group.data(), group.size_bytes());
-    at += detail::n_head_words + words_of(group.size_bytes());
-  }
-  words = detail::route_words(context, std::move(words));
-
-  struct Place {
-    Rank from;
-    std::size_t at;
-    std::size_t n_bytes;
-  };
-  std::vector<Place> places;
-  std::size_t n_items = 0;
-  for (at = 0; at < words.size(); at += detail::n_head_words + words_of(words[at + 1])) {
-    places.push_back({static_cast<Rank>(words[at] & 0xffffffffU), at + detail::n_head_words, words[at + 1]});
-    n_items += words[at + 1] / sizeof(T);
-  }
-  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.from < b.from; });
+    outgoing.push_back({parcels.peers[i], parcels.of(i).size_bytes()});
+  if (route == Route::automatic) route = detail::agree_on_route(context, Status{}, outgoing, route);
+  const detail::Incoming incoming = detail::deliver(
+      context, outgoing,
+      [&](std::size_t i, std::byte* into) {
+        if (!parcels.of(i).empty()) std::memcpy(into, parcels.of(i).data(), parcels.of(i).size_bytes());
+      },
+      route);
   Parcels<T> received;
+  std::size_t n_items = 0;
+  for (const auto& place : incoming.places) n_items += place.n_bytes / sizeof(T);
   received.items.resize(n_items);
   std::size_t filled = 0;
-  for (const Place& place : places) {
-    if (place.n_bytes > 0) std::memcpy(&received.items[filled], &words[place.at], place.n_bytes);
+  for (const auto& place : incoming.places) {
+    if (place.n_bytes > 0) std::memcpy(&received.items[filled], incoming.bytes_of(place), place.n_bytes);
     filled += place.n_bytes / sizeof(T);
     received.peers.push_back(place.from);
     received.offsets.push_back(filled);

@@ -228,7 +228,7 @@ class VtkhdfWriter::Core {
     }
     write_of_cells<std::int32_t>("material", material);
     if (options_.pieces == Pieces::ranks_with_ghosts) {
-      write_of_cells<std::int32_t>("owner", mesh_.cells().owners);
+      write_of_cells<std::int32_t>("owner", mesh_.cells().owners.to_vector());
       constexpr std::uint8_t duplicate_cell = 1;
       std::vector<std::uint8_t> ghost(n, 0);
       std::vector<std::int32_t> holder(n, context_.rank());

@@ -15,14 +15,18 @@
 
 namespace barrio::mesh {
 
+std::uint64_t Sharing::memory_bytes() const noexcept {
+  return barrio::memory_bytes(shared) + barrio::memory_bytes(sharer_sets) + rank_sets.memory_bytes();
+}
+
 std::uint64_t EntityTable::memory_bytes() const noexcept {
   return barrio::memory_bytes(types) + barrio::memory_bytes(offsets) + barrio::memory_bytes(nodes) +
-         barrio::memory_bytes(global_ids) + barrio::memory_bytes(owners);
+         barrio::memory_bytes(global_ids) + owners.memory_bytes() + Sharing::memory_bytes();
 }
 
 std::uint64_t VertexTable::memory_bytes() const noexcept {
-  return barrio::memory_bytes(coordinates) + barrio::memory_bytes(global_ids) + barrio::memory_bytes(owners) +
-         barrio::memory_bytes(shared) + barrio::memory_bytes(sharer_offsets) + barrio::memory_bytes(sharers);
+  return barrio::memory_bytes(coordinates) + barrio::memory_bytes(global_ids) + owners.memory_bytes() +
+         Sharing::memory_bytes();
 }
 
 Mesh::Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options)
@@ -151,8 +155,8 @@ std::uint64_t Mesh::memory_bytes() const noexcept {
                         storage_->vertex_halo->memory_bytes() + storage_->cell_halo->memory_bytes();
   for (const EntityTable& table : storage_->entities) bytes += table.memory_bytes();
   for (const MeshSet& set : storage_->sets) {
-    bytes += barrio::memory_bytes(set.vertices);
-    for (const auto& ids : set.entities) bytes += barrio::memory_bytes(ids);
+    bytes += set.vertices.memory_bytes();
+    for (const Range& range : set.entities) bytes += range.memory_bytes();
   }
   for (const auto& field : storage_->fields)
     std::visit([&](const auto& values) { bytes += barrio::memory_bytes(values); }, field->values);

@@ -11,32 +11,40 @@
 
 #include "barrio/exchange/halo.hpp"
 #include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mesh/owners.hpp"
+#include "barrio/mesh/range.hpp"
+#include "barrio/mesh/rank_sets.hpp"
 #include "barrio/mesh/tables.hpp"
 
 namespace barrio::mesh {
 
-/// Local ids first .. last - 1.
-struct LocalRange {
-  LocalId first{0};
-  LocalId last{0};
-  [[nodiscard]] constexpr std::size_t size() const noexcept { return index(last) - index(first); }
+/// Entities that the cells of several ranks use, and by which ranks: those are their sharers.
+struct Sharing {
+  std::vector<LocalId> shared;            ///< ascending; ghosts do not count as use
+  std::vector<std::int32_t> sharer_sets;  ///< for each of them a number in `rank_sets`
+  RankSets rank_sets;
+
+  /// Ranks that share an entity, this one included, ascending. @param i  place in `shared`
+  [[nodiscard]] std::span<const Rank> sharers_of(std::size_t i) const& noexcept { return rank_sets[sharer_sets[i]]; }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
 /// Entities of one dimension >= 1 on one rank. Local order: interior, fringe, ghosts grouped by owner;
 /// within each group by ascending global id.
-struct EntityTable {
+struct EntityTable : Sharing {
   std::vector<CellType> types;        ///< one entry if the whole mesh has one type, else one per entity
+  bool has_one_type = true;           ///< the same on every rank
   std::vector<std::int32_t> offsets;  ///< empty if all have `nodes_per_entity` nodes
   int nodes_per_entity = 0;           ///< in the whole mesh, so the same on every rank; 0 if it varies
   std::vector<LocalId> nodes;
   std::vector<GlobalId> global_ids;
-  std::vector<Rank> owners;
+  Owners owners;
   std::size_t n_interior = 0;  ///< entities whose vertices are all owned here
   std::size_t n_owned = 0;
   std::int64_t n_global = 0;
 
   [[nodiscard]] std::size_t size() const noexcept { return global_ids.size(); }
-  [[nodiscard]] CellType type(std::size_t i) const noexcept { return types.size() == 1 ? types[0] : types[i]; }
+  [[nodiscard]] CellType type(std::size_t i) const noexcept { return has_one_type ? types[0] : types[i]; }
   [[nodiscard]] std::span<const LocalId> nodes_of(std::size_t i) const& noexcept {
     if (offsets.empty()) {
       const auto n = static_cast<std::size_t>(nodes_per_entity);
@@ -50,33 +58,23 @@ struct EntityTable {
 
 /// Vertices on one rank. Local order: interior, fringe, then copies grouped by owner.
 /// A copy is a vertex that another rank owns: one on the interface, or one that only ghost cells use.
-struct VertexTable {
+struct VertexTable : Sharing {
   std::vector<double> coordinates;  ///< shape (n_local, 3)
   std::vector<GlobalId> global_ids;
-  std::vector<Rank> owners;
+  Owners owners;
   std::size_t n_interior = 0;  ///< owned, and no cell joins them to a copy
   std::size_t n_owned = 0;
   std::int64_t n_global = 0;
-  /// Vertices that cells of several ranks use (ghosts do not count), ascending by local id, and for each the ranks
-  /// that share it, this one included, ascending.
-  std::vector<LocalId> shared;
-  std::vector<std::int32_t> sharer_offsets{0};
-  std::vector<Rank> sharers;
 
   [[nodiscard]] std::size_t size() const noexcept { return global_ids.size(); }
-  [[nodiscard]] std::span<const Rank> sharers_of(std::size_t shared_place) const& noexcept {
-    const auto first = static_cast<std::size_t>(sharer_offsets[shared_place]);
-    return std::span<const Rank>(sharers).subspan(first,
-                                                  static_cast<std::size_t>(sharer_offsets[shared_place + 1]) - first);
-  }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
 /// A set of entities and its members on this rank.
 struct MeshSet {
   SetInfo info;
-  std::vector<LocalId> vertices;                 ///< copies included
-  std::array<std::vector<LocalId>, 4> entities;  ///< by dimension; [0] unused; ghosts included for cells
+  Range vertices;                 ///< copies included
+  std::array<Range, 4> entities;  ///< by dimension; [0] unused; ghosts included for cells
 };
 
 using FieldValues =
@@ -111,11 +109,13 @@ class Field {
 };
 
 struct BuildOptions {
-  int ghost_layers = 0;  ///< 0 or 1: cells of other ranks that share a vertex with a cell of this rank
+  /// Layer 1: cells of other ranks that share a vertex with a cell of this rank; layer k + 1: those that share one with
+  /// a cell of layer k.
+  int ghost_layers = 0;
 };
 
 /// A mesh distributed over the ranks of a context: each rank holds the cells of its parts, the vertices they use,
-/// and on request a layer of ghost cells. Move-only.
+/// and on request layers of ghost cells. Move-only.
 ///
 /// Every entity has one owner. A cell belongs to the rank that holds its part; an entity on the interface belongs to
 /// one of its sharers, chosen by a hash of its global id, so that no rank gets more than its share.
@@ -124,8 +124,9 @@ class Mesh {
   /// Build the mesh of all ranks from tables. Collective.
   /// Parts go to ranks in contiguous slices; a rank without a part is legal and empty.
   /// @pre tables.n_parts > 0 and `validate(tables)` holds
-  /// @throws AgreedError{bad_input} for polyhedra, which are not supported; {usage} for ghost_layers not 0 or 1
-  /// Cost: three routed exchanges for cells and vertices, one neighbourhood round for ghosts; memory O(n_local).
+  /// @throws AgreedError{bad_input} for polyhedra, which are not supported; {usage} for a negative number of layers
+  /// Cost: three routed exchanges for cells and vertices, one neighbourhood round for ghosts and two for each layer
+  /// after the first; memory O(n_local).
   /// Source: Tautges et al. 2012, sections II to IV; here sharing comes with the look-up of coordinates, and no skin is
   /// computed.
   Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options = {});

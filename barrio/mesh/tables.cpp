@@ -9,7 +9,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/detail/memberships.hpp"
+#include "barrio/mesh/detail/set_runs.hpp"
 #include "barrio/mesh/detail/sides.hpp"
 #include "barrio/mpi/agree.hpp"
 
@@ -176,22 +176,29 @@ void assign_parts(mpi::Context& context, MeshTables& tables, const std::vector<S
   by_part.vertices = tables.vertices;
   for (const CellBlock& block : tables.blocks) by_part.blocks.push_back({block.type, block.rows, 0, {}, {}});
   by_part.members = rows;
-  const auto members = detail::memberships_at_home(context, by_part);
-  const std::vector<GlobalId> ids = top_ids(context, tables);
-  tables.parts.assign(ids.size(), -1);
+  const std::vector<SetRows> runs = detail::set_rows_at_home(context, by_part);
   tables.n_parts = n_parts;
   agree_after(context, [&] {
-    for (const detail::Membership& m : members) {
-      if (m.dim != tables.top_dim()) continue;
-      const auto at = std::lower_bound(ids.begin(), ids.end(), GlobalId{m.row}) - ids.begin();
-      std::int32_t& part = tables.parts[static_cast<std::size_t>(at)];
-      if (part >= 0) {
-        throw Error(ErrorCode::bad_input,
-                    {.subject = subject,
-                     .cause = fmt::format("element {} (0-based) is in part {} and in part {}", m.row, part, m.set),
-                     .remedy = "partition the mesh again: barrio partition IN -n P -o OUT"});
+    tables.parts.clear();
+    for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+      const CellBlock& block = tables.blocks[b];
+      if (topology(block.type).dim != tables.top_dim()) continue;
+      const std::size_t n_before = tables.parts.size();
+      const std::size_t n = block.rows.size(context.rank());
+      tables.parts.resize(n_before + n, -1);
+      const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
+      for (const SetRows& run : detail::rows_within(runs, tables.top_dim(), first, static_cast<std::int64_t>(n))) {
+        for (std::int64_t row = run.first; row < run.first + run.count; ++row) {
+          std::int32_t& part = tables.parts[n_before + static_cast<std::size_t>(row - first)];
+          if (part >= 0) {
+            throw Error(ErrorCode::bad_input,
+                        {.subject = subject,
+                         .cause = fmt::format("element {} (0-based) is in part {} and in part {}", row, part, run.set),
+                         .remedy = "partition the mesh again: barrio partition IN -n P -o OUT"});
+          }
+          part = run.set;
+        }
       }
-      part = m.set;
     }
   });
 }

@@ -19,8 +19,8 @@ namespace {
 }
 
 /// Interior, fringe, copies by owner; ascending ids within each.
-void check_order(std::span<const GlobalId> ids, std::span<const Rank> owners, std::size_t n_interior,
-                 std::size_t n_owned, Rank me, const char* what) {
+void check_order(std::span<const GlobalId> ids, const Owners& owners, std::size_t n_interior, std::size_t n_owned,
+                 Rank me, const char* what) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if ((owners[i] == me) != (i < n_owned)) broken(fmt::format("{} {} stands among the wrong ones", what, i));
     if (i == 0 || i == n_interior || i == n_owned) continue;

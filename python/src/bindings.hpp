@@ -122,6 +122,16 @@ ReadOnly<T, nb::ndim<1>> view(nb::handle owner, const std::vector<T>& values) {
   return view(owner, std::span<const T>(values));
 }
 
+/// Give numpy an array of its own.
+template <class T>
+ReadOnly<T, nb::ndim<1>> copied(std::vector<T> values) {
+  auto kept = std::make_unique<std::vector<T>>(std::move(values));
+  const std::span<const T> all = *kept;
+  const nb::capsule owner(kept.get(), [](void* all_of_it) noexcept { delete static_cast<std::vector<T>*>(all_of_it); });
+  kept.release();
+  return view(owner, all);
+}
+
 void bind_errors(nb::module_& module);
 void bind_mesh(nb::module_& module);
 void bind_field(nb::module_& module, nb::class_<SharedMesh>& mesh);

@@ -44,7 +44,7 @@ nb::object connectivity(nb::handle self, Dim dim) {
 /// Types of the entities; if all are of one type, numpy sees that one value again and again.
 ReadOnly<CellType, nb::ndim<1>> types(nb::handle self, const EntityTable& table) {
   const std::size_t size = table.size();
-  return {address(table.types.data()), {size}, self, {table.types.size() == 1 && size > 1 ? 0 : 1}};
+  return {address(table.types.data()), {size}, self, {table.has_one_type && size > 1 ? 0 : 1}};
 }
 
 nb::slice slice(mesh::LocalRange range) {
@@ -80,13 +80,13 @@ void bind_set(nb::module_& module) {
           "name", [](const SharedSet& self) { return self.set->info.name; }, "May be empty.")
       .def_prop_ro(
           "vertices",
-          [](nb::handle_t<SharedSet> self) { return view(self, nb::cast<const SharedSet&>(self).set->vertices); },
-          "Local ids, copies included.")
+          [](nb::handle_t<SharedSet> self) { return copied(nb::cast<const SharedSet&>(self).set->vertices.ids()); },
+          nb::rv_policy::automatic, "Local ids, copies included.")
       .def(
           "entities",
           [](nb::handle_t<SharedSet> self, Dim dim) {
             const mesh::MeshSet& set = *nb::cast<const SharedSet&>(self).set;
-            return view(self, set.entities[static_cast<std::size_t>(value(checked(dim, Dim::edge)))]);
+            return copied(set.entities[static_cast<std::size_t>(value(checked(dim, Dim::edge)))].ids());
           },
           nb::arg("dim"), "Local ids of members of a dimension from 1 to 3; ghosts included for cells.")
       .def("__repr__", [](const SharedSet& self) {
@@ -104,7 +104,8 @@ void bind_mesh(nb::module_& module) {
                                 R"(A mesh distributed over the ranks of a communicator. Made by `read` and `box`.
 
 Local order of entities: interior, fringe (needs ghosts), ghosts grouped by owner. Arrays are views of the mesh's own
-memory, read-only but for the values of fields, and keep the mesh alive.)");
+memory, read-only but for the values of fields, and keep the mesh alive; owners and members of sets, which the mesh
+holds compressed, are copies.)");
   using Self = nb::handle_t<SharedMesh>;
   shared
       .def_prop_ro(
@@ -139,7 +140,8 @@ memory, read-only but for the values of fields, and keep the mesh alive.)");
           "owners",
           [](Self self, Dim dim) {
             const mesh::Mesh& mesh = mesh_of(self);
-            return view(self, dim == Dim::vertex ? mesh.vertices().owners : mesh.entities(checked(dim)).owners);
+            return copied(
+                (dim == Dim::vertex ? mesh.vertices().owners : mesh.entities(checked(dim)).owners).to_vector());
           },
           nb::arg("dim"), "The rank that owns each local entity.")
       .def_prop_ro(

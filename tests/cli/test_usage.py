@@ -140,7 +140,7 @@ class WrongCommandLines(Case):
             ["load", WING, "--method", "rbc"],
             "partitioner 'rbc': is not known. Did you mean 'rcb'?",
         )
-        self.expect(["load", WING, "--ghosts", 2], "2 ghost layers")
+        self.expect(["load", WING, "--ghosts", -1], "-1 ghost layers")
         self.expect(
             ["partition", WING, "-n", 4, "-m", "mets", "-o", "x.h5m"],
             "partitioner 'mets': is not known. Did you mean 'metis'?",

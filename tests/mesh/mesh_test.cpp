@@ -33,15 +33,15 @@ MeshTables scattered_box(std::array<std::int64_t, 3> n, bool tets, int n_parts) 
   return tables;
 }
 
-void expect_equals_oracle(const MeshTables& tables) {
+void expect_equals_oracle(const MeshTables& tables, int n_layers = 1) {
   const WholeMesh whole(world(), tables);
-  Mesh mesh(world(), tables, {.ghost_layers = 1});
+  Mesh mesh(world(), tables, {.ghost_layers = n_layers});
   mesh.validate();
   const int rank = world().rank();
   const int size = world().size();
 
   const auto owned = whole.cells_of(rank, size);
-  const auto ghosts = whole.ghosts_of(rank, size);
+  const auto ghosts = whole.ghosts_of(rank, size, n_layers);
   ASSERT_EQ(mesh.n_owned(mesh.cell_dim()), owned.size());
   ASSERT_EQ(mesh.n_ghost(mesh.cell_dim()), ghosts.size());
   const EntityTable& cells = mesh.cells();
@@ -78,6 +78,11 @@ void expect_equals_oracle(const MeshTables& tables) {
 TEST(Mesh, EqualsTheSerialOracleOnHexes) { expect_equals_oracle(box({7, 5, 4}, false, 8)); }
 TEST(Mesh, EqualsTheSerialOracleOnTets) { expect_equals_oracle(box({4, 3, 5}, true, 5)); }
 TEST(Mesh, EqualsTheSerialOracleWithScatteredParts) { expect_equals_oracle(scattered_box({5, 4, 3}, true, 9)); }
+TEST(Mesh, EqualsTheSerialOracleWithSeveralLayers) {
+  for (const int n_layers : {0, 2, 3, 5}) expect_equals_oracle(box({9, 3, 3}, false, 9), n_layers);  // parts one thick
+  expect_equals_oracle(box({5, 4, 6}, true, 6), 2);
+  expect_equals_oracle(scattered_box({5, 4, 3}, true, 9), 2);
+}
 TEST(Mesh, EmptyRanksAreLegal) { expect_equals_oracle(box({3, 2, 2}, false, 2)); }
 TEST(Mesh, MorePartsThanCellsIsLegal) { expect_equals_oracle(box({2, 1, 1}, false, 7)); }
 
@@ -133,7 +138,7 @@ TEST(Mesh, KeepsSetsAndBoundaryFaces) {
 
 TEST(Mesh, RefusesWhatItCannotDoByName) {
   const MeshTables tables = box({2, 2, 2}, false, 2);
-  EXPECT_THROW(Mesh(world(), tables, {.ghost_layers = 2}), AgreedError);
+  EXPECT_THROW(Mesh(world(), tables, {.ghost_layers = -1}), AgreedError);
   Mesh mesh(world(), tables);
   mesh.add_field<double>("temperature", Dim::vertex);
   EXPECT_THROW(mesh.add_field<double>("temperature", Dim::vertex), Error);

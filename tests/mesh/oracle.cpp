@@ -53,16 +53,17 @@ std::set<std::int64_t> WholeMesh::vertices_of(const std::set<std::int64_t>& some
   return used;
 }
 
-std::set<std::int64_t> WholeMesh::ghosts_of(int rank, int n_ranks) const {
+std::set<std::int64_t> WholeMesh::ghosts_of(int rank, int n_ranks, int n_layers) const {
   const std::set<std::int64_t> mine = cells_of(rank, n_ranks);
-  const std::set<std::int64_t> used = vertices_of(mine);
-  std::set<std::int64_t> ghosts;
-  for (std::size_t c = 0; c < cells.size(); ++c) {
-    if (mine.count(static_cast<std::int64_t>(c)) > 0) continue;
-    for (const std::int64_t node : cells[c].nodes)
-      if (used.count(node) > 0) ghosts.insert(static_cast<std::int64_t>(c));
+  std::set<std::int64_t> all = mine;
+  for (int layer = 0; layer < n_layers; ++layer) {
+    const std::set<std::int64_t> used = vertices_of(all);
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      for (const std::int64_t node : cells[c].nodes)
+        if (used.count(node) > 0) all.insert(static_cast<std::int64_t>(c));
   }
-  return ghosts;
+  for (const std::int64_t c : mine) all.erase(c);
+  return all;
 }
 
 std::map<std::int64_t, std::set<int>> WholeMesh::sharers(int n_ranks) const {

@@ -9,8 +9,9 @@
 namespace barrio::test {
 
 /// A whole mesh on every rank, in plain containers, and the serial answers to what Mesh computes in parallel.
-/// Written from the definitions, sharing no code with the room: cells of a part belong to the part's rank; a ghost is a
-/// cell of another rank with a vertex in common.
+/// Written from the definitions, sharing no code with the room: cells of a part belong to the part's rank; a ghost of
+/// layer 1 is a cell of another rank with a vertex in common, one of layer k + 1 has a vertex in common with one of
+/// layer k.
 struct WholeMesh {
   struct Cell {
     mesh::CellType type;
@@ -27,7 +28,7 @@ struct WholeMesh {
   [[nodiscard]] int rank_of(int part, int n_ranks) const;
   [[nodiscard]] std::set<std::int64_t> cells_of(int rank, int n_ranks) const;
   [[nodiscard]] std::set<std::int64_t> vertices_of(const std::set<std::int64_t>& cells) const;
-  [[nodiscard]] std::set<std::int64_t> ghosts_of(int rank, int n_ranks) const;
+  [[nodiscard]] std::set<std::int64_t> ghosts_of(int rank, int n_ranks, int n_layers = 1) const;
   /// Ranks whose cells use each vertex.
   [[nodiscard]] std::map<std::int64_t, std::set<int>> sharers(int n_ranks) const;
 };

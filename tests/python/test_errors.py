@@ -52,7 +52,7 @@ def test_ranks_go_on_after_an_agreed_error(comm: MPI.Comm, folder: Path) -> None
     [
         ({"n": (0, 1, 1)}, "at least one cell"),
         ({"partitioner": "rcbb"}, "rcb"),
-        ({"ghost_layers": 2}, "ghost"),
+        ({"ghost_layers": -1}, "ghost"),
         ({"parts": 0}, "0"),
     ],
 )

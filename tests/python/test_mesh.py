@@ -165,6 +165,7 @@ def test_arrays_are_read_only_views(box: barrio.Mesh) -> None:
         "vertices of a set": lambda: left.vertices,
         "entities of a set": lambda: left.entities(Dim.face),
     }
+    compressed = {"owners", "vertices of a set", "entities of a set"}
     for name, make in makers.items():
         array = make()
         assert not array.flags.writeable, name
@@ -174,7 +175,7 @@ def test_arrays_are_read_only_views(box: barrio.Mesh) -> None:
         with pytest.raises(ValueError):
             array[...] = 0
         if array.size > 0:
-            assert np.shares_memory(array, make()), name
+            assert np.shares_memory(array, make()) == (name not in compressed), name
 
 
 def test_arrays_outlive_the_mesh(comm: MPI.Comm) -> None:

@@ -35,6 +35,11 @@ struct Incoming {
 /// @throws AgreedError on all ranks if any of them has a fault
 Route agree_on_route(mpi::Context& context, const Status& fault, const std::vector<Outgoing>& outgoing, Route wanted);
 
+/// Words of the crystal router, with a head of their own: (destination, source), length in bytes, then the bytes padded
+/// to words.
+std::vector<std::uint64_t> route_words(mpi::Context& context, std::vector<std::uint64_t> words);
+constexpr std::size_t n_head_words = 2;
+
 /// Deliver bytes to ranks that do not expect them. Collective.
 /// @param outgoing  ascending by rank, without repetition
 /// @param pack  called once for each entry: write the bytes of this one, straight into the message

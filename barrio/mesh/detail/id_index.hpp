@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "barrio/base/ids.hpp"
+
+namespace barrio::mesh::detail {
+
+/// Give the global ids that a rank uses places 0 .. n - 1 in its arrays, and find them again. Everything is local.
+///
+/// Ids that lie close together are found in a window, an array over their span; ids spread over the whole mesh in a
+/// hash table. So neither depends on the size of the mesh: memory is O(number of ids) in both.
+class IdIndex {
+ public:
+  /// Take the different ones of `ids`; places ascend with ids. @param[in] ids  in any order, with repetitions
+  /// @param window_limit  largest span of ids for which the window is taken, in ids
+  explicit IdIndex(std::span<const GlobalId> ids, std::int64_t window_limit);
+  IdIndex() = default;
+
+  /// The place of an id, or -1.
+  [[nodiscard]] std::int32_t find(GlobalId id) const noexcept {
+    const std::int64_t at = value(id) - first_;
+    if (at >= 0 && at < static_cast<std::int64_t>(window_.size())) {
+      const std::int32_t place = window_[static_cast<std::size_t>(at)];
+      if (place >= 0) return place;
+    }
+    return table_.empty() ? -1 : table_[slot_of(id)].place;
+  }
+  /// The place of an id; a new one at the end if it has none yet.
+  std::int32_t add(GlobalId id);
+
+  /// By place.
+  [[nodiscard]] const std::vector<GlobalId>& ids() const& noexcept { return ids_; }
+  [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
+
+ private:
+  struct Slot {
+    GlobalId id;
+    std::int32_t place;  // -1: free
+  };
+  [[nodiscard]] std::size_t slot_of(GlobalId id) const noexcept {
+    std::size_t slot = static_cast<std::uint64_t>(value(id)) * 0x9e3779b97f4a7c15U >> shift_;
+    while (table_[slot].place >= 0 && table_[slot].id != id) slot = (slot + 1) & (table_.size() - 1);
+    return slot;
+  }
+  void grow();
+
+  std::vector<GlobalId> ids_;
+  std::int64_t first_ = 0;
+  std::vector<std::int32_t> window_;
+  std::vector<Slot> table_;
+  std::size_t n_in_table_ = 0;
+  unsigned shift_ = 64;
+};
+
+}  // namespace barrio::mesh::detail

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "barrio/mpi/datatype.hpp"
+
+namespace barrio::mesh::detail {
+
+/// Write arrays one after the other into one message: each with its length before it, and padded to 8 bytes.
+class MessageWriter {
+ public:
+  template <mpi::Trivial T>
+  void put(const std::vector<T>& items) {
+    put(std::span<const T>(items));
+  }
+  template <mpi::Trivial T>
+  void put(std::span<const T> items) {
+    const std::uint64_t n = items.size();
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + sizeof n + padded(items.size_bytes()));
+    std::memcpy(&bytes_[at], &n, sizeof n);
+    if (!items.empty()) std::memcpy(&bytes_[at + sizeof n], items.data(), items.size_bytes());
+  }
+  [[nodiscard]] std::span<const std::byte> bytes() const& noexcept { return bytes_; }
+  void clear() noexcept { bytes_.clear(); }
+
+ private:
+  friend class MessageReader;
+  static constexpr std::size_t padded(std::size_t n) noexcept { return (n + 7U) & ~std::size_t{7}; }
+  std::vector<std::byte> bytes_;
+};
+
+/// Read them back in the same order, in place. @pre the message is aligned to 8 bytes
+class MessageReader {
+ public:
+  MessageReader() = default;
+  explicit MessageReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  template <mpi::Trivial T>
+  [[nodiscard]] std::span<const T> get() {
+    std::uint64_t n = 0;
+    std::memcpy(&n, &bytes_[at_], sizeof n);
+    const auto* first = reinterpret_cast<const T*>(bytes_.data() + at_ + sizeof n);
+    at_ += sizeof n + MessageWriter::padded(n * sizeof(T));
+    return {first, static_cast<std::size_t>(n)};
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace barrio::mesh::detail

@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <limits>
+
+#include "barrio/exchange/router.hpp"
+#include "barrio/mesh/detail/builder.hpp"
+#include "barrio/mesh/detail/message.hpp"
+
+// Cells leave the slabs in which they were read for the rank that holds their part: one array per column and block.
+// A cell whose slab and part are of one rank is not packed. Rows of a block keep their order, senders ascend with
+// rows and blocks with ids, so cells arrive by ascending global id without sorting.
+
+namespace barrio::mesh {
+namespace {
+
+using detail::MessageReader;
+using detail::MessageWriter;
+using detail::SetRun;
+
+constexpr RegionName cells_region{"mesh.cells"};
+
+/// The cells of one block that go to one rank.
+template <class Node>
+struct Columns {
+  std::vector<std::int32_t> rows;  // in the sender's slab of the block
+  std::vector<std::int32_t> parts;
+  std::vector<std::int32_t> sizes;  // empty if all cells of the block have as many nodes
+  std::vector<Node> nodes;
+  std::vector<SetRun> sets;  // of cells by their place in `rows`
+
+  void put_into(MessageWriter& out) const {
+    out.put(rows);
+    out.put(parts);
+    out.put(sizes);
+    out.put(nodes);
+    out.put(sets);
+  }
+};
+
+/// Columns as they are read, wherever they lie.
+template <class Node>
+struct ColumnsView {
+  std::span<const std::int32_t> rows;
+  std::span<const std::int32_t> parts;
+  std::span<const std::int32_t> sizes;
+  std::span<const Node> nodes;
+  std::span<const SetRun> sets;
+
+  explicit ColumnsView(MessageReader& in)
+      : rows(in.get<std::int32_t>()),
+        parts(in.get<std::int32_t>()),
+        sizes(in.get<std::int32_t>()),
+        nodes(in.get<Node>()),
+        sets(in.get<SetRun>()) {}
+};
+
+/// Where the rows of this rank's slabs go.
+struct Destinations {
+  std::vector<Rank> ranks;           // different ones, ascending
+  std::vector<std::int32_t> of_row;  // place in ranks, for each top cell of the slabs
+
+  Destinations(std::span<const std::int32_t> parts, const Slabs& slices) {
+    of_row.reserve(parts.size());
+    std::vector<std::pair<std::int32_t, Rank>>
+        changes;  // part, rank; where the part differs from that of the row before
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (i == 0 || parts[i] != parts[i - 1]) changes.emplace_back(parts[i], slices.rank_of(parts[i]));
+    for (const auto& change : changes) ranks.push_back(change.second);
+    std::ranges::sort(ranks);
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    std::size_t next = 0;
+    std::int32_t place = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (i == 0 || parts[i] != parts[i - 1]) {
+        place = static_cast<std::int32_t>(std::ranges::lower_bound(ranks, changes[next].second) - ranks.begin());
+        next += 1;
+      }
+      of_row.push_back(place);
+    }
+  }
+};
+
+}  // namespace
+
+void MeshBuilder::fetch_cells() {
+  const Region region(context_.trace(), cells_region);
+  const Dim top = tables_.top_dim();
+  EntityTable& table = cells();
+  shape_table(table, top);
+  if (tables_.vertices.n_rows <= std::numeric_limits<std::uint32_t>::max()) {
+    fetch_cells_with<std::uint32_t>(table);
+  } else {
+    fetch_cells_with<std::int64_t>(table);
+  }
+}
+
+template <class Node>
+void MeshBuilder::fetch_cells_with(EntityTable& table) {
+  const Dim top = tables_.top_dim();
+  const Rank me = context_.rank();
+  const Destinations to(tables_.parts, Slabs{tables_.n_parts, context_.size()});
+  const auto found = std::ranges::lower_bound(to.ranks, me);
+  const bool keeps_some = found != to.ranks.end() && *found == me;
+  const auto self = keeps_some ? static_cast<std::int32_t>(found - to.ranks.begin()) : -1;
+
+  // Pack what leaves; what stays is taken from the tables below.
+  std::vector<MessageWriter> messages(to.ranks.size());
+  std::vector<Columns<Node>> columns(to.ranks.size());
+  std::vector<std::vector<SetRun>> kept_sets;  // by block, of kept cells in order
+  std::size_t at = 0;
+  for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
+    const CellBlock& block = tables_.blocks[b];
+    if (topology(block.type).dim != top) continue;
+    const std::size_t n = block.rows.size(me);
+    const std::span<const std::int32_t> peers = std::span(to.of_row).subspan(at, n);
+    std::vector<std::int32_t> n_rows(to.ranks.size(), 0);
+    for (const std::int32_t peer : peers) n_rows[static_cast<std::size_t>(peer)] += 1;
+    for (std::size_t p = 0; p < columns.size(); ++p) {
+      columns[p] = {};
+      if (static_cast<std::int32_t>(p) == self) continue;
+      columns[p].rows.reserve(static_cast<std::size_t>(n_rows[p]));
+      columns[p].parts.reserve(static_cast<std::size_t>(n_rows[p]));
+      columns[p].nodes.reserve(static_cast<std::size_t>(n_rows[p] * block.nodes_per_cell));
+    }
+    const std::int64_t first = tables_.first_row(b) + block.rows.first(me);
+    const auto runs = detail::rows_within(set_rows_, top, first, static_cast<std::int64_t>(n));
+    std::vector<std::int32_t> place_of_row(runs.empty() ? 0 : n);  // among the rows that go the same way
+    std::vector<std::int32_t> n_before(to.ranks.size(), 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int32_t peer = peers[i];
+      if (!runs.empty()) place_of_row[i] = n_before[static_cast<std::size_t>(peer)]++;
+      if (peer == self) continue;
+      Columns<Node>& out = columns[static_cast<std::size_t>(peer)];
+      out.rows.push_back(static_cast<std::int32_t>(i));
+      out.parts.push_back(tables_.parts[at + i]);
+      const auto nodes = block.cell(i);
+      if (block.nodes_per_cell == 0) out.sizes.push_back(static_cast<std::int32_t>(nodes.size()));
+      for (const GlobalId node : nodes) out.nodes.push_back(static_cast<Node>(barrio::value(node)));
+    }
+    std::vector<SetRun>& kept = kept_sets.emplace_back();
+    for (const SetRows& rows : runs) {
+      const auto low = static_cast<std::size_t>(rows.first - first);
+      for (std::size_t i = low; i < low + static_cast<std::size_t>(rows.count); ++i) {
+        auto& sets = peers[i] == self ? kept : columns[static_cast<std::size_t>(peers[i])].sets;
+        detail::append(sets, rows.set, place_of_row[i]);
+      }
+    }
+    for (std::size_t p = 0; p < columns.size(); ++p)
+      if (static_cast<std::int32_t>(p) != self) columns[p].put_into(messages[p]);
+    at += n;
+  }
+  columns.clear();
+  exchange::Parcels<std::byte> parcels;
+  for (std::size_t p = 0; p < messages.size(); ++p) {
+    if (static_cast<std::int32_t>(p) != self) parcels.add(to.ranks[p], messages[p].bytes());
+    messages[p] = {};
+  }
+  const auto received = exchange::route(context_, parcels, exchange::Route::automatic);
+  parcels = {};
+
+  // Take blocks in order, and within a block senders in order.
+  std::vector<MessageReader> readers;
+  for (std::size_t p = 0; p < received.n_peers(); ++p) readers.emplace_back(received.of(p));
+  std::vector<GlobalId> nodes;
+  nodes.reserve(received.items.size() / sizeof(Node) +
+                to.of_row.size() * static_cast<std::size_t>(table.nodes_per_entity));
+  const auto take = [&](const CellBlock& block, GlobalId id, std::int32_t part, std::size_t n_nodes) {
+    table.global_ids.push_back(id);
+    out_.cell_parts.push_back(part);
+    if (!table.has_one_type) table.types.push_back(block.type);
+    if (table.nodes_per_entity == 0) table.offsets.push_back(table.offsets.back() + static_cast<std::int32_t>(n_nodes));
+  };
+  const auto take_sets = [&](std::span<const SetRun> runs, std::size_t first_place) {
+    for (const SetRun& run : runs)
+      set_runs_[static_cast<std::size_t>(value(top))].push_back(
+          {run.set, run.first + static_cast<std::int32_t>(first_place), run.count});
+  };
+  at = 0;
+  std::size_t n_blocks = 0;
+  for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
+    const CellBlock& block = tables_.blocks[b];
+    if (topology(block.type).dim != top) continue;
+    const auto take_from = [&](std::size_t p) {
+      const ColumnsView<Node> in(readers[p]);
+      const GlobalId first{tables_.first_row(b) + block.rows.first(received.peers[p])};
+      take_sets(in.sets, table.size());
+      for (std::size_t i = 0; i < in.rows.size(); ++i) {
+        const auto n_nodes = static_cast<std::size_t>(in.sizes.empty() ? block.nodes_per_cell : in.sizes[i]);
+        take(block, first + in.rows[i], in.parts[i], n_nodes);
+      }
+      for (const Node node : in.nodes) nodes.push_back(GlobalId{static_cast<std::int64_t>(node)});
+    };
+    std::size_t p = 0;
+    for (; p < readers.size() && received.peers[p] < me; ++p) take_from(p);
+    take_sets(kept_sets[n_blocks++], table.size());
+    const GlobalId first{tables_.first_row(b) + block.rows.first(me)};
+    for (std::size_t i = 0; i < block.rows.size(me); ++i, ++at) {
+      if (to.of_row[at] != self) continue;
+      const auto kept = block.cell(i);
+      take(block, first + static_cast<std::int64_t>(i), tables_.parts[at], kept.size());
+      nodes.insert(nodes.end(), kept.begin(), kept.end());
+    }
+    for (; p < readers.size(); ++p) take_from(p);
+  }
+  n_own_cells_ = table.size();
+
+  // A window of ids may cost as much memory as the cells do; ids that are spread wider are hashed.
+  const auto window_limit = static_cast<std::int64_t>(2 * nodes.size() + 1024);
+  index_ = detail::IdIndex(nodes, window_limit);
+  n_used_ = index_.size();
+  table.nodes.reserve(nodes.size());
+  for (const GlobalId node : nodes) table.nodes.push_back(LocalId{index_.find(node)});
+}
+
+}  // namespace barrio::mesh

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include "barrio/base/ids.hpp"
+
+namespace barrio::mesh {
+
+/// Local ids first .. last - 1.
+struct LocalRange {
+  LocalId first{0};
+  LocalId last{0};
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return index(last) - index(first); }
+  [[nodiscard]] constexpr bool empty() const noexcept { return first == last; }
+  constexpr bool operator==(const LocalRange&) const = default;
+};
+
+/// A set of local ids of one dimension, held as ascending runs: what lists of entities are given and taken as.
+/// Ids that follow each other cost nothing; a run costs 8 bytes. Everything is local.
+class Range {
+ public:
+  Range() = default;
+  /// @param runs  in any order; they may overlap or be empty
+  Range(std::initializer_list<LocalRange> runs) : Range(std::vector<LocalRange>(runs)) {}
+  explicit Range(std::vector<LocalRange> runs);
+  /// @param[in] ids  in any order, repetitions are one. Cost: O(n) if ascending, else O(n log n)
+  static Range of(std::span<const LocalId> ids);
+
+  /// Number of ids.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  /// Ascending, not empty, with a gap between any two.
+  [[nodiscard]] std::span<const LocalRange> runs() const& noexcept { return runs_; }
+  std::span<const LocalRange> runs() const&& = delete;
+  /// Cost: O(log runs).
+  [[nodiscard]] bool contains(LocalId id) const noexcept;
+  /// All ids, ascending.
+  [[nodiscard]] std::vector<LocalId> ids() const;
+
+  /// Add ids first .. last - 1. Cost: O(1) at the end, else O(runs).
+  void insert(LocalRange run);
+  void insert(LocalId id) { insert({id, id + 1}); }
+
+  /// Ids in either, in both, in the first alone. Cost: O(runs of both).
+  [[nodiscard]] Range united(const Range& other) const;
+  [[nodiscard]] Range intersected(const Range& other) const;
+  [[nodiscard]] Range without(const Range& other) const;
+  [[nodiscard]] Range intersected(LocalRange run) const { return intersected(Range({run})); }
+
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+  bool operator==(const Range&) const = default;
+
+  class Iterator {
+   public:
+    using value_type = LocalId;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::forward_iterator_tag;
+    using reference = LocalId;
+    using pointer = const LocalId*;
+    Iterator() = default;
+    Iterator(const LocalRange* run, const LocalRange* end)
+        : run_(run), end_(end), id_(run == end ? LocalId{0} : run->first) {}
+    LocalId operator*() const noexcept { return id_; }
+    Iterator& operator++() noexcept {
+      id_ = id_ + 1;
+      if (id_ == run_->last) {
+        ++run_;
+        id_ = run_ == end_ ? LocalId{0} : run_->first;
+      }
+      return *this;
+    }
+    Iterator operator++(int) noexcept {
+      const Iterator before = *this;
+      ++*this;
+      return before;
+    }
+    bool operator==(const Iterator& other) const noexcept { return run_ == other.run_ && id_ == other.id_; }
+
+   private:
+    const LocalRange* run_ = nullptr;
+    const LocalRange* end_ = nullptr;
+    LocalId id_{0};
+  };
+  [[nodiscard]] Iterator begin() const& noexcept { return {runs_.data(), runs_.data() + runs_.size()}; }
+  [[nodiscard]] Iterator end() const& noexcept { return {runs_.data() + runs_.size(), runs_.data() + runs_.size()}; }
+  void begin() const&& = delete;
+
+ private:
+  std::vector<LocalRange> runs_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace barrio::mesh

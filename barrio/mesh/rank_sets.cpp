@@ -1,0 +1,51 @@
+#include "barrio/mesh/rank_sets.hpp"
+
+#include <algorithm>
+
+#include "barrio/base/hash.hpp"
+#include "barrio/base/memory.hpp"
+
+namespace barrio::mesh {
+namespace {
+
+std::size_t hash_of(std::span<const Rank> ranks) {
+  Hash64 hash;
+  for (const Rank rank : ranks) hash.add(static_cast<std::int64_t>(rank));
+  return static_cast<std::size_t>(hash.value());
+}
+
+}  // namespace
+
+void RankSets::grow() {
+  table_.assign(std::max<std::size_t>(16, 2 * table_.size()), -1);
+  for (std::size_t set = 0; set < size(); ++set) {
+    std::size_t slot = hash_of((*this)[static_cast<std::int32_t>(set)]) & (table_.size() - 1);
+    while (table_[slot] >= 0) slot = (slot + 1) & (table_.size() - 1);
+    table_[slot] = static_cast<std::int32_t>(set);
+  }
+}
+
+std::int32_t RankSets::add(std::span<const Rank> ranks) {
+  if (2 * size() >= table_.size()) grow();
+  std::size_t slot = hash_of(ranks) & (table_.size() - 1);
+  for (; table_[slot] >= 0; slot = (slot + 1) & (table_.size() - 1))
+    if (std::ranges::equal((*this)[table_[slot]], ranks)) return table_[slot];
+  table_[slot] = static_cast<std::int32_t>(size());
+  ranks_.insert(ranks_.end(), ranks.begin(), ranks.end());
+  offsets_.push_back(static_cast<std::uint32_t>(ranks_.size()));
+  return table_[slot];
+}
+
+std::vector<Rank> RankSets::all_but(Rank one) const {
+  std::vector<Rank> all = ranks_;
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::erase(all, one);
+  return all;
+}
+
+std::uint64_t RankSets::memory_bytes() const noexcept {
+  return barrio::memory_bytes(offsets_) + barrio::memory_bytes(ranks_) + barrio::memory_bytes(table_);
+}
+
+}  // namespace barrio::mesh

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "barrio/base/ids.hpp"
+
+namespace barrio::mesh {
+
+/// Sets of ranks, each held once and known by a small number. Entities that the same ranks share refer to one set, so
+/// the sharers of an interface cost as much memory as its corners, not as its entities. Everything is local.
+class RankSets {
+ public:
+  /// The number of a set; a new one if it was not known. @param[in] ranks  ascending, without repetition
+  /// Cost: O(size of the set).
+  std::int32_t add(std::span<const Rank> ranks);
+
+  [[nodiscard]] std::size_t size() const noexcept { return offsets_.size() - 1; }
+  [[nodiscard]] std::span<const Rank> operator[](std::int32_t set) const& noexcept {
+    const auto i = static_cast<std::size_t>(set);
+    return std::span<const Rank>(ranks_).subspan(offsets_[i], offsets_[i + 1] - offsets_[i]);
+  }
+  std::span<const Rank> operator[](std::int32_t) const&& = delete;
+
+  /// All ranks of all sets but one, ascending, without repetition.
+  [[nodiscard]] std::vector<Rank> all_but(Rank one) const;
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+
+ private:
+  void grow();
+  std::vector<std::uint32_t> offsets_{0};
+  std::vector<Rank> ranks_;
+  std::vector<std::int32_t> table_;  // open addressing by hash, -1 is free
+};
+
+}  // namespace barrio::mesh
