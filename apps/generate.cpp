@@ -25,7 +25,13 @@ class Generate : public Command {
     app.add_option("--low", low_, "Lower corner")->expected(3)->capture_default_str();
     app.add_option("--high", high_, "Upper corner")->expected(3)->capture_default_str();
     app.add_flag("--tets", options_.tets, "Cut each hex into six tets");
-    app.add_option("-n,--parts", n_parts_, "Also cut it into so many parts")->check(at_least_one());
+    app.add_option("--volumes", options_.volumes,
+                   "Volumes of the model along x, y and z, with sets of materials, surfaces, curves and points")
+        ->capture_default_str();
+    CLI::Option* parts =
+        app.add_option("-n,--parts", n_parts_, "Also cut it into so many parts")->check(at_least_one());
+    app.add_option("--blocks", options_.parts, "Also cut it into so many boxes of cells along x, y and z, one a part")
+        ->excludes(parts);
     app.add_option("-o,--output", output_, "File to write (.h5m)")->required()->check(suffix(".h5m"));
   }
   Json run(mpi::Context* context) override {
@@ -44,8 +50,8 @@ class Generate : public Command {
     if (n_parts_ > 0) {
       check_n_parts(n_parts_, tables);
       mesh::partition_cells(*context, tables, n_parts_);
-      tables = mesh::reorder_by_part(*context, std::move(tables));
     }
+    if (tables.n_parts > 0) tables = mesh::reorder_by_part(*context, std::move(tables));
     io::write_h5m(*context, tables, output_);
     Json result = json_document("barrio.generate", 1);
     result["output"] = output_;
@@ -57,7 +63,7 @@ class Generate : public Command {
   [[nodiscard]] std::string render(const Json& r) const override {
     return fmt::format("{}: {} {}, {} vertices{}\n", output_, format_count(r["cells"].get<std::int64_t>()),
                        options_.tets ? "tets" : "hexes", format_count(r["vertices"].get<std::int64_t>()),
-                       n_parts_ > 0 ? fmt::format(", {} parts", n_parts_) : "");
+                       r["parts"].get<int>() > 0 ? fmt::format(", {} parts", r["parts"].get<int>()) : "");
   }
 
  private:

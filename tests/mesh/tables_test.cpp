@@ -38,6 +38,51 @@ TEST(Tables, KuhnBoxFillsItsVolumeWithPositiveTets) {
   EXPECT_NEAR(volume, 24.0, 1e-12);
 }
 
+TEST(Tables, ABoxOf64VolumesHasTheSetsOfItsGeometry) {
+  for (const bool tets : {false, true}) {
+    const MeshTables tables =
+        make_box(world(), {.n = {9, 8, 11}, .tets = tets, .volumes = {4, 4, 4}, .parts = {2, 1, 3}});
+    validate(world(), tables, "64 volumes");
+    std::array<int, 4> n_geometry{};
+    int n_materials = 0;
+    for (const SetInfo& set : tables.sets) {
+      if (set.kind == SetKind::geometry) n_geometry[static_cast<std::size_t>(value(set.geometry_dim))] += 1;
+      n_materials += set.kind == SetKind::material ? 1 : 0;
+    }
+    EXPECT_EQ(n_geometry, (std::array<int, 4>{125, 300, 240, 64}));
+    EXPECT_EQ(n_materials, 64);
+    Mesh mesh(world(), tables, {.ghost_layers = 1});
+    mesh.validate();
+    EXPECT_EQ(mesh.n_parts(), 6);
+    EXPECT_EQ(mesh.n_global(Dim::volume), 9 * 8 * 11 * (tets ? 6 : 1));
+    // All listed faces and edges are sides of cells: 5 planes each way, 25 lines each way.
+    EXPECT_EQ(mesh.n_global(Dim::face), 5 * (8 * 11 + 9 * 11 + 9 * 8) * (tets ? 2 : 1));
+    EXPECT_EQ(mesh.n_global(Dim::edge), 25 * (9 + 8 + 11));
+    // Every cell is in one volume, every listed face in one surface, every edge on one curve; points are vertices.
+    std::array<std::int64_t, 4> members{};
+    for (const MeshSet& set : mesh.sets()) {
+      if (set.info.kind != SetKind::geometry) continue;
+      const auto d = static_cast<std::size_t>(value(set.info.geometry_dim));
+      const Range& all = d == 0 ? set.vertices : set.entities[d];
+      for (const LocalId id : all) members[d] += index(id) < mesh.n_owned(Dim{static_cast<int>(d)}) ? 1 : 0;
+    }
+    mpi::all_reduce(world(), std::span<std::int64_t>(members), MPI_SUM);
+    EXPECT_EQ(members, (std::array<std::int64_t, 4>{125, mesh.n_global(Dim::edge), mesh.n_global(Dim::face),
+                                                    mesh.n_global(Dim::volume)}));
+    // Surface 1 lies on x = 0.
+    const MeshSet& surface = mesh.set(SetKind::geometry, "surface 1");
+    for (const LocalId face : surface.entities[2])
+      for (const LocalId v : mesh.entities(Dim::face).nodes_of(index(face)))
+        EXPECT_EQ(mesh.vertices().coordinates[3 * index(v)], 0.0);
+  }
+}
+
+TEST(Tables, ABoxRefusesMorePiecesThanCells) {
+  EXPECT_THROW(static_cast<void>(make_box(world(), {.n = {3, 3, 3}, .volumes = {4, 1, 1}})), AgreedError);
+  EXPECT_THROW(static_cast<void>(make_box(world(), {.n = {3, 3, 3}, .volumes = {0, 1, 1}})), AgreedError);
+  EXPECT_THROW(static_cast<void>(make_box(world(), {.n = {3, 3, 3}, .parts = {1, 0, 2}})), AgreedError);
+}
+
 TEST(Tables, DualGraphOfAHexBoxHasItsInnerFaces) {
   const MeshTables tables = make_box(world(), {.n = {5, 4, 3}});
   const partition::Graph graph = dual_graph(world(), tables);
