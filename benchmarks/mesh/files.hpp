@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "barrio/mesh/tables.hpp"
+#include "benchmarks/mesh/options.hpp"
+
+namespace barrio::bench {
+
+/// What is known of a mesh beforehand, in closed form.
+struct MeshFile {
+  std::string name;
+  std::string path;
+  std::int64_t n_cells;
+  std::int64_t n_vertices;
+  std::int64_t n_sides;       ///< listed faces and edges
+  std::int64_t n_sets;        ///< parts included
+  bool is_tets;
+};
+
+/// Make the file of a mesh unless it is there. Collective. The same on any rank count.
+MeshFile provide_mesh(mpi::Context& context, const MeshOptions& options, const std::string& name);
+
+}  // namespace barrio::bench

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "benchmarks/mesh/files.hpp"
+
+namespace barrio::bench {
+
+/// Figures of one mesh: times are the slowest rank's, of the repetition whose load took least.
+struct LoadFigures {
+  MeshFile file;
+  double load_seconds = 0.0;                ///< from opening the file to a mesh with ghosts
+  std::map<std::string, double> phases;     ///< seconds by region
+  std::int64_t n_ghosts = 0;                ///< cells, all ranks
+  std::int64_t n_shared_vertices = 0;       ///< different ones: owned and shared
+  std::int64_t memory_bytes = 0;            ///< all ranks, `Mesh::memory_bytes`
+  double resident_growth_bytes = 0.0;       ///< all ranks, of the first load
+  double vertex_exchange_seconds = 0.0;     ///< one double on each copy of a vertex
+  double cell_exchange_seconds = 0.0;       ///< one double on each ghost cell
+  std::uint64_t checksum = 0;
+};
+
+/// Load a mesh again and again, check what came, and time it. Collective.
+/// @throws AgreedError{internal} if counts differ from the closed form or an exchanged value from its owner's
+LoadFigures measure_load(mpi::Context& context, const MeshOptions& options, const MeshFile& file);
+
+}  // namespace barrio::bench

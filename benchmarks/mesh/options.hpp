@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::bench {
+
+/// What `bench mesh` is asked for.
+struct MeshOptions {
+  std::vector<std::string> meshes{"tets", "hexes", "random-tets", "bricks"};
+  double millions = 1.0;  ///< elements of each mesh, about
+  int n_parts = 16;
+  int ghost_layers = 1;
+  int n_repeats = 5;
+  std::string folder = ".";  ///< where the mesh files are, or are made
+  bool is_json = false;
+};
+
+/// Names of all meshes.
+const std::vector<std::string>& mesh_names();
+
+/// Read the command line. Collective. @return nothing if only help was wanted
+/// @throws AgreedError{usage}
+std::optional<MeshOptions> parse_mesh_options(mpi::Context& context, int argc, char** argv);
+
+}  // namespace barrio::bench

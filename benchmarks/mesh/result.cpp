@@ -1,0 +1,126 @@
+#include "benchmarks/mesh/result.hpp"
+
+#include <fmt/format.h>
+
+#include "barrio/mpi/report.hpp"
+
+namespace barrio::bench {
+namespace {
+
+double phase(const LoadFigures& figures, const std::string& name) {
+  const auto found = figures.phases.find(name);
+  return found == figures.phases.end() ? 0.0 : found->second;
+}
+
+class Goals {
+ public:
+  void add(const std::string& id, double value, const char* unit, double goal, bool higher_is_better = false) {
+    list_.push_back({{"id", id},
+                     {"value", value},
+                     {"unit", unit},
+                     {"goal", goal},
+                     {"better", higher_is_better ? "higher" : "lower"},
+                     {"met", higher_is_better ? value >= goal : value <= goal}});
+  }
+  [[nodiscard]] const Json& list() const { return list_; }
+
+ private:
+  Json list_ = Json::array();
+};
+
+const LoadFigures* find(const std::vector<LoadFigures>& all, const std::string& name) {
+  for (const LoadFigures& figures : all)
+    if (figures.file.name == name) return &figures;
+  return nullptr;
+}
+
+/// Goals are stated for 2 ranks on 2 cores; those in seconds for meshes of a million.
+Json goals_of(mpi::Context& context, const MeshOptions& options, const std::vector<LoadFigures>& all) {
+  Goals goals;
+  if (context.size() != 2 || options.ghost_layers != 1) return goals.list();
+  const bool is_million = options.millions == 1.0;
+  for (const LoadFigures& figures : all) {
+    const std::string& name = figures.file.name;
+    const auto n = static_cast<double>(figures.file.n_cells);
+    const double rate = n / figures.load_seconds / context.size();
+    if (name == "tets") goals.add("tets.load", rate / 1e6, "M elements/s/core", 5.0, true);
+    if (name == "hexes") goals.add("hexes.load", rate / 1e6, "M elements/s/core", 2.0, true);
+    if (name == "tets") goals.add("tets.memory", static_cast<double>(figures.memory_bytes) / n, "B/tet", 40.0);
+    if (name == "hexes") goals.add("hexes.memory", static_cast<double>(figures.memory_bytes) / n, "B/hex", 90.0);
+    if (!is_million) continue;
+    if (name == "hexes") {
+      goals.add("hexes.resolve_vertices", phase(figures, "mesh.share"), "s", 0.05);
+      goals.add("hexes.ghost_layer", phase(figures, "mesh.ghosts"), "s", 0.02);
+    }
+    if (name == "tets" || name == "hexes")
+      goals.add(name + ".cell_exchange", 1e3 * figures.cell_exchange_seconds, "ms", 0.07);
+    if (name == "random-tets") {
+      goals.add("random-tets.load", figures.load_seconds, "s", 0.3);
+      goals.add("random-tets.cell_exchange", 1e3 * figures.cell_exchange_seconds, "ms", 0.2);
+      if (const LoadFigures* ordered = find(all, "tets"))
+        goals.add("random-tets.of_ordered", figures.load_seconds / ordered->load_seconds, "x", 3.0);
+    }
+    if (name == "bricks") {
+      const double read = figures.load_seconds - phase(figures, "mesh.share") - phase(figures, "mesh.ghosts");
+      goals.add("bricks.read", read, "s", 0.15);
+    }
+  }
+  return goals.list();
+}
+
+}  // namespace
+
+Json make_document(mpi::Context& context, const MeshOptions& options, const std::vector<LoadFigures>& all) {
+  Json document = mpi::document(context, "barrio.bench.mesh", 1);
+  document["repeats"] = options.n_repeats;
+  document["ghost_layers"] = options.ghost_layers;
+  Json meshes = Json::array();
+  for (const LoadFigures& figures : all) {
+    const auto n = static_cast<double>(figures.file.n_cells);
+    Json one;
+    one["name"] = figures.file.name;
+    one["cells"] = figures.file.n_cells;
+    one["vertices"] = figures.file.n_vertices;
+    one["sides"] = figures.file.n_sides;
+    one["sets"] = figures.file.n_sets;
+    one["load_seconds"] = figures.load_seconds;
+    one["elements_per_second_per_rank"] = n / figures.load_seconds / context.size();
+    one["phases"] = figures.phases;
+    one["ghosts"] = figures.n_ghosts;
+    one["shared_vertices"] = figures.n_shared_vertices;
+    one["bytes_per_element"] = static_cast<double>(figures.memory_bytes) / n;
+    one["resident_bytes_per_element"] = figures.resident_growth_bytes / n;
+    one["vertex_exchange_seconds"] = figures.vertex_exchange_seconds;
+    one["cell_exchange_seconds"] = figures.cell_exchange_seconds;
+    one["checksum"] = fmt::format("{:016x}", figures.checksum);
+    meshes.push_back(one);
+  }
+  document["meshes"] = meshes;
+  document["goals"] = goals_of(context, options, all);
+  return document;
+}
+
+std::string to_text(const Json& document) {
+  std::string text;
+  for (const Json& one : document["meshes"]) {
+    text += fmt::format("{}: {} cells, {} listed sides, {} sets, {} ghosts\n", one["name"].get<std::string>(),
+                        one["cells"].get<std::int64_t>(), one["sides"].get<std::int64_t>(),
+                        one["sets"].get<std::int64_t>(), one["ghosts"].get<std::int64_t>());
+    text += fmt::format("  load {:.4f} s, {:.2f} M elements/s/rank;", one["load_seconds"].get<double>(),
+                        one["elements_per_second_per_rank"].get<double>() / 1e6);
+    for (const auto& [name, seconds] : one["phases"].items())
+      if (seconds.get<double>() > 0.0005) text += fmt::format(" {} {:.4f}", name, seconds.get<double>());
+    text += fmt::format("\n  {:.1f} B/element (resident {:.0f}); exchange of a double: vertices {:.4f} ms, cells {:.4f} ms\n",
+                        one["bytes_per_element"].get<double>(), one["resident_bytes_per_element"].get<double>(),
+                        1e3 * one["vertex_exchange_seconds"].get<double>(),
+                        1e3 * one["cell_exchange_seconds"].get<double>());
+  }
+  for (const Json& goal : document["goals"]) {
+    text += fmt::format("{:<9}{:<28}{:>9.4g} {} (goal {} {:g})\n", goal["met"].get<bool>() ? "met" : "NOT MET",
+                        goal["id"].get<std::string>(), goal["value"].get<double>(), goal["unit"].get<std::string>(),
+                        goal["better"] == "higher" ? ">=" : "<=", goal["goal"].get<double>());
+  }
+  return text;
+}
+
+}  // namespace barrio::bench
