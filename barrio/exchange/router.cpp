@@ -1,4 +1,7 @@
-#include "barrio/exchange/detail/delivery.hpp"
+#include "barrio/exchange/router.hpp"
+
+#include <algorithm>
+#include <numeric>
 
 #include "barrio/base/assert.hpp"
 #include "barrio/mpi/point_to_point.hpp"
@@ -14,6 +17,23 @@ std::vector<std::uint64_t> receive_words(mpi::Context& context, Rank from) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> order_by_rank(std::span<const Rank> ranks) {
+  std::vector<std::size_t> order(ranks.size());
+  if (ranks.empty()) return order;
+  const auto [low, high] = std::ranges::minmax(ranks);
+  const auto n_ranks = static_cast<std::size_t>(high - low) + 1;
+  if (n_ranks > ranks.size()) {
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return ranks[i]; });
+    return order;
+  }
+  std::vector<std::size_t> next(n_ranks + 1, 0);
+  for (const Rank rank : ranks) next[static_cast<std::size_t>(rank - low) + 1] += 1;
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  for (std::size_t i = 0; i < ranks.size(); ++i) order[next[static_cast<std::size_t>(ranks[i] - low)]++] = i;
+  return order;
+}
 
 std::vector<std::uint64_t> route_words(mpi::Context& context, std::vector<std::uint64_t> words) {
   const Rank rank = context.rank();

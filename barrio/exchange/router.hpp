@@ -33,21 +33,30 @@ struct Parcels {
   }
 };
 
-/// Group items by destination; items for one rank keep their order. Local. Cost: O(n log n), memory O(n).
+namespace detail {
+/// The places of items in the order of their ranks, items of one rank in the order they stand. Cost: O(n) if the ranks
+/// lie within n of each other, else O(n log n).
+std::vector<std::size_t> order_by_rank(std::span<const Rank> ranks);
+}  // namespace detail
+
+/// Group items by destination; items for one rank keep their order. Local. Cost: O(n), or O(n log n) for few items to
+/// far ranks; memory O(n).
 template <mpi::Trivial T>
 [[nodiscard]] Parcels<T> pack_by_rank(std::span<const Rank> to, std::span<const T> items) {
-  std::vector<std::size_t> order(to.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return to[a] < to[b]; });
   Parcels<T> parcels;
   parcels.items.reserve(items.size());
-  for (const std::size_t i : order) {
+  const auto add = [&](std::size_t i) {
     if (parcels.peers.empty() || parcels.peers.back() != to[i]) {
       parcels.peers.push_back(to[i]);
-      parcels.offsets.push_back(parcels.items.size());
+      parcels.offsets.push_back(0);
     }
     parcels.items.push_back(items[i]);
     parcels.offsets.back() = parcels.items.size();
+  };
+  if (std::ranges::is_sorted(to)) {
+    for (std::size_t i = 0; i < to.size(); ++i) add(i);
+  } else {
+    for (const std::size_t i : detail::order_by_rank(to)) add(i);
   }
   return parcels;
 }

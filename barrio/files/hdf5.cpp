@@ -183,16 +183,23 @@ void check_size(hid_t where, const std::string& path) {
 
 namespace {
 
+/// Rows as they are stored. `Word` is what they become if they are stored so already: then nothing is copied.
+template <class Word>
 struct RawValues {
-  std::vector<std::byte> bytes;
+  static_assert(sizeof(Word) == 8);
+  std::vector<Word> words;
+  std::size_t n_bytes = 0;
   std::size_t value_bytes = 0;  // of one stored element
   std::size_t n_per_value = 1;  // array types hold several numbers in one
   H5T_class_t kind = H5T_NO_CLASS;
   bool is_signed = true;
   bool swaps = false;
+
+  [[nodiscard]] const std::byte* bytes() const noexcept { return reinterpret_cast<const std::byte*>(words.data()); }
 };
 
-RawValues read_raw(hid_t where, const std::string& path, Rows rows) {
+template <class Word>
+RawValues<Word> read_raw(hid_t where, const std::string& path, Rows rows) {
   const Quiet quiet;
   if (!has(where, path)) {
     throw Error(ErrorCode::bad_input, {.subject = path, .cause = "is missing in the file"});
@@ -214,7 +221,7 @@ RawValues read_raw(hid_t where, const std::string& path, Rows rows) {
                                        .cause = fmt::format("has {} rows, rows {} to {} were wanted", n_rows,
                                                             rows.first, rows.first + rows.count)});
   }
-  RawValues raw;
+  RawValues<Word> raw;
   raw.value_bytes = H5Tget_size(type.get());
   hsize_t n_values = static_cast<hsize_t>(rows.count);
   for (int d = 1; d < rank; ++d) n_values *= sizes[static_cast<std::size_t>(d)];
@@ -230,12 +237,14 @@ RawValues read_raw(hid_t where, const std::string& path, Rows rows) {
     }
   }
   const Handle memory = checked(H5Screate_simple(1, &n_values, nullptr), &H5Sclose, path, "reading");
-  raw.bytes.resize(std::max<std::size_t>(n_values * raw.value_bytes, 1));
+  raw.n_bytes = n_values * raw.value_bytes;
+  raw.words.resize((raw.n_bytes + 7) / 8);
+  std::byte nothing{};  // HDF5 wants an address even for no rows
   const Handle transfer = checked(H5Pcreate(H5P_DATASET_XFER), &H5Pclose, path, "reading");
   detail::use_all_ranks(dataset.get(), transfer.get());
-  check(H5Dread(dataset.get(), type.get(), memory.get(), space.get(), transfer.get(), raw.bytes.data()), path,
-        "reading");
-  raw.bytes.resize(n_values * raw.value_bytes);
+  check(H5Dread(dataset.get(), type.get(), memory.get(), space.get(), transfer.get(),
+                raw.words.empty() ? static_cast<void*>(&nothing) : raw.words.data()),
+        path, "reading");
 
   Handle number(H5Tcopy(type.get()), &H5Tclose);
   while (H5Tget_class(number.get()) == H5T_ARRAY || H5Tget_class(number.get()) == H5T_ENUM)
@@ -266,39 +275,52 @@ Number native(const std::byte* at, bool swaps) {
 
 }  // namespace
 
-std::vector<std::int64_t> read_integers(hid_t where, const std::string& path, Rows rows) {
-  const RawValues raw = read_raw(where, path, rows);
+namespace {
+
+/// Read integers of any width and byte order. @tparam Word  std::int64_t, or an enumeration of that size
+template <class Word>
+std::vector<Word> read_words(hid_t where, const std::string& path, Rows rows) {
+  RawValues<Word> raw = read_raw<Word>(where, path, rows);
   if (raw.kind != H5T_INTEGER) wrong_kind(path, "integers");
-  std::vector<std::int64_t> numbers(raw.bytes.size() / raw.value_bytes);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const std::byte* at = &raw.bytes[i * raw.value_bytes];
-    // Each value is widened by itself: the two arms of a conditional would first meet in an unsigned type.
-    const auto widen = [](auto number) { return static_cast<std::int64_t>(number); };
-    switch (raw.value_bytes) {
-      case 1:
-        numbers[i] = raw.is_signed ? widen(native<std::int8_t>(at, false)) : widen(native<std::uint8_t>(at, false));
-        break;
-      case 2:
-        numbers[i] =
-            raw.is_signed ? widen(native<std::int16_t>(at, raw.swaps)) : widen(native<std::uint16_t>(at, raw.swaps));
-        break;
-      case 4:
-        numbers[i] =
-            raw.is_signed ? widen(native<std::int32_t>(at, raw.swaps)) : widen(native<std::uint32_t>(at, raw.swaps));
-        break;
-      case 8: numbers[i] = native<std::int64_t>(at, raw.swaps); break;
-      default: wrong_kind(path, "integers of 1, 2, 4 or 8 bytes");
+  if (raw.value_bytes == 8 && !raw.swaps) return std::move(raw.words);
+  const std::byte* at = raw.bytes();
+  std::vector<Word> numbers(raw.n_bytes / raw.value_bytes);
+  // Each value is widened by itself: the two arms of a conditional would first meet in an unsigned type.
+  const auto widen_all = [&]<class Number>(Number) {
+    for (Word& number : numbers) {
+      number = static_cast<Word>(native<Number>(at, raw.swaps));
+      at += sizeof(Number);
     }
+  };
+  switch (raw.value_bytes) {
+    case 1: raw.is_signed ? widen_all(std::int8_t{}) : widen_all(std::uint8_t{}); break;
+    case 2: raw.is_signed ? widen_all(std::int16_t{}) : widen_all(std::uint16_t{}); break;
+    case 4: raw.is_signed ? widen_all(std::int32_t{}) : widen_all(std::uint32_t{}); break;
+    case 8: widen_all(std::int64_t{}); break;
+    default: wrong_kind(path, "integers of 1, 2, 4 or 8 bytes");
   }
   return numbers;
 }
 
+}  // namespace
+
+std::vector<std::int64_t> read_integers(hid_t where, const std::string& path, Rows rows) {
+  return read_words<std::int64_t>(where, path, rows);
+}
+
+std::vector<GlobalId> read_ids(hid_t where, const std::string& path, std::int64_t first, Rows rows) {
+  std::vector<GlobalId> ids = read_words<GlobalId>(where, path, rows);
+  for (GlobalId& id : ids) id = GlobalId{value(id) - first};
+  return ids;
+}
+
 std::vector<double> read_reals(hid_t where, const std::string& path, Rows rows) {
-  const RawValues raw = read_raw(where, path, rows);
+  RawValues<double> raw = read_raw<double>(where, path, rows);
   if (raw.kind != H5T_FLOAT) wrong_kind(path, "floating-point numbers");
-  std::vector<double> numbers(raw.bytes.size() / raw.value_bytes);
+  if (raw.value_bytes == 8 && !raw.swaps) return std::move(raw.words);
+  std::vector<double> numbers(raw.n_bytes / raw.value_bytes);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const std::byte* at = &raw.bytes[i * raw.value_bytes];
+    const std::byte* at = raw.bytes() + i * raw.value_bytes;
     if (raw.value_bytes == 8) {
       numbers[i] = native<double>(at, raw.swaps);
     } else if (raw.value_bytes == 4) {
@@ -311,11 +333,11 @@ std::vector<double> read_reals(hid_t where, const std::string& path, Rows rows) 
 }
 
 std::vector<std::string> read_texts(hid_t where, const std::string& path, Rows rows) {
-  const RawValues raw = read_raw(where, path, rows);
+  const RawValues raw = read_raw<std::int64_t>(where, path, rows);
   std::vector<std::string> texts;
   const std::size_t length = raw.value_bytes * raw.n_per_value;
-  for (std::size_t at = 0; at < raw.bytes.size(); at += length) {
-    const auto* first = reinterpret_cast<const char*>(&raw.bytes[at]);
+  for (std::size_t at = 0; at < raw.n_bytes; at += length) {
+    const auto* first = reinterpret_cast<const char*>(raw.bytes() + at);
     texts.emplace_back(first, ::strnlen(first, length));
   }
   return texts;

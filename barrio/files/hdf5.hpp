@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "barrio/base/ids.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::files {
@@ -75,6 +76,8 @@ inline constexpr Rows all_rows{0, -1};
 /// every rank read alone.
 /// @throws Error{bad_input} if the dataset is absent or holds no integers
 std::vector<std::int64_t> read_integers(hid_t where, const std::string& path, Rows rows = all_rows);
+/// The same, less `first`: the ids of a file as 0-based rows.
+std::vector<GlobalId> read_ids(hid_t where, const std::string& path, std::int64_t first, Rows rows = all_rows);
 /// Read floating-point numbers of any width and byte order. As read_integers.
 std::vector<double> read_reals(hid_t where, const std::string& path, Rows rows = all_rows);
 /// Read fixed-length opaque or text values as bytes. @return one string per value, trailing NULs cut

@@ -107,8 +107,7 @@ CellBlock read_block(mpi::Context& context, hid_t file, const files::H5mGroup& g
     }
     rows = is_sound ? files::Rows{begin, block.offsets.back()} : files::Rows{0, 0};
   }
-  for (const std::int64_t id : files::read_integers(file, where + "/connectivity", rows))
-    block.nodes.push_back(GlobalId{id - first_vertex});
+  block.nodes = files::read_ids(file, where + "/connectivity", first_vertex, rows);
   return block;
 }
 
@@ -255,12 +254,19 @@ void take_sets(mpi::Context& context, const std::string& path, const Plan& plan,
 
   const Holders holders(contents.links);
   std::vector<SetRows> part_rows;
-  for (const auto& [set, rows] : contents.runs) {
+  for (std::size_t i = 0; i < contents.runs.size();) {
+    // Runs of one set stand together: what it is, is asked once.
+    const std::int64_t set = contents.runs[i].first;
+    std::vector<std::int32_t> sets;
+    std::vector<std::int32_t> parts;
     for (const std::int64_t holder : holders.of(set)) {
-      for (auto [at, end] = set_of.equal_range(holder); at != end; ++at)
-        tables.members.push_back({at->second, rows.dim, rows.first, rows.count});
-      if (const auto part = part_of_set.find(holder); part != part_of_set.end())
-        part_rows.push_back({part->second, rows.dim, rows.first, rows.count});
+      for (auto [at, end] = set_of.equal_range(holder); at != end; ++at) sets.push_back(at->second);
+      if (const auto part = part_of_set.find(holder); part != part_of_set.end()) parts.push_back(part->second);
+    }
+    for (; i < contents.runs.size() && contents.runs[i].first == set; ++i) {
+      const SetRows& rows = contents.runs[i].second;
+      for (const std::int32_t one : sets) tables.members.push_back({one, rows.dim, rows.first, rows.count});
+      for (const std::int32_t part : parts) part_rows.push_back({part, rows.dim, rows.first, rows.count});
     }
   }
   if (!part_values.empty()) mesh::assign_parts(context, tables, part_rows, static_cast<int>(part_values.size()), path);
@@ -284,10 +290,14 @@ MeshTables read_h5m(mpi::Context& context, const std::string& path) {
   Status fault;
   Contents contents;
   agree_after(context, [&] {
-    const std::vector<double> x = files::read_reals(file.get(), "/tstt/nodes/coordinates", rows);
+    std::vector<double> x = files::read_reals(file.get(), "/tstt/nodes/coordinates", rows);
     const auto width = static_cast<std::size_t>(plan.catalog.n_coordinates);
-    tables.coordinates.assign(3 * static_cast<std::size_t>(rows.count), 0.0);
-    for (std::size_t i = 0; i < x.size(); ++i) tables.coordinates[3 * (i / width) + i % width] = x[i];
+    if (width == 3) {
+      tables.coordinates = std::move(x);
+    } else {
+      tables.coordinates.assign(3 * static_cast<std::size_t>(rows.count), 0.0);
+      for (std::size_t i = 0; i < x.size(); ++i) tables.coordinates[3 * (i / width) + i % width] = x[i];
+    }
     for (const files::H5mGroup& group : plan.catalog.groups)
       tables.blocks.push_back(read_block(context, file.get(), group, plan.catalog.first_vertex, fault));
     contents.read(context, file.get(), plan, IdSpace(plan.catalog, tables));

@@ -31,7 +31,7 @@ void MeshBuilder::build() {
   const Slabs slices{tables_.n_parts, context_.size()};
   out_.parts = {LocalId{static_cast<std::int32_t>(slices.first(context_.rank()))},
                 LocalId{static_cast<std::int32_t>(slices.first(context_.rank() + 1))}};
-  set_rows_ = detail::set_rows_at_home(context_, tables_);
+  home_runs_ = detail::set_runs_at_home(context_, tables_);
   fetch_cells();
   resolve_vertices();
   fetch_ghosts();

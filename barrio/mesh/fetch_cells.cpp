@@ -121,8 +121,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table) {
       columns[p].parts.reserve(static_cast<std::size_t>(n_rows[p]));
       columns[p].nodes.reserve(static_cast<std::size_t>(n_rows[p] * block.nodes_per_cell));
     }
-    const std::int64_t first = tables_.first_row(b) + block.rows.first(me);
-    const auto runs = detail::rows_within(set_rows_, top, first, static_cast<std::int64_t>(n));
+    const std::vector<SetRun>& runs = home_runs_.of_blocks[b];
     std::vector<std::int32_t> place_of_row(runs.empty() ? 0 : n);  // among the rows that go the same way
     std::vector<std::int32_t> n_before(to.ranks.size(), 0);
     for (std::size_t i = 0; i < n; ++i) {
@@ -137,11 +136,11 @@ void MeshBuilder::fetch_cells_with(EntityTable& table) {
       for (const GlobalId node : nodes) out.nodes.push_back(static_cast<Node>(barrio::value(node)));
     }
     std::vector<SetRun>& kept = kept_sets.emplace_back();
-    for (const SetRows& rows : runs) {
-      const auto low = static_cast<std::size_t>(rows.first - first);
-      for (std::size_t i = low; i < low + static_cast<std::size_t>(rows.count); ++i) {
+    for (const SetRun& run : runs) {
+      const auto low = static_cast<std::size_t>(run.first);
+      for (std::size_t i = low; i < low + static_cast<std::size_t>(run.count); ++i) {
         auto& sets = peers[i] == self ? kept : columns[static_cast<std::size_t>(peers[i])].sets;
-        detail::append(sets, rows.set, place_of_row[i]);
+        detail::append(sets, run.set, place_of_row[i]);
       }
     }
     for (std::size_t p = 0; p < columns.size(); ++p)

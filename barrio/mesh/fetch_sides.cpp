@@ -110,16 +110,17 @@ class CellsAround {
       slots_[index(v)] = static_cast<std::int32_t>(offsets_.size() - 1);
       offsets_.push_back(0);
     }
-    for (std::size_t c = 0; c < cells.n_owned; ++c)
-      for (const LocalId v : cells.nodes_of(c))
-        if (const std::int32_t slot = slots_[index(v)]; slot >= 0) offsets_[static_cast<std::size_t>(slot) + 1] += 1;
-    for (std::size_t s = 0; s + 1 < offsets_.size(); ++s) offsets_[s + 1] += offsets_[s];
-    cells_.resize(static_cast<std::size_t>(offsets_.back()));
-    std::vector<std::int32_t> next(offsets_.begin(), offsets_.end() - 1);
+    std::vector<std::pair<std::int32_t, std::int32_t>> found;  // slot, cell
     for (std::size_t c = 0; c < cells.n_owned; ++c)
       for (const LocalId v : cells.nodes_of(c))
         if (const std::int32_t slot = slots_[index(v)]; slot >= 0)
-          cells_[static_cast<std::size_t>(next[static_cast<std::size_t>(slot)]++)] = static_cast<std::int32_t>(c);
+          found.emplace_back(slot, static_cast<std::int32_t>(c));
+    for (const auto& [slot, cell] : found) offsets_[static_cast<std::size_t>(slot) + 1] += 1;
+    for (std::size_t s = 0; s + 1 < offsets_.size(); ++s) offsets_[s + 1] += offsets_[s];
+    cells_.resize(found.size());
+    std::vector<std::int32_t> next(offsets_.begin(), offsets_.end() - 1);
+    for (const auto& [slot, cell] : found)
+      cells_[static_cast<std::size_t>(next[static_cast<std::size_t>(slot)]++)] = cell;
   }
   [[nodiscard]] std::span<const std::int32_t> of(LocalId v) const {
     const auto slot = static_cast<std::size_t>(slots_[index(v)]);
@@ -168,10 +169,10 @@ void MeshBuilder::fetch_sides(Dim dim) {
       out.sizes.push_back(static_cast<std::int32_t>(nodes.size()));
       out.nodes.insert(out.nodes.end(), nodes.begin(), nodes.end());
     }
-    for (const SetRows& rows : detail::rows_within(set_rows_, dim, first, static_cast<std::int64_t>(n))) {
-      const auto low = static_cast<std::size_t>(rows.first - first);
-      for (std::size_t i = low; i < low + static_cast<std::size_t>(rows.count); ++i)
-        detail::append(to_homes[homes[i]].sets, rows.set, places[i]);
+    for (const SetRun& run : home_runs_.of_blocks[b]) {
+      const auto low = static_cast<std::size_t>(run.first);
+      for (std::size_t i = low; i < low + static_cast<std::size_t>(run.count); ++i)
+        detail::append(to_homes[homes[i]].sets, run.set, places[i]);
     }
   }
   const auto listed = send(context_, to_homes);

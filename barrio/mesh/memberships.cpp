@@ -14,10 +14,16 @@ auto set_order(const Membership& m) { return std::tuple(m.set, m.dim, m.row); }
 }  // namespace
 
 std::vector<Membership> memberships_at_home(mpi::Context& context, const MeshTables& tables) {
-  const std::vector<SetRows> pieces = set_rows_at_home(context, tables);
+  const HomeRuns runs = set_runs_at_home(context, tables);
   std::vector<Membership> members;
-  for (const SetRows& piece : pieces)
-    for (std::int64_t i = 0; i < piece.count; ++i) members.push_back({piece.dim, piece.set, piece.first + i});
+  const auto expand = [&](Dim dim, std::int64_t first, const std::vector<SetRun>& of) {
+    for (const SetRun& run : of)
+      for (std::int32_t i = 0; i < run.count; ++i) members.push_back({dim, run.set, first + run.first + i});
+  };
+  expand(Dim::vertex, tables.vertices.first(context.rank()), runs.of_vertices);
+  for (std::size_t b = 0; b < tables.blocks.size(); ++b)
+    expand(topology(tables.blocks[b].type).dim, tables.first_row(b) + tables.blocks[b].rows.first(context.rank()),
+           runs.of_blocks[b]);
   std::sort(members.begin(), members.end(),
             [](const Membership& a, const Membership& b) { return home_order(a) < home_order(b); });
   members.erase(std::unique(members.begin(), members.end(),

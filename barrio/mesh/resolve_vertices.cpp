@@ -94,8 +94,6 @@ void MeshBuilder::resolve_vertices() {
     if (user < -1) user = -2 - set_of_list[static_cast<std::size_t>(-2 - user)];
 
   // 3. Answer.
-  const auto runs =
-      detail::rows_within(set_rows_, Dim::vertex, slabs.first(me), static_cast<std::int64_t>(slabs.size(me)));
   const auto answer_to = [&](std::span<const std::int32_t> request) {
     Answer answer;
     answer.coordinates.resize(3 * request.size());
@@ -114,10 +112,9 @@ void MeshBuilder::resolve_vertices() {
       answer.shared.push_back(static_cast<std::int32_t>(i));
       answer.sets_of_shared.push_back(number);
     }
-    for (const SetRows& run : runs) {
-      const std::int64_t low = run.first - slabs.first(me);
-      auto at = std::ranges::lower_bound(request, low);
-      for (; at != request.end() && *at < low + run.count; ++at)
+    for (const SetRun& run : home_runs_.of_vertices) {
+      auto at = std::ranges::lower_bound(request, run.first);
+      for (; at != request.end() && *at < run.first + run.count; ++at)
         detail::append(answer.members, run.set, static_cast<std::int32_t>(at - request.begin()));
     }
     return answer;

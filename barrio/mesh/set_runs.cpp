@@ -1,6 +1,7 @@
 #include "barrio/mesh/detail/set_runs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "barrio/exchange/router.hpp"
@@ -9,67 +10,87 @@
 namespace barrio::mesh::detail {
 namespace {
 
-/// Cut a run of rows where the slabs of its dimension end. @param stride  slabs that stay together
+/// A run of rows of one block or of the vertices.
+struct BlockRun {
+  std::int32_t set;
+  std::int32_t block;  // -1: vertices
+  std::int64_t first;  // row in the block
+  std::int64_t count;
+};
+
+const Slabs& slabs_of(const MeshTables& tables, std::int32_t block) {
+  return block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(block)].rows;
+}
+
+/// Cut a run where slabs end. @param stride  slabs that stay together
 template <class Visit>
-void for_each_piece(const MeshTables& tables, SetRows rows, std::int64_t stride, Visit&& visit) {
-  const auto cut = [&](const Slabs& slabs, std::int64_t first_row) {
-    const std::int64_t end_of_slabs = first_row + slabs.n_rows;
-    while (rows.count > 0 && rows.first < end_of_slabs) {
-      const Rank home = slabs.rank_of(rows.first - first_row);
-      const auto last = std::min<std::int64_t>(home + stride, slabs.n_ranks);
-      const std::int64_t end = std::min(rows.first + rows.count, first_row + slabs.first(static_cast<Rank>(last)));
-      visit(home, SetRows{rows.set, rows.dim, rows.first, end - rows.first});
-      rows.count -= end - rows.first;
-      rows.first = end;
-    }
-  };
-  if (rows.dim == Dim::vertex) return cut(tables.vertices, 0);
-  std::int64_t first_row = 0;
-  for (const CellBlock& block : tables.blocks) {
-    if (topology(block.type).dim != rows.dim) continue;
-    cut(block.rows, first_row);
-    first_row += block.rows.n_rows;
+void for_each_piece(const Slabs& slabs, BlockRun run, std::int64_t stride, Visit&& visit) {
+  while (run.count > 0) {
+    const Rank home = slabs.rank_of(run.first);
+    const std::int64_t last = std::min<std::int64_t>(home + stride, slabs.n_ranks);
+    const std::int64_t n = std::min(run.count, slabs.first(static_cast<Rank>(last)) - run.first);
+    visit(home, BlockRun{run.set, run.block, run.first, n});
+    run.first += n;
+    run.count -= n;
   }
+}
+
+/// Cut runs of rows of a dimension where its blocks end.
+std::vector<BlockRun> by_block(const MeshTables& tables) {
+  std::array<std::vector<std::pair<std::int64_t, std::int32_t>>, 4> blocks;  // first row, block
+  blocks[0].emplace_back(0, -1);
+  for (std::size_t b = 0; b < tables.blocks.size(); ++b)
+    blocks[static_cast<std::size_t>(value(topology(tables.blocks[b].type).dim))].emplace_back(
+        tables.first_row(b), static_cast<std::int32_t>(b));
+  std::vector<BlockRun> runs;
+  runs.reserve(tables.members.size());
+  for (const SetRows& rows : tables.members) {
+    for (const auto& [first, block] : blocks[static_cast<std::size_t>(value(rows.dim))]) {
+      const std::int64_t low = std::max(rows.first, first);
+      const std::int64_t high = std::min(rows.first + rows.count, first + slabs_of(tables, block).n_rows);
+      if (low < high) runs.push_back({rows.set, block, low - first, high - low});
+    }
+  }
+  return runs;
 }
 
 }  // namespace
 
-std::vector<SetRows> set_rows_at_home(mpi::Context& context, const MeshTables& tables) {
+HomeRuns set_runs_at_home(mpi::Context& context, const MeshTables& tables) {
   // A set of the whole mesh is one run: its reader alone would send to all ranks. So long runs are handed on in pieces.
   constexpr std::int64_t fan_out = 64;
-  std::vector<SetRows> pieces = tables.members;
-  for (;;) {
+  std::vector<BlockRun> runs = by_block(tables);
+  for (std::int64_t stride = fan_out; stride > 1;) {
     std::int64_t most = 1;  // slabs that a run covers
     if (context.size() > fan_out) {
-      for (const SetRows& rows : pieces) {
-        std::int64_t n = 0;
-        for_each_piece(tables, rows, 1, [&](Rank, const SetRows&) { ++n; });
-        most = std::max(most, n);
+      for (const BlockRun& run : runs) {
+        const Slabs& slabs = slabs_of(tables, run.block);
+        most = std::max<std::int64_t>(most, slabs.rank_of(run.first + run.count - 1) - slabs.rank_of(run.first) + 1);
       }
       most = mpi::max(context, most);
     }
-    std::int64_t stride = 1;
+    stride = 1;
     while (stride * fan_out < most) stride *= fan_out;
     std::vector<Rank> to;
-    std::vector<SetRows> cut;
-    for (const SetRows& rows : pieces) {
-      for_each_piece(tables, rows, stride, [&](Rank home, const SetRows& piece) {
+    std::vector<BlockRun> cut;
+    to.reserve(runs.size());
+    cut.reserve(runs.size());
+    for (const BlockRun& run : runs) {
+      for_each_piece(slabs_of(tables, run.block), run, stride, [&](Rank home, const BlockRun& piece) {
         to.push_back(home);
         cut.push_back(piece);
       });
     }
-    pieces = exchange::route(context, exchange::pack_by_rank<SetRows>(to, cut)).items;
-    if (stride == 1) break;
+    runs = exchange::route(context, exchange::pack_by_rank<BlockRun>(to, cut), exchange::Route::automatic).items;
   }
-  std::ranges::sort(pieces, {}, [](const SetRows& r) { return std::tuple(r.dim, r.first, r.set, r.count); });
-  return pieces;
-}
-
-std::span<const SetRows> rows_within(std::span<const SetRows> sorted, Dim dim, std::int64_t first, std::int64_t count) {
-  const auto key = [](const SetRows& rows) { return std::tuple(rows.dim, rows.first); };
-  const auto low = std::ranges::lower_bound(sorted, std::tuple(dim, first), {}, key);
-  const auto high = std::ranges::lower_bound(sorted, std::tuple(dim, first + count), {}, key);
-  return {low, high};
+  HomeRuns home;
+  home.of_blocks.resize(tables.blocks.size());
+  for (const BlockRun& run : runs) {
+    const std::int64_t first = slabs_of(tables, run.block).first(context.rank());
+    auto& out = run.block < 0 ? home.of_vertices : home.of_blocks[static_cast<std::size_t>(run.block)];
+    out.push_back({run.set, static_cast<std::int32_t>(run.first - first), static_cast<std::int32_t>(run.count)});
+  }
+  return home;
 }
 
 std::vector<Range> ranges_of_sets(std::vector<SetRun>& runs, std::span<const LocalId> at, std::size_t n_sets) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
@@ -117,33 +118,72 @@ std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tab
 
 namespace {
 
+/// A vertex that stands at two corners of a cell. Padded polygons repeat their last one.
+std::optional<GlobalId> repeated_corner(const CellBlock& block, std::span<const GlobalId> nodes) {
+  if (block.type == CellType::polygon || block.type == CellType::polyhedron) return {};
+  const auto corners = nodes.first(detail::n_corners(block.type, nodes.size()));
+  for (std::size_t i = 1; i < corners.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (corners[i] == corners[j]) return corners[i];
+  return {};
+}
+
+template <int n>
+bool has_distinct_corners(std::span<const GlobalId> nodes, int nodes_per_cell) {
+  unsigned n_equal = 0;
+  for (std::size_t first = 0; first < nodes.size(); first += static_cast<std::size_t>(nodes_per_cell)) {
+    const GlobalId* corner = &nodes[first];
+    for (int i = 1; i < n; ++i)
+      for (int j = 0; j < i; ++j) n_equal += corner[i] == corner[j] ? 1U : 0U;
+  }
+  return n_equal == 0;
+}
+
+/// Whether all vertices exist and no cell has one twice; says no too where it does not know.
+bool has_sound_nodes(const CellBlock& block, std::int64_t n_vertices) {
+  std::uint64_t highest = 0;  // negative ones become the largest
+  for (const GlobalId node : block.nodes) highest = std::max(highest, static_cast<std::uint64_t>(value(node)));
+  if (highest >= static_cast<std::uint64_t>(n_vertices) && !block.nodes.empty()) return false;
+  switch (topology(block.type).n_corners) {
+    case 1: return true;
+    case 2: return has_distinct_corners<2>(block.nodes, block.nodes_per_cell);
+    case 3: return has_distinct_corners<3>(block.nodes, block.nodes_per_cell);
+    case 4: return has_distinct_corners<4>(block.nodes, block.nodes_per_cell);
+    case 5: return has_distinct_corners<5>(block.nodes, block.nodes_per_cell);
+    case 6: return has_distinct_corners<6>(block.nodes, block.nodes_per_cell);
+    case 7: return has_distinct_corners<7>(block.nodes, block.nodes_per_cell);
+    case 8: return has_distinct_corners<8>(block.nodes, block.nodes_per_cell);
+    default: return false;
+  }
+}
+
 void validate_locally(mpi::Context& context, const MeshTables& tables, const std::string& subject) {
   const auto refuse = [&](std::string cause, std::string remedy = "the file is damaged or was written wrongly") {
     throw Error(ErrorCode::bad_input, {.subject = subject, .cause = std::move(cause), .remedy = std::move(remedy)});
   };
   const std::int64_t n_vertices = tables.vertices.n_rows;
-  for (std::size_t i = 0; i < tables.coordinates.size(); ++i) {
-    if (!std::isfinite(tables.coordinates[i])) {
-      refuse(fmt::format("a coordinate of vertex {} is not a finite number",
-                         tables.vertices.first(context.rank()) + static_cast<std::int64_t>(i / 3)));
-    }
+  // Sound tables are the rule: one quick pass says so, and only a fault is looked for row by row.
+  if (!std::ranges::all_of(tables.coordinates, [](double x) { return std::isfinite(x); })) {
+    const auto fault = std::ranges::find_if(tables.coordinates, [](double x) { return !std::isfinite(x); });
+    refuse(fmt::format("a coordinate of vertex {} is not a finite number",
+                       tables.vertices.first(context.rank()) + (fault - tables.coordinates.begin()) / 3));
   }
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
     const CellBlock& block = tables.blocks[b];
+    const auto n_least = block.type == CellType::polygon ? 3 : static_cast<int>(detail::n_corners(block.type, 0));
+    if (block.nodes_per_cell >= n_least && has_sound_nodes(block, n_vertices)) continue;
     const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
-      const std::size_t n = block.cell(i).size();
-      const std::size_t n_least = block.type == CellType::polygon ? 3 : detail::n_corners(block.type, 0);
-      if (n < n_least) {
-        refuse(fmt::format("{} {} has {} vertices, at least {} are needed", topology(block.type).name,
-                           first + static_cast<std::int64_t>(i), n, n_least));
+      const auto nodes = block.cell(i);
+      const std::string who = fmt::format("{} {}", topology(block.type).name, first + static_cast<std::int64_t>(i));
+      if (static_cast<int>(nodes.size()) < n_least)
+        refuse(fmt::format("{} has {} vertices, at least {} are needed", who, nodes.size(), n_least));
+      for (const GlobalId node : nodes) {
+        if (value(node) < 0 || value(node) >= n_vertices)
+          refuse(fmt::format("{} has vertex {}, but there are {} vertices", who, value(node), n_vertices));
       }
-      for (const GlobalId node : block.cell(i)) {
-        if (value(node) < 0 || value(node) >= n_vertices) {
-          refuse(fmt::format("{} {} has vertex {}, but there are {} vertices", topology(block.type).name,
-                             first + static_cast<std::int64_t>(i), value(node), n_vertices));
-        }
-      }
+      if (const auto twice = repeated_corner(block, nodes))
+        refuse(fmt::format("{} has vertex {} twice", who, value(*twice)), "repair the mesh, or drop the element");
     }
   }
   for (const SetRows& rows : tables.members) {
@@ -153,14 +193,11 @@ void validate_locally(mpi::Context& context, const MeshTables& tables, const std
     }
   }
   if (tables.n_parts > 0) {
-    std::int64_t n_without = 0;
-    GlobalId first_without = no_global_id;
-    const std::vector<GlobalId> ids = top_ids(context, tables);
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (tables.parts[i] >= 0 && tables.parts[i] < tables.n_parts) continue;
-      if (n_without++ == 0) first_without = ids[i];
-    }
+    const auto is_without = [&](std::int32_t part) { return part < 0 || part >= tables.n_parts; };
+    const auto n_without = std::ranges::count_if(tables.parts, is_without);
     if (n_without > 0) {
+      const auto first = std::ranges::find_if(tables.parts, is_without) - tables.parts.begin();
+      const GlobalId first_without = top_ids(context, tables)[static_cast<std::size_t>(first)];
       refuse(fmt::format("the partition leaves out {} element(s), the first is element {} (0-based)", n_without,
                          barrio::value(first_without)),
              "partition the mesh again: barrio partition IN -n P -o OUT");
@@ -176,7 +213,7 @@ void assign_parts(mpi::Context& context, MeshTables& tables, const std::vector<S
   by_part.vertices = tables.vertices;
   for (const CellBlock& block : tables.blocks) by_part.blocks.push_back({block.type, block.rows, 0, {}, {}});
   by_part.members = rows;
-  const std::vector<SetRows> runs = detail::set_rows_at_home(context, by_part);
+  const detail::HomeRuns runs = detail::set_runs_at_home(context, by_part);
   tables.n_parts = n_parts;
   agree_after(context, [&] {
     tables.parts.clear();
@@ -186,11 +223,12 @@ void assign_parts(mpi::Context& context, MeshTables& tables, const std::vector<S
       const std::size_t n_before = tables.parts.size();
       const std::size_t n = block.rows.size(context.rank());
       tables.parts.resize(n_before + n, -1);
-      const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
-      for (const SetRows& run : detail::rows_within(runs, tables.top_dim(), first, static_cast<std::int64_t>(n))) {
-        for (std::int64_t row = run.first; row < run.first + run.count; ++row) {
-          std::int32_t& part = tables.parts[n_before + static_cast<std::size_t>(row - first)];
+      const std::span<std::int32_t> parts = std::span(tables.parts).subspan(n_before, n);
+      for (const detail::SetRun& run : runs.of_blocks[b]) {
+        for (std::int32_t& part :
+             parts.subspan(static_cast<std::size_t>(run.first), static_cast<std::size_t>(run.count))) {
           if (part >= 0) {
+            const std::int64_t row = tables.first_row(b) + block.rows.first(context.rank()) + (&part - parts.data());
             throw Error(ErrorCode::bad_input,
                         {.subject = subject,
                          .cause = fmt::format("element {} (0-based) is in part {} and in part {}", row, part, run.set),

@@ -109,21 +109,22 @@ MeshFile provide_mesh(mpi::Context& context, const MeshOptions& options, const s
   const std::int64_t planes = has_volumes ? 5 : 2;
   const std::int64_t n_faces = 3 * planes * n * n * (box.tets ? 2 : 1);
   const std::int64_t n_edges = has_volumes ? 3 * planes * planes * n : 0;
-  MeshFile file{.name = name,
-                .path = (std::filesystem::path(options.folder) /
-                         fmt::format("bench-{}-{}-{}.h5m", name, n, options.n_parts))
-                            .string(),
-                .n_cells = n * n * n * (box.tets ? 6 : 1),
-                .n_vertices = (n + 1) * (n + 1) * (n + 1),
-                .n_sides = n_faces + n_edges,
-                .n_sets = options.n_parts + (has_volumes ? 64 + 6 + 729 : 7),
-                .is_tets = box.tets};
+  MeshFile file{
+      .name = name,
+      .path = (std::filesystem::path(options.folder) / fmt::format("bench-{}-{}-{}.h5m", name, n, options.n_parts))
+                  .string(),
+      .n_cells = n * n * n * (box.tets ? 6 : 1),
+      .n_vertices = (n + 1) * (n + 1) * (n + 1),
+      .n_sides = n_faces + n_edges,
+      .n_sets = options.n_parts + (has_volumes ? 64 + 6 + 729 : 7),
+      .is_tets = box.tets};
   int is_there = context.is_root() && std::filesystem::exists(file.path) ? 1 : 0;
   mpi::broadcast(context, std::span(&is_there, 1));
   if (is_there != 0) return file;
   context.log().notice(fmt::format("making {}", file.path));
   mesh::MeshTables tables = mesh::make_box(context, box);
-  tables = name == "random-tets" ? shuffled(context, std::move(tables)) : mesh::reorder_by_part(context, std::move(tables));
+  tables =
+      name == "random-tets" ? shuffled(context, std::move(tables)) : mesh::reorder_by_part(context, std::move(tables));
   io::write_h5m(context, tables, file.path);
   return file;
 }

@@ -13,8 +13,8 @@ struct MeshFile {
   std::string path;
   std::int64_t n_cells;
   std::int64_t n_vertices;
-  std::int64_t n_sides;       ///< listed faces and edges
-  std::int64_t n_sets;        ///< parts included
+  std::int64_t n_sides;  ///< listed faces and edges
+  std::int64_t n_sets;   ///< parts included
   bool is_tets;
 };
 

@@ -11,14 +11,14 @@ namespace barrio::bench {
 /// Figures of one mesh: times are the slowest rank's, of the repetition whose load took least.
 struct LoadFigures {
   MeshFile file;
-  double load_seconds = 0.0;                ///< from opening the file to a mesh with ghosts
-  std::map<std::string, double> phases;     ///< seconds by region
-  std::int64_t n_ghosts = 0;                ///< cells, all ranks
-  std::int64_t n_shared_vertices = 0;       ///< different ones: owned and shared
-  std::int64_t memory_bytes = 0;            ///< all ranks, `Mesh::memory_bytes`
-  double resident_growth_bytes = 0.0;       ///< all ranks, of the first load
-  double vertex_exchange_seconds = 0.0;     ///< one double on each copy of a vertex
-  double cell_exchange_seconds = 0.0;       ///< one double on each ghost cell
+  double load_seconds = 0.0;             ///< from opening the file to a mesh with ghosts
+  std::map<std::string, double> phases;  ///< seconds by region
+  std::int64_t n_ghosts = 0;             ///< cells, all ranks
+  std::int64_t n_shared_vertices = 0;    ///< different ones: owned and shared
+  std::int64_t memory_bytes = 0;         ///< all ranks, `Mesh::memory_bytes`
+  double resident_growth_bytes = 0.0;    ///< all ranks, of the first load
+  double vertex_exchange_seconds = 0.0;  ///< one double on each copy of a vertex
+  double cell_exchange_seconds = 0.0;    ///< one double on each ghost cell
   std::uint64_t checksum = 0;
 };
 

@@ -13,7 +13,8 @@ const std::vector<std::string>& mesh_names() {
 
 std::optional<MeshOptions> parse_mesh_options(mpi::Context& context, int argc, char** argv) {
   MeshOptions options;
-  CLI::App app{"Read a mesh, resolve what ranks share, add ghosts, exchange a field: shortest times of all repetitions"};
+  CLI::App app{
+      "Read a mesh, resolve what ranks share, add ghosts, exchange a field: shortest times of all repetitions"};
   app.add_option("--meshes", options.meshes,
                  "tets, hexes: boxes in boxes of parts; random-tets: the same tets, elements and vertices numbered at "
                  "random; bricks, brick-tets: 4 x 4 x 4 volumes with the sets of their geometry")

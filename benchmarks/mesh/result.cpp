@@ -110,10 +110,10 @@ std::string to_text(const Json& document) {
                         one["elements_per_second_per_rank"].get<double>() / 1e6);
     for (const auto& [name, seconds] : one["phases"].items())
       if (seconds.get<double>() > 0.0005) text += fmt::format(" {} {:.4f}", name, seconds.get<double>());
-    text += fmt::format("\n  {:.1f} B/element (resident {:.0f}); exchange of a double: vertices {:.4f} ms, cells {:.4f} ms\n",
-                        one["bytes_per_element"].get<double>(), one["resident_bytes_per_element"].get<double>(),
-                        1e3 * one["vertex_exchange_seconds"].get<double>(),
-                        1e3 * one["cell_exchange_seconds"].get<double>());
+    text += fmt::format(
+        "\n  {:.1f} B/element (resident {:.0f}); exchange of a double: vertices {:.4f} ms, cells {:.4f} ms\n",
+        one["bytes_per_element"].get<double>(), one["resident_bytes_per_element"].get<double>(),
+        1e3 * one["vertex_exchange_seconds"].get<double>(), 1e3 * one["cell_exchange_seconds"].get<double>());
   }
   for (const Json& goal : document["goals"]) {
     text += fmt::format("{:<9}{:<28}{:>9.4g} {} (goal {} {:g})\n", goal["met"].get<bool>() ? "met" : "NOT MET",

@@ -69,7 +69,7 @@ class MeshBuilder {
   const MeshTables& tables_;
   BuildOptions options_;
   Mesh::Storage& out_;
-  std::vector<SetRows> set_rows_;  // runs of rows homed here, by (dim, first, set)
+  detail::HomeRuns home_runs_;
   /// Memberships of what this rank has, as runs of places; for dimensions without places of local ids.
   std::array<std::vector<detail::SetRun>, 4> set_runs_;
 

@@ -25,13 +25,16 @@ inline void append(std::vector<SetRun>& runs, std::int32_t set, std::int32_t ite
   }
 }
 
-/// Bring each run of set members to the ranks whose slabs hold its rows, cut where slabs end. Collective.
-/// @return sorted by (dim, first, set)
-/// Cost: one routed exchange, and one more for each factor of 64 in the number of slabs that the longest run covers
-std::vector<SetRows> set_rows_at_home(mpi::Context& context, const MeshTables& tables);
+/// Members of sets among the rows homed at one rank: runs of places in its slab.
+struct HomeRuns {
+  std::vector<SetRun> of_vertices;
+  std::vector<std::vector<SetRun>> of_blocks;  // by place in MeshTables::blocks
+};
 
-/// The runs of one dimension that begin in rows first .. first + count, out of a list as above.
-std::span<const SetRows> rows_within(std::span<const SetRows> sorted, Dim dim, std::int64_t first, std::int64_t count);
+/// Bring each run of set members to the ranks whose slabs hold its rows, cut where slabs end. Collective.
+/// @return runs of each set in the order of `tables.members`, rank after rank
+/// Cost: one routed exchange, and one more for each factor of 64 in the number of slabs that the longest run covers
+HomeRuns set_runs_at_home(mpi::Context& context, const MeshTables& tables);
 
 /// Members of each set. @param runs  of places, in any order; sorted by set on return
 /// @param[in] at  local id by place; if empty, places are local ids

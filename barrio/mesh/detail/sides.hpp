@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 #include "barrio/mesh/cell_type.hpp"
 
@@ -43,22 +44,35 @@ inline std::size_t n_corners(CellType type, std::size_t n_nodes) noexcept {
 /// @param dim  of the side: below that of the cell
 template <class Id>
 bool is_side_of(std::span<const Id> corners, Dim dim, CellType type, std::span<const Id> nodes) {
-  const auto has_all = [&](std::span<const Id> of) {
-    return of.size() == corners.size() &&
-           std::ranges::all_of(corners, [&](Id v) { return std::ranges::find(of, v) != of.end(); });
-  };
-  bool found = false;
-  if (value(dim) + 1 == value(topology(type).dim)) {
-    for_each_side<Id>(type, nodes, [&](std::span<const Id> side) { found = found || has_all(side); });
-  } else {
-    const std::span<const std::int8_t> edges = topology(type).edges;
-    for (std::size_t e = 0; e + 1 < edges.size() && !found; e += 2) {
-      const std::array<Id, 2> edge{nodes[static_cast<std::size_t>(edges[e])],
-                                   nodes[static_cast<std::size_t>(edges[e + 1])]};
-      found = has_all(edge);
-    }
+  if (type == CellType::polygon) {
+    bool found = false;
+    for_each_side<Id>(type, nodes, [&](std::span<const Id> side) {
+      found = found || (side.size() == corners.size() && std::ranges::is_permutation(side, corners));
+    });
+    return found;
   }
-  return found;
+  // As places in the cell, a bit each.
+  std::uint32_t places = 0;
+  for (const Id corner : corners) {
+    const auto at = std::ranges::find(nodes, corner);
+    if (at == nodes.end()) return false;
+    places |= 1U << (at - nodes.begin());
+  }
+  if (value(dim) + 1 == value(topology(type).dim)) {
+    std::uint32_t side = 0;
+    for (const std::int8_t corner : topology(type).sides) {
+      if (corner >= 0) {
+        side |= 1U << corner;
+      } else if (std::exchange(side, 0U) == places) {
+        return true;
+      }
+    }
+    return false;
+  }
+  const std::span<const std::int8_t> edges = topology(type).edges;
+  for (std::size_t e = 0; e + 1 < edges.size(); e += 2)
+    if ((1U << edges[e] | 1U << edges[e + 1]) == places) return true;
+  return false;
 }
 
 }  // namespace barrio::mesh::detail
