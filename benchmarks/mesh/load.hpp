@@ -19,6 +19,9 @@ struct LoadFigures {
   double resident_growth_bytes = 0.0;    ///< all ranks, of the first load
   double vertex_exchange_seconds = 0.0;  ///< one double on each copy of a vertex
   double cell_exchange_seconds = 0.0;    ///< one double on each ghost cell
+  double all_sides_seconds = 0.0;        ///< all faces and all edges numbered, owned, shared
+  std::int64_t n_faces = 0;
+  std::int64_t n_edges = 0;
   std::uint64_t checksum = 0;
 };
 

@@ -54,6 +54,9 @@ Json goals_of(mpi::Context& context, const MeshOptions& options, const std::vect
     }
     if (name == "tets" || name == "hexes")
       goals.add(name + ".cell_exchange", 1e3 * figures.cell_exchange_seconds, "ms", 0.07);
+    if (name == "tets") goals.add("tets.all_faces_and_edges", figures.all_sides_seconds, "s", 0.3);
+    if (name == "hexes")
+      goals.add("hexes.resolve_all", phase(figures, "mesh.share") + figures.all_sides_seconds, "s", 0.4);
     if (name == "random-tets") {
       goals.add("random-tets.load", figures.load_seconds, "s", 0.3);
       goals.add("random-tets.cell_exchange", 1e3 * figures.cell_exchange_seconds, "ms", 0.2);
@@ -92,6 +95,9 @@ Json make_document(mpi::Context& context, const MeshOptions& options, const std:
     one["resident_bytes_per_element"] = figures.resident_growth_bytes / n;
     one["vertex_exchange_seconds"] = figures.vertex_exchange_seconds;
     one["cell_exchange_seconds"] = figures.cell_exchange_seconds;
+    one["all_sides_seconds"] = figures.all_sides_seconds;
+    one["faces"] = figures.n_faces;
+    one["edges"] = figures.n_edges;
     one["checksum"] = fmt::format("{:016x}", figures.checksum);
     meshes.push_back(one);
   }
@@ -114,6 +120,8 @@ std::string to_text(const Json& document) {
         "\n  {:.1f} B/element (resident {:.0f}); exchange of a double: vertices {:.4f} ms, cells {:.4f} ms\n",
         one["bytes_per_element"].get<double>(), one["resident_bytes_per_element"].get<double>(),
         1e3 * one["vertex_exchange_seconds"].get<double>(), 1e3 * one["cell_exchange_seconds"].get<double>());
+    text += fmt::format("  all {} faces and {} edges: {:.4f} s\n", one["faces"].get<std::int64_t>(),
+                        one["edges"].get<std::int64_t>(), one["all_sides_seconds"].get<double>());
   }
   for (const Json& goal : document["goals"]) {
     text += fmt::format("{:<9}{:<28}{:>9.4g} {} (goal {} {:g})\n", goal["met"].get<bool>() ? "met" : "NOT MET",

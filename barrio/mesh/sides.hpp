@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "barrio/mesh/mesh.hpp"
+
+namespace barrio::mesh {
+
+/// All faces, or all edges, of a mesh's cells: made when asked for, gone when destroyed. Move-only.
+///
+/// A mesh itself holds only the faces and edges that its file lists. This holds each side of each local cell, ghosts
+/// included, once: with a global id, an owner, sharers, and which sides a cell has.
+///
+/// - Corners stand in an order that depends on global ids alone: the lowest first, then its neighbour of lower id. So
+/// all
+///   ranks and all cells see one orientation. Higher-order nodes are left out.
+/// - Global ids run by lowest corner, then by the others: they do not depend on the rank count.
+/// - Sharers are the ranks that own a cell with the side; one of them owns it, drawn by a hash of its corners.
+/// - Local order: interior (all corners owned), fringe, copies grouped by owner; ascending global ids within each.
+class Sides {
+ public:
+  /// Collective. The mesh is used during the call only; its context must outlive this.
+  /// @param dim  Dim::edge or Dim::face, below the dimension of the cells
+  /// @throws AgreedError{usage} for another dimension, {bad_input} for cells whose sides are not known (knives)
+  /// Cost: O(n_local); four rounds and two halo exchanges with neighbours, one routed exchange of a number per vertex
+  Sides(const Mesh& mesh, Dim dim);
+
+  [[nodiscard]] Dim dim() const noexcept { return dim_; }
+  [[nodiscard]] const EntityTable& table() const& noexcept { return table_; }
+  const EntityTable& table() && = delete;
+  /// Sides of a local cell, in the order of its topology.
+  [[nodiscard]] std::span<const LocalId> of_cell(std::size_t cell) const& noexcept {
+    const std::size_t first = offsets_.empty() ? cell * per_cell_ : static_cast<std::size_t>(offsets_[cell]);
+    const std::size_t end = offsets_.empty() ? first + per_cell_ : static_cast<std::size_t>(offsets_[cell + 1]);
+    return std::span<const LocalId>(of_cells_).subspan(first, end - first);
+  }
+  /// The side that each entity of `mesh.entities(dim)` is: shape (mesh.n_local(dim)).
+  [[nodiscard]] std::span<const LocalId> of_listed() const& noexcept { return of_listed_; }
+  /// A way to bring copies of values on sides up to date.
+  [[nodiscard]] std::shared_ptr<const exchange::HaloPlan> halo_plan() const noexcept { return halo_; }
+
+  /// Hash of ids and corners of the owned sides. Collective. Does not depend on the rank count.
+  /// @param mesh  the one that this was made from
+  [[nodiscard]] std::uint64_t checksum(const Mesh& mesh) const;
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+
+ private:
+  template <int n_corners>
+  class Builder;
+  mpi::Context* context_;
+  Dim dim_;
+  EntityTable table_;
+  std::vector<LocalId> of_cells_;
+  std::vector<std::int32_t> offsets_;  // of cells in of_cells_; empty if all have per_cell_
+  std::size_t per_cell_ = 0;
+  std::vector<LocalId> of_listed_;
+  std::shared_ptr<const exchange::HaloPlan> halo_;
+};
+
+}  // namespace barrio::mesh
