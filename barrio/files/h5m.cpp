@@ -225,15 +225,24 @@ H5mSetList read_h5m_set_list(hid_t file, const H5mCatalog& catalog, const std::s
   H5mSetList list;
   if (catalog.n_sets == 0) return list;
   const auto table = read_integers(file, "/tstt/sets/list");
-  std::int64_t before = 0;
-  for (std::size_t i = 0; i + 3 < table.size(); i += 4) {
-    const std::int64_t end = table[i] + 1;
-    if (end < before || end > catalog.n_contents)
-      refuse(path, fmt::format("set {} points outside the contents of sets", i / 4));
-    list.contents_end.push_back(end);
-    list.flags.push_back(table[i + 3]);
-    before = end;
-  }
+  const auto read_list = [&](const char* name) {
+    return has(file, name) ? read_integers(file, name) : std::vector<std::int64_t>();
+  };
+  list.children = read_list("/tstt/sets/children");
+  list.parents = read_list("/tstt/sets/parents");
+  const auto take = [&](std::size_t column, std::int64_t n, const char* what, std::vector<std::int64_t>& ends) {
+    std::int64_t before = 0;
+    for (std::size_t i = column; i < table.size(); i += 4) {
+      const std::int64_t end = table[i] + 1;
+      if (end < before || end > n) refuse(path, fmt::format("set {} points outside the {} of sets", i / 4, what));
+      ends.push_back(end);
+      before = end;
+    }
+  };
+  take(0, catalog.n_contents, "contents", list.contents_end);
+  take(1, static_cast<std::int64_t>(list.children.size()), "children", list.children_end);
+  take(2, static_cast<std::int64_t>(list.parents.size()), "parents", list.parents_end);
+  for (std::size_t i = 3; i < table.size(); i += 4) list.flags.push_back(table[i]);
   return list;
 }
 

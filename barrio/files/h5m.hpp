@@ -64,10 +64,17 @@ std::vector<std::pair<std::int64_t, std::string>> read_h5m_set_names(hid_t file,
 struct H5mSetList {
   std::vector<std::int64_t> contents_end;  ///< one past the last entry of each set in `contents`
   std::vector<std::int64_t> flags;
-  static constexpr std::int64_t ranged = 8;  ///< flag: contents are pairs (first id, count)
+  std::vector<std::int64_t> children_end;  ///< as contents_end, in `children`
+  std::vector<std::int64_t> parents_end;
+  std::vector<std::int64_t> children;  ///< ids
+  std::vector<std::int64_t> parents;
+  static constexpr std::int64_t tracking = 1;  ///< flag: members know that they are in it
+  static constexpr std::int64_t unique = 2;    ///< flag: a true set
+  static constexpr std::int64_t ordered = 4;   ///< flag: a list
+  static constexpr std::int64_t ranged = 8;    ///< flag: contents are pairs (first id, count)
 };
 /// Local, on a file open on this process alone. Memory O(sets).
-/// @throws Error{bad_input} if the columns do not ascend or point outside `contents`
+/// @throws Error{bad_input} if the columns do not ascend or point outside their lists
 H5mSetList read_h5m_set_list(hid_t file, const H5mCatalog& catalog, const std::string& path);
 
 }  // namespace barrio::files

@@ -198,6 +198,25 @@ struct RawValues {
   [[nodiscard]] const std::byte* bytes() const noexcept { return reinterpret_cast<const std::byte*>(words.data()); }
 };
 
+/// The numbers in a type: those of an array, or behind an enumeration.
+struct NumberType {
+  H5T_class_t kind;
+  std::size_t bytes;
+  bool is_signed;
+  bool swaps;
+};
+
+NumberType number_type(hid_t type) {
+  Handle number(H5Tcopy(type), &H5Tclose);
+  while (H5Tget_class(number.get()) == H5T_ARRAY || H5Tget_class(number.get()) == H5T_ENUM)
+    number = Handle(H5Tget_super(number.get()), &H5Tclose);
+  NumberType found{H5Tget_class(number.get()), H5Tget_size(number.get()), true, false};
+  if (found.kind != H5T_INTEGER && found.kind != H5T_FLOAT) return found;
+  found.is_signed = found.kind == H5T_FLOAT || H5Tget_sign(number.get()) == H5T_SGN_2;
+  found.swaps = (H5Tget_order(number.get()) == H5T_ORDER_BE) != (std::endian::native == std::endian::big);
+  return found;
+}
+
 template <class Word>
 RawValues<Word> read_raw(hid_t where, const std::string& path, Rows rows) {
   const Quiet quiet;
@@ -246,16 +265,13 @@ RawValues<Word> read_raw(hid_t where, const std::string& path, Rows rows) {
                 raw.words.empty() ? static_cast<void*>(&nothing) : raw.words.data()),
         path, "reading");
 
-  Handle number(H5Tcopy(type.get()), &H5Tclose);
-  while (H5Tget_class(number.get()) == H5T_ARRAY || H5Tget_class(number.get()) == H5T_ENUM)
-    number = Handle(H5Tget_super(number.get()), &H5Tclose);
-  raw.kind = H5Tget_class(number.get());
+  const NumberType number = number_type(type.get());
+  raw.kind = number.kind;
   if (raw.kind == H5T_INTEGER || raw.kind == H5T_FLOAT) {
-    raw.n_per_value = raw.value_bytes / H5Tget_size(number.get());
-    raw.value_bytes = H5Tget_size(number.get());
-    raw.is_signed = raw.kind == H5T_FLOAT || H5Tget_sign(number.get()) == H5T_SGN_2;
-    const bool is_big = H5Tget_order(number.get()) == H5T_ORDER_BE;
-    raw.swaps = is_big != (std::endian::native == std::endian::big);
+    raw.n_per_value = raw.value_bytes / number.bytes;
+    raw.value_bytes = number.bytes;
+    raw.is_signed = number.is_signed;
+    raw.swaps = number.swaps;
   }
   return raw;
 }
@@ -330,6 +346,67 @@ std::vector<double> read_reals(hid_t where, const std::string& path, Rows rows) 
     }
   }
   return numbers;
+}
+
+namespace {
+
+NativeValues native_values(hid_t type) {
+  const NumberType number = number_type(type);
+  NativeValues values;
+  values.kind = number.kind == H5T_INTEGER
+                    ? NativeValues::Kind::integer
+                    : (number.kind == H5T_FLOAT ? NativeValues::Kind::real : NativeValues::Kind::other);
+  values.is_signed = number.is_signed;
+  values.number_bytes = values.kind == NativeValues::Kind::other ? H5Tget_size(type) : number.bytes;
+  values.n_numbers = H5Tget_size(type) / std::max<std::size_t>(values.number_bytes, 1);
+  return values;
+}
+
+void swap_numbers(std::span<std::byte> bytes, std::size_t number_bytes) {
+  for (std::size_t at = 0; at + number_bytes <= bytes.size(); at += number_bytes)
+    std::ranges::reverse(bytes.subspan(at, number_bytes));
+}
+
+}  // namespace
+
+NativeValues read_native(hid_t where, const std::string& path, Rows rows) {
+  const RawValues raw = read_raw<std::int64_t>(where, path, rows);
+  const Quiet quiet;
+  const Handle dataset(H5Dopen2(where, path.c_str(), H5P_DEFAULT), &H5Dclose);
+  const Handle type(H5Dget_type(dataset.get()), &H5Tclose);
+  NativeValues values = native_values(type.get());
+  values.bytes.assign(raw.bytes(), raw.bytes() + raw.n_bytes);
+  if (raw.swaps) swap_numbers(values.bytes, values.number_bytes);
+  return values;
+}
+
+NativeValues read_native_attribute(hid_t where, const std::string& path, const std::string& name) {
+  const Quiet quiet;
+  if (!has(where, path) || H5Aexists_by_name(where, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
+  const Handle attribute(H5Aopen_by_name(where, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
+  if (!attribute) return {};
+  const Handle type(H5Aget_type(attribute.get()), &H5Tclose);
+  const Handle space(H5Aget_space(attribute.get()), &H5Sclose);
+  const hssize_t n = H5Sget_simple_extent_npoints(space.get());
+  constexpr std::size_t most_bytes = 1U << 16U;
+  const std::size_t n_bytes = n < 1 ? 0 : static_cast<std::size_t>(n) * H5Tget_size(type.get());
+  if (n_bytes == 0 || n_bytes > most_bytes || H5Tdetect_class(type.get(), H5T_VLEN) > 0 ||
+      H5Tis_variable_str(type.get()) > 0)
+    return {};
+  NativeValues values = native_values(type.get());
+  values.bytes.resize(n_bytes);
+  if (H5Aread(attribute.get(), type.get(), values.bytes.data()) < 0) return {};
+  if (number_type(type.get()).swaps) swap_numbers(values.bytes, values.number_bytes);
+  return values;
+}
+
+NativeValues shape_of_type(hid_t where, const std::string& path) {
+  const Quiet quiet;
+  const Handle type(H5Topen2(where, path.c_str(), H5P_DEFAULT), &H5Tclose);
+  if (!type) throw Error(ErrorCode::bad_input, {.subject = path, .cause = "is missing in the file, or is no type"});
+  NativeValues values = native_values(type.get());
+  if (H5Tget_class(type.get()) == H5T_BITFIELD) values.n_numbers = H5Tget_precision(type.get());
+  return values;
 }
 
 std::vector<std::string> read_texts(hid_t where, const std::string& path, Rows rows) {

@@ -80,6 +80,21 @@ std::vector<std::int64_t> read_integers(hid_t where, const std::string& path, Ro
 std::vector<GlobalId> read_ids(hid_t where, const std::string& path, std::int64_t first, Rows rows = all_rows);
 /// Read floating-point numbers of any width and byte order. As read_integers.
 std::vector<double> read_reals(hid_t where, const std::string& path, Rows rows = all_rows);
+/// Values of any fixed-length type, numbers in native byte order.
+struct NativeValues {
+  enum class Kind { integer, real, other };
+  Kind kind = Kind::other;
+  bool is_signed = true;
+  std::size_t number_bytes = 1;  ///< of one number, or of one value of other kinds
+  std::size_t n_numbers = 1;     ///< in one value: more than one for array types
+  std::vector<std::byte> bytes;
+};
+/// Read values as they are. As read_integers.
+NativeValues read_native(hid_t where, const std::string& path, Rows rows = all_rows);
+/// Read an attribute as it is. Local. @return no bytes if there is none, or it is too large to be one
+NativeValues read_native_attribute(hid_t where, const std::string& path, const std::string& name);
+/// What values of a committed type look like; no bytes. Local.
+NativeValues shape_of_type(hid_t where, const std::string& path);
 /// Read fixed-length opaque or text values as bytes. @return one string per value, trailing NULs cut
 std::vector<std::string> read_texts(hid_t where, const std::string& path, Rows rows = all_rows);
 /// Read variable-length strings. Local: serial files only.

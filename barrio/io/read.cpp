@@ -52,7 +52,8 @@ Format detect_format(const std::string& path) {
                                      .remedy = "barrio reads .h5m and Gmsh .msh 4.1"});
 }
 
-mesh::MeshTables read_tables(mpi::Context& context, const std::string& path) {
+mesh::MeshTables read_tables(mpi::Context& context, const std::string& path,
+                             const std::vector<std::string>& without_tags) {
   const Region region(context.trace(), read_region);
   auto format = Format::h5m;
   agree_after(context, [&] {
@@ -64,13 +65,14 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path) {
                                              .cause = "is a VTKHDF file, which barrio writes but does not read",
                                              .remedy = "give the mesh it was made from"});
   }
-  mesh::MeshTables tables = format == Format::gmsh ? detail::read_gmsh(context, path) : detail::read_h5m(context, path);
+  mesh::MeshTables tables =
+      format == Format::gmsh ? detail::read_gmsh(context, path) : detail::read_h5m(context, path, without_tags);
   mesh::validate(context, tables, path);
   return tables;
 }
 
 mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions options) {
-  mesh::MeshTables tables = read_tables(context, path);
+  mesh::MeshTables tables = read_tables(context, path, options.without_tags);
   if (tables.n_parts == 0) {
     const Region region(context.trace(), partition_region);
     context.log().info(

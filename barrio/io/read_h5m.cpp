@@ -6,6 +6,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/io/detail/h5m_tags.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -64,6 +65,10 @@ void share(mpi::Context& context, Plan& plan) {
   plan.catalog = files::h5m_catalog_from_json(Json::parse(text));
   mpi::broadcast(context, plan.list.contents_end);
   mpi::broadcast(context, plan.list.flags);
+  mpi::broadcast(context, plan.list.children_end);
+  mpi::broadcast(context, plan.list.parents_end);
+  mpi::broadcast(context, plan.list.children);
+  mpi::broadcast(context, plan.list.parents);
   mpi::broadcast(context, plan.partition);
   for (auto& kind : plan.kinds) mpi::broadcast(context, kind);
   mpi::broadcast(context, plan.global_ids);
@@ -111,39 +116,10 @@ CellBlock read_block(mpi::Context& context, hid_t file, const files::H5mGroup& g
   return block;
 }
 
-/// Say what an id of the file is.
-struct IdSpace {
-  struct Table {
-    std::int64_t first;
-    std::int64_t n;
-    Dim dim;
-    std::int64_t first_row;
-    bool is_set = false;
-  };
-  std::vector<Table> tables;
-
-  IdSpace(const H5mCatalog& catalog, const MeshTables& mesh) {
-    tables.push_back({catalog.first_vertex, catalog.n_vertices, Dim::vertex, 0});
-    for (std::size_t g = 0; g < catalog.groups.size(); ++g)
-      tables.push_back(
-          {catalog.groups[g].start_id, catalog.groups[g].n, topology(mesh.blocks[g].type).dim, mesh.first_row(g)});
-    tables.push_back({catalog.first_set, catalog.n_sets, Dim::vertex, 0, true});
-  }
-
-  /// Call `visit(table, first row in the table, count)` for each piece of a run of ids; ids of nothing are passed over.
-  template <class Visit>
-  void for_each_piece(std::int64_t first, std::int64_t count, Visit&& visit) const {
-    for (const Table& table : tables) {
-      const std::int64_t low = std::max(first, table.first);
-      const std::int64_t high = std::min(first + count, table.first + table.n);
-      if (low < high) visit(table, low - table.first, high - low);
-    }
-  }
-};
-
 struct Link {
   std::int64_t outer;
   std::int64_t inner;
+  std::int64_t position;  // -1 if the outer one is not ordered
 };
 
 /// The contents of sets, read in slabs: each rank turns its piece into runs of rows.
@@ -173,7 +149,8 @@ struct Contents {
       for (; at < end; at += is_ranged ? 2 : 1) {
         const auto place = static_cast<std::size_t>(at - first);
         const std::int64_t n = is_ranged && place + 1 < entries.size() ? entries[place + 1] : 1;
-        take(static_cast<std::int64_t>(set), entries[place], n, ids);
+        const bool is_ordered = (plan.list.flags[set] & files::H5mSetList::ordered) != 0 && !is_ranged;
+        take(static_cast<std::int64_t>(set), entries[place], n, is_ordered ? at - begin : -1, ids);
       }
       at = std::max(at, end);
     }
@@ -186,12 +163,21 @@ struct Contents {
     mpi::broadcast(context, links);
   }
 
-  void take(std::int64_t set, std::int64_t first, std::int64_t count, const IdSpace& ids) {
+  void take(std::int64_t set, std::int64_t first, std::int64_t count, std::int64_t position, const IdSpace& ids) {
     ids.for_each_piece(first, count, [&](const IdSpace::Table& table, std::int64_t row, std::int64_t n) {
       if (table.is_set) {
-        for (std::int64_t i = 0; i < n; ++i) links.push_back({set, row + i});
+        for (std::int64_t i = 0; i < n; ++i) links.push_back({set, row + i, position});
+        return;
+      }
+      SetRows rows{-1, table.dim, table.first_row + row, n, position};
+      const auto goes_on = [&](const SetRows& run) {
+        return run.dim == rows.dim && run.first + run.count == rows.first &&
+               rows.position == (run.position < 0 ? -1 : run.position + run.count);
+      };
+      if (!runs.empty() && runs.back().first == set && goes_on(runs.back().second)) {
+        runs.back().second.count += n;
       } else {
-        runs.push_back({set, SetRows{-1, table.dim, table.first_row + row, n}});
+        runs.emplace_back(set, rows);
       }
     });
   }
@@ -223,49 +209,112 @@ std::string name_of(const Plan& plan, std::int64_t set) {
   return at != plan.names.end() && at->first == set ? at->second : "";
 }
 
-void take_sets(mpi::Context& context, const std::string& path, const Plan& plan, const Contents& contents,
-               MeshTables& tables) {
-  // Which of the mesh's sets a set of the file is; it may be several, or none.
-  std::multimap<std::int64_t, std::int32_t> set_of;
+/// The meanings that tags give to a set, in the order of `set_tags`.
+std::vector<mesh::SetRole> roles_of(const Plan& plan, std::int64_t set) {
+  std::vector<mesh::SetRole> roles;
+  const auto value_in = [&](const std::vector<files::H5mSetValue>& values) -> const files::H5mSetValue* {
+    const auto at = std::ranges::lower_bound(values, set, {}, &files::H5mSetValue::set);
+    return at != values.end() && at->set == set ? &*at : nullptr;
+  };
   for (std::size_t k = 0; k < set_tags.size(); ++k) {
-    for (const files::H5mSetValue& entry : plan.kinds[k]) {
-      mesh::SetInfo info{
-          .kind = set_tags[k].kind, .id = static_cast<std::int32_t>(entry.value), .name = name_of(plan, entry.set)};
-      if (info.kind == SetKind::geometry) {
-        if (entry.value < 0 || entry.value > 3) continue;  // 4 marks groups of geometry
-        info.geometry_dim = Dim{static_cast<int>(entry.value)};
-        const auto id = std::lower_bound(plan.global_ids.begin(), plan.global_ids.end(), entry.set,
-                                         [](const files::H5mSetValue& v, std::int64_t set) { return v.set < set; });
-        info.id = id != plan.global_ids.end() && id->set == entry.set ? static_cast<std::int32_t>(id->value) : 0;
-      }
-      set_of.emplace(entry.set, static_cast<std::int32_t>(tables.sets.size()));
-      tables.sets.push_back(std::move(info));
+    const files::H5mSetValue* entry = value_in(plan.kinds[k]);
+    if (entry == nullptr) continue;
+    mesh::SetRole role{set_tags[k].kind, static_cast<std::int32_t>(entry->value), Dim::vertex};
+    if (role.kind == SetKind::geometry) {
+      if (entry->value < 0 || entry->value > 3) continue;  // 4 marks groups of geometry
+      role.geometry_dim = Dim{static_cast<int>(entry->value)};
+      const files::H5mSetValue* id = value_in(plan.global_ids);
+      role.id = id != nullptr ? static_cast<std::int32_t>(id->value) : 0;
+    }
+    roles.push_back(role);
+  }
+  return roles;
+}
+
+/// Make the sets of the tables from those of the file: all but parts and what holds nothing but parts.
+/// @return place of each set of the file, or -1
+std::vector<std::int32_t> make_sets(const Plan& plan, const Contents& contents, MeshTables& tables) {
+  const auto n_sets = static_cast<std::size_t>(plan.catalog.n_sets);
+  std::vector<bool> is_part(n_sets, false);
+  for (const files::H5mSetValue& entry : plan.partition) is_part[static_cast<std::size_t>(entry.set)] = true;
+  std::vector<std::int64_t> n_parts_in(n_sets, 0);
+  std::vector<bool> has_more(n_sets, false);
+  for (const Link& link : contents.links) {
+    const auto outer = static_cast<std::size_t>(link.outer);
+    if (is_part[static_cast<std::size_t>(link.inner)]) {
+      n_parts_in[outer] += 1;
+    } else {
+      has_more[outer] = true;
     }
   }
-  std::map<std::int64_t, std::int32_t> part_of_set;
+  std::vector<std::int32_t> place_of(n_sets, -1);
+  for (std::size_t s = 0; s < n_sets; ++s) {
+    const auto set = static_cast<std::int64_t>(s);
+    const std::vector<mesh::SetRole> roles = roles_of(plan, set);
+    if (roles.empty() && (is_part[s] || (n_parts_in[s] > 0 && !has_more[s]))) continue;
+    mesh::SetInfo info{.name = name_of(plan, set)};
+    if (!roles.empty()) {
+      info.kind = roles[0].kind;
+      info.id = roles[0].id;
+      info.geometry_dim = roles[0].geometry_dim;
+      info.more_roles.assign(roles.begin() + 1, roles.end());
+    }
+    info.is_ordered = (plan.list.flags[s] & files::H5mSetList::ordered) != 0;
+    info.tracks_members = (plan.list.flags[s] & files::H5mSetList::tracking) != 0;
+    place_of[s] = static_cast<std::int32_t>(tables.sets.size());
+    tables.sets.push_back(std::move(info));
+  }
+  const auto place = [&](std::int64_t id) {
+    const std::int64_t set = id - plan.catalog.first_set;
+    return set >= 0 && set < plan.catalog.n_sets ? place_of[static_cast<std::size_t>(set)] : -1;
+  };
+  const auto relatives = [&](std::size_t s, const std::vector<std::int64_t>& ids,
+                             const std::vector<std::int64_t>& ends) {
+    std::vector<std::int32_t> places;
+    for (std::int64_t i = s == 0 ? 0 : ends[s - 1]; i < ends[s]; ++i)
+      if (const std::int32_t other = place(ids[static_cast<std::size_t>(i)]); other >= 0) places.push_back(other);
+    return places;
+  };
+  for (std::size_t s = 0; s < n_sets; ++s) {
+    if (place_of[s] < 0) continue;
+    mesh::SetInfo& info = tables.sets[static_cast<std::size_t>(place_of[s])];
+    info.children = relatives(s, plan.list.children, plan.list.children_end);
+    info.parents = relatives(s, plan.list.parents, plan.list.parents_end);
+  }
+  for (const Link& link : contents.links) {
+    const std::int32_t outer = place_of[static_cast<std::size_t>(link.outer)];
+    const std::int32_t inner = place_of[static_cast<std::size_t>(link.inner)];
+    if (outer >= 0 && inner >= 0)
+      tables.sets[static_cast<std::size_t>(outer)].contained.push_back({inner, link.position});
+  }
+  return place_of;
+}
+
+/// Give sets their members and elements their parts.
+void take_members(mpi::Context& context, const std::string& path, const Plan& plan, const Contents& contents,
+                  const std::vector<std::int32_t>& place_of, MeshTables& tables) {
   std::vector<std::int64_t> part_values;
   for (const files::H5mSetValue& entry : plan.partition) part_values.push_back(entry.value);
   std::sort(part_values.begin(), part_values.end());
   part_values.erase(std::unique(part_values.begin(), part_values.end()), part_values.end());
+  std::vector<std::int32_t> part_of(static_cast<std::size_t>(plan.catalog.n_sets), -1);
   for (const files::H5mSetValue& entry : plan.partition) {
-    part_of_set[entry.set] = static_cast<std::int32_t>(
+    part_of[static_cast<std::size_t>(entry.set)] = static_cast<std::int32_t>(
         std::lower_bound(part_values.begin(), part_values.end(), entry.value) - part_values.begin());
   }
-
   const Holders holders(contents.links);
   std::vector<SetRows> part_rows;
   for (std::size_t i = 0; i < contents.runs.size();) {
-    // Runs of one set stand together: what it is, is asked once.
+    // Runs of one set stand together: what it is, is asked once. A part may hold sets that hold its elements.
     const std::int64_t set = contents.runs[i].first;
-    std::vector<std::int32_t> sets;
+    const std::int32_t place = place_of[static_cast<std::size_t>(set)];
     std::vector<std::int32_t> parts;
-    for (const std::int64_t holder : holders.of(set)) {
-      for (auto [at, end] = set_of.equal_range(holder); at != end; ++at) sets.push_back(at->second);
-      if (const auto part = part_of_set.find(holder); part != part_of_set.end()) parts.push_back(part->second);
-    }
+    for (const std::int64_t holder : holders.of(set))
+      if (const std::int32_t part = part_of[static_cast<std::size_t>(holder)]; part >= 0) parts.push_back(part);
     for (; i < contents.runs.size() && contents.runs[i].first == set; ++i) {
-      const SetRows& rows = contents.runs[i].second;
-      for (const std::int32_t one : sets) tables.members.push_back({one, rows.dim, rows.first, rows.count});
+      SetRows rows = contents.runs[i].second;
+      rows.set = place;
+      if (place >= 0) tables.members.push_back(rows);
       for (const std::int32_t part : parts) part_rows.push_back({part, rows.dim, rows.first, rows.count});
     }
   }
@@ -274,12 +323,17 @@ void take_sets(mpi::Context& context, const std::string& path, const Plan& plan,
 
 }  // namespace
 
-MeshTables read_h5m(mpi::Context& context, const std::string& path) {
+MeshTables read_h5m(mpi::Context& context, const std::string& path, const std::vector<std::string>& without_tags) {
   Plan plan;
+  std::vector<TagPlan> tags;
   agree_after(context, [&] {
-    if (context.is_root()) plan = look(path);
+    if (!context.is_root()) return;
+    plan = look(path);
+    if (std::ranges::find(without_tags, "*") == without_tags.end())
+      tags = look_at_tags(files::open_to_read(path).get(), plan.catalog, without_tags);
   });
   share(context, plan);
+  share(context, tags);
 
   const files::Handle file = files::open_to_read(context, path);
   MeshTables tables;
@@ -307,7 +361,9 @@ MeshTables read_h5m(mpi::Context& context, const std::string& path) {
     throw AgreedError(ErrorCode::bad_input, {.subject = path, .cause = "has no elements"});
   }
   contents.share_links(context);
-  take_sets(context, path, plan, contents, tables);
+  const std::vector<std::int32_t> place_of = make_sets(plan, contents, tables);
+  take_members(context, path, plan, contents, place_of, tables);
+  read_tags(context, file.get(), plan.catalog, tags, IdSpace(plan.catalog, tables), place_of, tables);
   return tables;
 }
 

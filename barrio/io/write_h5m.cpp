@@ -7,6 +7,7 @@
 
 #include "barrio/exchange/router.hpp"
 #include "barrio/files/writer.hpp"
+#include "barrio/io/detail/h5m_tags.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/detail/memberships.hpp"
@@ -15,6 +16,7 @@
 namespace barrio::io {
 namespace {
 
+using detail::WrittenIds;
 using files::FileWriter;
 using files::Handle;
 using mesh::CellBlock;
@@ -24,34 +26,19 @@ using mesh::SetKind;
 using mesh::SetRows;
 
 constexpr RegionName write_region{"io.write"};
-constexpr std::int64_t unique_flag = 2;
 constexpr std::size_t name_bytes = 32;  // of the NAME tag, by convention of the format
-
-/// Ids of the file: vertices, then blocks, then sets, from 1, without holes.
-struct Ids {
-  std::int64_t first_vertex = 1;
-  std::vector<std::int64_t> first_of_block;
-  std::int64_t first_set = 1;
-
-  explicit Ids(const MeshTables& tables) {
-    first_set += tables.vertices.n_rows;
-    for (const CellBlock& block : tables.blocks) {
-      first_of_block.push_back(first_set);
-      first_set += block.rows.n_rows;
-    }
-  }
-};
 
 /// One run of ids in one set.
 struct Run {
   std::int64_t set;
-  std::size_t table;  // 0: vertices, 1 + b: block b; runs of a set stand in this order
+  std::size_t table;  // 0: vertices, 1 + b: block b, then sets; runs of a set stand in this order
   std::int64_t first_id;
   std::int64_t count;
+  std::int64_t position;  // in an ordered set
 };
 
 /// All runs of this rank: parts come before the mesh's own sets.
-std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, const Ids& ids) {
+std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, const WrittenIds& ids) {
   std::vector<Run> runs;
   std::size_t at = 0;
   for (std::size_t b = 0; b < tables.blocks.size() && tables.n_parts > 0; ++b) {
@@ -64,7 +51,7 @@ std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, c
           runs.back().first_id + runs.back().count == id) {
         runs.back().count += 1;
       } else {
-        runs.push_back({tables.parts[at], b + 1, id, 1});
+        runs.push_back({tables.parts[at], b + 1, id, 1, -1});
       }
     }
   }
@@ -72,7 +59,7 @@ std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, c
   for (const SetRows& rows : mesh::detail::as_runs(members)) {
     const std::int64_t set = tables.n_parts + rows.set;
     if (rows.dim == Dim::vertex) {
-      runs.push_back({set, 0, ids.first_vertex + rows.first, rows.count});
+      runs.push_back({set, 0, ids.first_vertex + rows.first, rows.count, rows.position});
       continue;
     }
     // A run of rows of a dimension may go on from one block to the next.
@@ -80,8 +67,15 @@ std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, c
       if (topology(tables.blocks[b].type).dim != rows.dim) continue;
       const std::int64_t low = std::max(rows.first, tables.first_row(b));
       const std::int64_t high = std::min(rows.first + rows.count, tables.first_row(b) + tables.blocks[b].rows.n_rows);
-      if (low < high) runs.push_back({set, b + 1, ids.first_of_block[b] + low - tables.first_row(b), high - low});
+      if (low >= high) continue;
+      const std::int64_t position = rows.position < 0 ? -1 : rows.position + low - rows.first;
+      runs.push_back({set, b + 1, ids.first_of_block[b] + low - tables.first_row(b), high - low, position});
     }
+  }
+  for (std::size_t s = 0; s < tables.sets.size() && context.is_root(); ++s) {
+    for (const mesh::SetInSet& inner : tables.sets[s].contained)
+      runs.push_back({tables.n_parts + static_cast<std::int64_t>(s), 1 + tables.blocks.size(),
+                      ids.first_set + inner.set, 1, inner.position});
   }
   std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
     return std::tuple(a.set, a.table, a.first_id) < std::tuple(b.set, b.table, b.first_id);
@@ -99,18 +93,27 @@ std::vector<std::int64_t> highest_below(mpi::Context& context, const std::vector
 }
 
 /// The set table and its contents. Memory O(sets x blocks) on each rank.
-void write_sets(mpi::Context& context, FileWriter& file, const MeshTables& tables, const Ids& ids) {
+void write_sets(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids) {
   const std::vector<Run> runs = collect_runs(context, tables, ids);
-  const auto n_sets = static_cast<std::size_t>(tables.n_parts) + tables.sets.size();
-  const std::size_t n_tables = 1 + tables.blocks.size();
+  const auto n_parts = static_cast<std::size_t>(tables.n_parts);
+  const std::size_t n_sets = n_parts + tables.sets.size();
+  const std::size_t n_tables = 2 + tables.blocks.size();
+  const auto is_ordered = [&](std::size_t set) { return set >= n_parts && tables.sets[set - n_parts].is_ordered; };
   // For each (set, table): words as a list, and as pairs.
   std::vector<std::int64_t> as_list(n_sets * n_tables, 0);
   std::vector<std::int64_t> as_pairs(n_sets * n_tables, 0);
-  const auto key_of = [&](const Run& run) { return static_cast<std::size_t>(run.set) * n_tables + run.table; };
+  // All that an ordered set holds is one list, whatever the tables.
+  const auto key_of = [&](const Run& run) {
+    const auto set = static_cast<std::size_t>(run.set);
+    return set * n_tables + (is_ordered(set) ? 0 : run.table);
+  };
   // A run that reaches the end of a slab may go on on a higher rank: it is one pair there too, so that the file does
   // not depend on the number of ranks.
   std::vector<std::int64_t> last_end(n_sets * n_tables, 0);
-  for (const Run& run : runs) last_end[key_of(run)] = run.first_id + run.count;
+  for (const Run& run : runs) {
+    std::int64_t& end = last_end[key_of(run)];
+    end = std::max(end, run.first_id + run.count);
+  }
   const std::vector<std::int64_t> end_below = highest_below(context, last_end);
   const auto goes_on = [&](const Run& run) { return end_below[key_of(run)] == run.first_id; };
   for (const Run& run : runs) {
@@ -134,15 +137,19 @@ void write_sets(mpi::Context& context, FileWriter& file, const MeshTables& table
       n_list += total_list[s * n_tables + t];
       n_pairs += total_pairs[s * n_tables + t];
     }
-    is_ranged[s] = n_pairs < n_list ? 1 : 0;
+    is_ranged[s] = n_pairs < n_list && !is_ordered(s) ? 1 : 0;
     for (std::size_t t = 0; t < n_tables; ++t) {
       place[s * n_tables + t] = end;
       end += is_ranged[s] != 0 ? total_pairs[s * n_tables + t] : total_list[s * n_tables + t];
       mine[s * n_tables + t] = is_ranged[s] != 0 ? as_pairs[s * n_tables + t] : as_list[s * n_tables + t];
     }
     list[4 * s] = end - 1;
-    list[4 * s + 3] = unique_flag | (is_ranged[s] != 0 ? files::H5mSetList::ranged : 0);
+    const bool tracks = s >= n_parts && tables.sets[s - n_parts].tracks_members;
+    list[4 * s + 3] = (is_ordered(s) ? files::H5mSetList::ordered : files::H5mSetList::unique) |
+                      (is_ranged[s] != 0 ? files::H5mSetList::ranged : 0) | (tracks ? files::H5mSetList::tracking : 0);
   }
+  std::vector<std::int64_t> start_of_set(n_sets);
+  for (std::size_t s = 0; s < n_sets; ++s) start_of_set[s] = place[s * n_tables];
   mpi::exclusive_sum(context, std::span<std::int64_t>(mine));
   for (std::size_t k = 0; k < place.size(); ++k) place[k] += mine[k];
 
@@ -160,7 +167,10 @@ void write_sets(mpi::Context& context, FileWriter& file, const MeshTables& table
   };
   for (const Run& run : runs) {
     const std::size_t key = key_of(run);
-    if (is_ranged[static_cast<std::size_t>(run.set)] != 0 && goes_on(run)) {
+    if (is_ordered(static_cast<std::size_t>(run.set))) {
+      place[key] = start_of_set[static_cast<std::size_t>(run.set)] + run.position;
+      for (std::int64_t i = 0; i < run.count; ++i) put(key, run.first_id + i);
+    } else if (is_ranged[static_cast<std::size_t>(run.set)] != 0 && goes_on(run)) {
       place[key] -= 1;  // adds to the count of the pair before
       put(key, run.count);
     } else if (is_ranged[static_cast<std::size_t>(run.set)] != 0) {
@@ -175,96 +185,111 @@ void write_sets(mpi::Context& context, FileWriter& file, const MeshTables& table
   std::vector<std::int64_t> contents(slabs.size(context.rank()), 0);
   for (const Word& word : words) contents[static_cast<std::size_t>(word.place - first)] += word.value;
 
+  const auto write_relatives = [&](const char* name, std::size_t column,
+                                   std::vector<std::int32_t> mesh::SetInfo::* relatives) {
+    std::vector<std::int64_t> all;
+    for (std::size_t s = 0; s < n_sets; ++s) {
+      if (s >= n_parts)
+        for (const std::int32_t other : tables.sets[s - n_parts].*relatives) all.push_back(ids.first_set + other);
+      list[4 * s + column] = static_cast<std::int64_t>(all.size()) - 1;
+    }
+    if (!all.empty()) file.write_small<std::int64_t>(name, all);
+  };
+  write_relatives("/tstt/sets/children", 1, &mesh::SetInfo::children);
+  write_relatives("/tstt/sets/parents", 2, &mesh::SetInfo::parents);
   file.write_small<std::int64_t>("/tstt/sets/list", list, 4);
-  file.write_attribute("/tstt/sets/list", "start_id", ids.first_set);
+  file.write_attribute("/tstt/sets/list", "start_id", ids.first_part);
   if (end > 0) file.write_rows<std::int64_t>("/tstt/sets/contents", end, 0, first, contents);
 }
 
-/// A tag's definition: its type and how programs like to store it (1 sparse, 2 dense).
-void define_tag(FileWriter& file, const std::string& name, hid_t type, std::int32_t storage) {
-  const std::string where = "/tstt/tags/" + name;
-  file.make_group(where);
-  file.commit_type(where + "/type", type);
-  file.write_attribute(where, "class", H5T_NATIVE_INT32, &storage);
+/// A tag of integers or bytes on sets.
+mesh::TagTable tag_on_sets(const char* name, mesh::TagType type, int n_components) {
+  mesh::TagTable tag;
+  tag.info = {.name = name, .type = type, .n_components = n_components, .storage = mesh::TagStorage::sparse};
+  if (type == mesh::TagType::int32) {
+    constexpr std::int32_t none = -1;
+    tag.info.default_value.resize(sizeof none);
+    std::memcpy(tag.info.default_value.data(), &none, sizeof none);
+  }
+  return tag;
 }
 
-void write_set_tags(mpi::Context& context, FileWriter& file, const MeshTables& tables, const Ids& ids) {
-  // Sets are known alike on every rank; rank 0 writes, the others join in with nothing.
-  const auto write_integers = [&](const std::string& name, const std::vector<std::int64_t>& sets,
-                                  const std::vector<std::int32_t>& values) {
-    const std::string where = "/tstt/tags/" + name;
-    define_tag(file, name, H5T_NATIVE_INT32, 1);
-    constexpr std::int32_t none = -1;
-    file.write_attribute(where, "default", H5T_NATIVE_INT32, &none);
-    if (sets.empty()) return;
-    file.write_small<std::int64_t>(where + "/id_list", sets);
-    file.write_small<std::int32_t>(where + "/values", values);
-  };
+void add(mesh::TagTable& tag, std::size_t set, std::int32_t value) {
+  tag.on_sets.sets.push_back(static_cast<std::int32_t>(set));
+  tag.on_sets.items.add(std::as_bytes(std::span(&value, 1)), false);
+}
+
+/// Parts are sets that only the file has.
+void write_parts(FileWriter& file, const MeshTables& tables, const WrittenIds& ids) {
+  const std::string where = std::string("/tstt/tags/") + detail::partition_tag;
+  detail::define_tag(file, detail::partition_tag, H5T_NATIVE_INT32, mesh::TagStorage::sparse);
+  constexpr std::int32_t none = -1;
+  file.write_attribute(where, "default", H5T_NATIVE_INT32, &none);
+  if (tables.n_parts == 0) return;
   std::vector<std::int64_t> parts;
-  std::vector<std::int32_t> part_values;
+  std::vector<std::int32_t> values;
   for (std::int32_t p = 0; p < tables.n_parts; ++p) {
-    parts.push_back(ids.first_set + p);
-    part_values.push_back(p);
+    parts.push_back(ids.first_part + p);
+    values.push_back(p);
   }
-  write_integers(detail::partition_tag, parts, part_values);
-  for (const detail::SetTag& tag : detail::set_tags) {
-    std::vector<std::int64_t> sets;
-    std::vector<std::int32_t> values;
+  file.write_small<std::int64_t>(where + "/id_list", parts);
+  file.write_small<std::int32_t>(where + "/values", values);
+}
+
+/// Meanings of sets, which tables hold with the sets themselves.
+void write_roles(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids) {
+  for (const detail::SetTag& kind : detail::set_tags) {
+    auto tag = tag_on_sets(kind.name, mesh::TagType::int32, 1);
     for (std::size_t s = 0; s < tables.sets.size(); ++s) {
-      if (tables.sets[s].kind != tag.kind) continue;
-      sets.push_back(ids.first_set + tables.n_parts + static_cast<std::int64_t>(s));
-      values.push_back(tag.kind == SetKind::geometry ? value(tables.sets[s].geometry_dim) : tables.sets[s].id);
+      const mesh::SetInfo& set = tables.sets[s];
+      const auto add_role = [&](SetKind of, std::int32_t id, Dim geometry_dim) {
+        if (of == kind.kind) add(tag, s, of == SetKind::geometry ? value(geometry_dim) : id);
+      };
+      add_role(set.kind, set.id, set.geometry_dim);
+      for (const mesh::SetRole& role : set.more_roles) add_role(role.kind, role.id, role.geometry_dim);
     }
-    write_integers(tag.name, sets, values);
+    detail::write_tag(context, file, tables, ids, tag);
   }
-  std::vector<std::int64_t> named;
-  std::vector<char> names;
+}
+
+/// NAME: of sets as tables hold them, of entities as the tag does.
+void write_names(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids) {
+  auto tag = tag_on_sets(detail::name_tag, mesh::TagType::bytes, static_cast<int>(name_bytes));
+  const auto known =
+      std::ranges::find(tables.tags, detail::name_tag, [](const mesh::TagTable& t) { return t.info.name; });
+  if (known != tables.tags.end()) tag = *known;
+  tag.on_sets = {};
   for (std::size_t s = 0; s < tables.sets.size(); ++s) {
     if (tables.sets[s].name.empty()) continue;
-    named.push_back(ids.first_set + tables.n_parts + static_cast<std::int64_t>(s));
-    names.resize(names.size() + name_bytes, '\0');
-    std::memcpy(&names[names.size() - name_bytes], tables.sets[s].name.data(),
-                std::min(name_bytes, tables.sets[s].name.size()));
+    std::vector<std::byte> text(tag.info.value_bytes(), std::byte{0});
+    std::memcpy(text.data(), tables.sets[s].name.data(), std::min(text.size(), tables.sets[s].name.size()));
+    tag.on_sets.sets.push_back(static_cast<std::int32_t>(s));
+    tag.on_sets.items.add(text, tag.info.length_varies);
   }
-  const Handle opaque(H5Tcreate(H5T_OPAQUE, name_bytes), &H5Tclose);
-  define_tag(file, "NAME", opaque.get(), 1);
-  if (!named.empty()) {
-    file.write_small<std::int64_t>("/tstt/tags/NAME/id_list", named);
-    const auto n = static_cast<std::int64_t>(named.size());
-    file.write_rows("/tstt/tags/NAME/values", opaque.get(), opaque.get(), n, 0, 0, context.is_root() ? n : 0,
-                    names.data());
-  }
+  detail::write_tag(context, file, tables, ids, tag);
 }
 
-/// GLOBAL_ID of vertices, elements (their row, from 1) and geometry sets.
-void write_global_ids(mpi::Context& context, FileWriter& file, const MeshTables& tables, const Ids& ids) {
-  const std::string name = "GLOBAL_ID";
-  define_tag(file, name, H5T_NATIVE_INT32, 2);
-  constexpr std::int32_t none = -1;
-  file.write_attribute("/tstt/tags/" + name, "default", H5T_NATIVE_INT32, &none);
-  const auto write = [&](const std::string& table, const Slabs& rows, std::int64_t first_row) {
+/// GLOBAL_ID of vertices and elements (their row, from 1) and of geometry sets, unless the mesh brings its own.
+void write_global_ids(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids) {
+  auto tag = tag_on_sets(detail::global_id_tag, mesh::TagType::int32, 1);
+  tag.info.storage = mesh::TagStorage::dense;
+  const auto add_column = [&](std::int32_t block, const Slabs& rows, std::int64_t first_row) {
     if (first_row + rows.n_rows >= INT32_MAX)
       return;  // the tag is 32 bits wide by convention; readers then use file order
     std::vector<std::int32_t> values;
     for (std::int64_t row = rows.first(context.rank()); row < rows.first(context.rank() + 1); ++row)
       values.push_back(static_cast<std::int32_t>(first_row + row + 1));
-    file.write_rows<std::int32_t>(table + "/tags/" + name, rows.n_rows, 0, rows.first(context.rank()), values);
+    mesh::TagColumn column{.block = block};
+    const auto bytes = std::as_bytes(std::span(values));
+    column.items.bytes.assign(bytes.begin(), bytes.end());
+    tag.columns.push_back(std::move(column));
   };
-  write("/tstt/nodes", tables.vertices, 0);
-  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
-    const CellBlock& block = tables.blocks[b];
-    write("/tstt/elements/" + detail::block_name(tables, b), block.rows, tables.first_row(b));
-  }
-  std::vector<std::int64_t> sets;
-  std::vector<std::int32_t> values;
-  for (std::size_t s = 0; s < tables.sets.size(); ++s) {
-    if (tables.sets[s].kind != SetKind::geometry) continue;
-    sets.push_back(ids.first_set + tables.n_parts + static_cast<std::int64_t>(s));
-    values.push_back(tables.sets[s].id);
-  }
-  if (sets.empty()) return;
-  file.write_small<std::int64_t>("/tstt/tags/GLOBAL_ID/id_list", sets);
-  file.write_small<std::int32_t>("/tstt/tags/GLOBAL_ID/values", values);
+  add_column(-1, tables.vertices, 0);
+  for (std::size_t b = 0; b < tables.blocks.size(); ++b)
+    add_column(static_cast<std::int32_t>(b), tables.blocks[b].rows, tables.first_row(b));
+  for (std::size_t s = 0; s < tables.sets.size(); ++s)
+    if (const auto id = tables.sets[s].id_as(SetKind::geometry)) add(tag, s, *id);
+  detail::write_tag(context, file, tables, ids, tag);
 }
 
 std::uint64_t estimated_bytes(const MeshTables& tables) {
@@ -273,6 +298,12 @@ std::uint64_t estimated_bytes(const MeshTables& tables) {
     const int n = block.nodes_per_cell > 0 ? block.nodes_per_cell : 8;
     bytes += static_cast<std::uint64_t>(block.rows.n_rows) * static_cast<std::uint64_t>(8 * n + 8);
   }
+  for (const mesh::TagTable& tag : tables.tags)
+    for (const mesh::TagColumn& column : tag.columns) {
+      const Slabs& rows =
+          column.block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(column.block)].rows;
+      if (column.is_dense) bytes += static_cast<std::uint64_t>(rows.n_rows) * tag.info.value_bytes();
+    }
   return bytes + 32 * (static_cast<std::uint64_t>(tables.n_parts) + tables.sets.size()) + 65536;
 }
 
@@ -281,11 +312,10 @@ std::uint64_t estimated_bytes(const MeshTables& tables) {
 void write_h5m(mpi::Context& context, const MeshTables& tables, const std::string& path) {
   const Region region(context.trace(), write_region);
   FileWriter file(context, path, estimated_bytes(tables));
-  const Ids ids(tables);
+  const WrittenIds ids(tables);
   for (const char* group : {"/tstt", "/tstt/nodes", "/tstt/elements", "/tstt/sets", "/tstt/tags"})
     file.make_group(group);
-  file.write_attribute("/tstt", "max_id",
-                       ids.first_set + tables.n_parts + static_cast<std::int64_t>(tables.sets.size()) - 1);
+  file.write_attribute("/tstt", "max_id", ids.first_set + static_cast<std::int64_t>(tables.sets.size()) - 1);
   const Handle types = detail::h5m_element_enum();
   file.commit_type("/tstt/elemtypes", types.get());
 
@@ -316,8 +346,15 @@ void write_h5m(mpi::Context& context, const MeshTables& tables, const std::strin
     }
     file.write_attribute(where + "/connectivity", "start_id", ids.first_of_block[b]);
   }
-  write_global_ids(context, file, tables, ids);
-  write_set_tags(context, file, tables, ids);
+  const auto has_tag = [&](const char* name) {
+    return std::ranges::any_of(tables.tags, [&](const mesh::TagTable& tag) { return tag.info.name == name; });
+  };
+  if (!has_tag(detail::global_id_tag)) write_global_ids(context, file, tables, ids);
+  write_parts(file, tables, ids);
+  write_roles(context, file, tables, ids);
+  write_names(context, file, tables, ids);
+  for (const mesh::TagTable& tag : tables.tags)
+    if (tag.info.name != detail::name_tag) detail::write_tag(context, file, tables, ids, tag);
   write_sets(context, file, tables, ids);
   file.close();
 }

@@ -40,6 +40,7 @@ void MeshBuilder::build() {
   hood_.reset();
   for (int d = 1; d < value(out_.cell_dim); ++d) fetch_sides(Dim{d});
   fill_sets();
+  fetch_tags();
 }
 
 }  // namespace barrio::mesh

@@ -121,7 +121,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table) {
       columns[p].parts.reserve(static_cast<std::size_t>(n_rows[p]));
       columns[p].nodes.reserve(static_cast<std::size_t>(n_rows[p] * block.nodes_per_cell));
     }
-    const std::vector<SetRun>& runs = home_runs_.of_blocks[b];
+    const std::vector<detail::HomeRun>& runs = home_runs_.of_blocks[b];
     std::vector<std::int32_t> place_of_row(runs.empty() ? 0 : n);  // among the rows that go the same way
     std::vector<std::int32_t> n_before(to.ranks.size(), 0);
     for (std::size_t i = 0; i < n; ++i) {

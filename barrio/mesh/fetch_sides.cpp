@@ -343,6 +343,20 @@ void MeshBuilder::fill_sets() {
     set.vertices = std::move(ranges[0][s]);
     for (std::size_t d = 1; d < 4; ++d) set.entities[d] = std::move(ranges[d][s]);
   }
+  std::vector<bool> is_full(out_.sets.size(), false);
+  for (std::size_t s = 0; s < out_.sets.size(); ++s) add_contained(s, is_full);
+}
+
+void MeshBuilder::add_contained(std::size_t s, std::vector<bool>& is_full) {
+  if (is_full[s]) return;
+  is_full[s] = true;
+  MeshSet& set = out_.sets[s];
+  for (const SetInSet& inner : set.info.contained) {
+    const auto i = static_cast<std::size_t>(inner.set);
+    add_contained(i, is_full);
+    set.vertices = set.vertices.united(out_.sets[i].vertices);
+    for (std::size_t d = 1; d < 4; ++d) set.entities[d] = set.entities[d].united(out_.sets[i].entities[d]);
+  }
 }
 
 }  // namespace barrio::mesh

@@ -8,17 +8,18 @@
 namespace barrio::mesh::detail {
 namespace {
 
-auto home_order(const Membership& m) { return std::tuple(m.dim, m.row, m.set); }
-auto set_order(const Membership& m) { return std::tuple(m.set, m.dim, m.row); }
+auto home_order(const Membership& m) { return std::tuple(m.dim, m.row, m.set, m.position); }
+auto set_order(const Membership& m) { return std::tuple(m.set, m.dim, m.row, m.position); }
 
 }  // namespace
 
 std::vector<Membership> memberships_at_home(mpi::Context& context, const MeshTables& tables) {
   const HomeRuns runs = set_runs_at_home(context, tables);
   std::vector<Membership> members;
-  const auto expand = [&](Dim dim, std::int64_t first, const std::vector<SetRun>& of) {
-    for (const SetRun& run : of)
-      for (std::int32_t i = 0; i < run.count; ++i) members.push_back({dim, run.set, first + run.first + i});
+  const auto expand = [&](Dim dim, std::int64_t first, const std::vector<HomeRun>& of) {
+    for (const HomeRun& run : of)
+      for (std::int32_t i = 0; i < run.count; ++i)
+        members.push_back({dim, run.set, first + run.first + i, run.position < 0 ? -1 : run.position + i});
   };
   expand(Dim::vertex, tables.vertices.first(context.rank()), runs.of_vertices);
   for (std::size_t b = 0; b < tables.blocks.size(); ++b)
@@ -46,11 +47,14 @@ std::vector<SetRows> as_runs(std::vector<Membership>& members) {
             [](const Membership& a, const Membership& b) { return set_order(a) < set_order(b); });
   std::vector<SetRows> runs;
   for (const Membership& m : members) {
-    if (!runs.empty() && runs.back().set == m.set && runs.back().dim == m.dim &&
-        runs.back().first + runs.back().count == m.row) {
+    const auto goes_on = [&](const SetRows& run) {
+      return run.set == m.set && run.dim == m.dim && run.first + run.count == m.row &&
+             m.position == (run.position < 0 ? -1 : run.position + run.count);
+    };
+    if (!runs.empty() && goes_on(runs.back())) {
       runs.back().count += 1;
     } else {
-      runs.push_back({m.set, m.dim, m.row, 1});
+      runs.push_back({m.set, m.dim, m.row, 1, m.position});
     }
   }
   return runs;

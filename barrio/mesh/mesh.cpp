@@ -66,12 +66,26 @@ LocalRange Mesh::fringe(Dim dim) const { return {interior(dim).last, local_id(n_
 const MeshSet& Mesh::set(SetKind kind, std::string_view wanted) const& {
   std::vector<std::string> known;
   for (const MeshSet& one : sets()) {
-    if (one.info.kind != kind) continue;
+    if (!one.info.id_as(kind)) continue;
     if (one.info.name == wanted) return one;
     known.push_back(one.info.name);
   }
   throw Error(ErrorCode::usage,
               {.subject = fmt::format("{} set '{}'", mesh::name(kind), wanted),
+               .cause = "is not in the mesh." + did_you_mean(wanted, known),
+               .remedy = known.empty() ? "" : fmt::format("the mesh has: {}", fmt::join(known, ", "))});
+}
+
+std::span<const MeshTag> Mesh::tags() const& noexcept { return storage_->tags; }
+
+const MeshTag& Mesh::tag(std::string_view wanted) const& {
+  std::vector<std::string> known;
+  for (const MeshTag& tag : tags()) {
+    if (tag.info.name == wanted) return tag;
+    known.push_back(tag.info.name);
+  }
+  throw Error(ErrorCode::usage,
+              {.subject = fmt::format("tag '{}'", wanted),
                .cause = "is not in the mesh." + did_you_mean(wanted, known),
                .remedy = known.empty() ? "" : fmt::format("the mesh has: {}", fmt::join(known, ", "))});
 }
@@ -158,6 +172,7 @@ std::uint64_t Mesh::memory_bytes() const noexcept {
     bytes += set.vertices.memory_bytes();
     for (const Range& range : set.entities) bytes += range.memory_bytes();
   }
+  for (const MeshTag& tag : storage_->tags) bytes += tag.memory_bytes();
   for (const auto& field : storage_->fields)
     std::visit([&](const auto& values) { bytes += barrio::memory_bytes(values); }, field->values);
   return bytes;

@@ -70,7 +70,7 @@ struct VertexTable : Sharing {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
-/// A set of entities and its members on this rank.
+/// A set of entities and its members on this rank, those of the sets it contains included.
 struct MeshSet {
   SetInfo info;
   Range vertices;                 ///< copies included
@@ -159,6 +159,10 @@ class Mesh {
   [[nodiscard]] std::span<const MeshSet> sets() const& noexcept;
   /// The set of a kind with a name. @throws Error{usage} with "did you mean" if there is none
   [[nodiscard]] const MeshSet& set(SetKind kind, std::string_view name) const&;
+
+  [[nodiscard]] std::span<const MeshTag> tags() const& noexcept;
+  /// @throws Error{usage} with "did you mean" if there is none of that name
+  [[nodiscard]] const MeshTag& tag(std::string_view name) const&;
 
   /// Owned entities that can be computed before ghosts arrive, and those that need them.
   [[nodiscard]] LocalRange interior(Dim dim) const;

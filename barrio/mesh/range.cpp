@@ -41,6 +41,16 @@ bool Range::contains(LocalId id) const noexcept {
   return after != runs_.begin() && id < std::prev(after)->last;
 }
 
+std::ptrdiff_t Range::place_of(LocalId id) const noexcept {
+  std::size_t n_before = 0;
+  for (const LocalRange& run : runs_) {
+    if (id < run.first) break;
+    if (id < run.last) return static_cast<std::ptrdiff_t>(n_before + index(id) - index(run.first));
+    n_before += run.size();
+  }
+  return -1;
+}
+
 std::vector<LocalId> Range::ids() const {
   std::vector<LocalId> all;
   all.reserve(size_);

@@ -39,6 +39,8 @@ class Range {
   std::span<const LocalRange> runs() const&& = delete;
   /// Cost: O(log runs).
   [[nodiscard]] bool contains(LocalId id) const noexcept;
+  /// How many ids of the range are lower than one of it; -1 if it is not in the range. Cost: O(runs).
+  [[nodiscard]] std::ptrdiff_t place_of(LocalId id) const noexcept;
   /// All ids, ascending.
   [[nodiscard]] std::vector<LocalId> ids() const;
 

@@ -16,6 +16,12 @@ struct BlockRun {
   std::int32_t block;  // -1: vertices
   std::int64_t first;  // row in the block
   std::int64_t count;
+  std::int64_t position;
+
+  /// The part of it that begins `skip` rows on.
+  [[nodiscard]] BlockRun piece(std::int64_t skip, std::int64_t n) const {
+    return {set, block, first + skip, n, position < 0 ? -1 : position + skip};
+  }
 };
 
 const Slabs& slabs_of(const MeshTables& tables, std::int32_t block) {
@@ -29,9 +35,8 @@ void for_each_piece(const Slabs& slabs, BlockRun run, std::int64_t stride, Visit
     const Rank home = slabs.rank_of(run.first);
     const std::int64_t last = std::min<std::int64_t>(home + stride, slabs.n_ranks);
     const std::int64_t n = std::min(run.count, slabs.first(static_cast<Rank>(last)) - run.first);
-    visit(home, BlockRun{run.set, run.block, run.first, n});
-    run.first += n;
-    run.count -= n;
+    visit(home, run.piece(0, n));
+    run = run.piece(n, run.count - n);
   }
 }
 
@@ -48,7 +53,9 @@ std::vector<BlockRun> by_block(const MeshTables& tables) {
     for (const auto& [first, block] : blocks[static_cast<std::size_t>(value(rows.dim))]) {
       const std::int64_t low = std::max(rows.first, first);
       const std::int64_t high = std::min(rows.first + rows.count, first + slabs_of(tables, block).n_rows);
-      if (low < high) runs.push_back({rows.set, block, low - first, high - low});
+      if (low >= high) continue;
+      const BlockRun whole{rows.set, block, rows.first - first, rows.count, rows.position};
+      runs.push_back(whole.piece(low - rows.first, high - low));
     }
   }
   return runs;
@@ -88,7 +95,8 @@ HomeRuns set_runs_at_home(mpi::Context& context, const MeshTables& tables) {
   for (const BlockRun& run : runs) {
     const std::int64_t first = slabs_of(tables, run.block).first(context.rank());
     auto& out = run.block < 0 ? home.of_vertices : home.of_blocks[static_cast<std::size_t>(run.block)];
-    out.push_back({run.set, static_cast<std::int32_t>(run.first - first), static_cast<std::int32_t>(run.count)});
+    out.push_back(
+        {{run.set, static_cast<std::int32_t>(run.first - first), static_cast<std::int32_t>(run.count)}, run.position});
   }
   return home;
 }

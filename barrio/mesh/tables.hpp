@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "barrio/base/slabs.hpp"
 #include "barrio/mesh/cell_type.hpp"
+#include "barrio/mesh/tags.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::mesh {
@@ -15,12 +17,34 @@ enum class SetKind : std::uint8_t { material, dirichlet, neumann, geometry, othe
 
 std::string_view name(SetKind kind) noexcept;
 
-/// A named set of entities; which entities belong to it is kept elsewhere.
+/// A meaning that a set has besides its first one.
+struct SetRole {
+  SetKind kind;
+  std::int32_t id;
+  Dim geometry_dim;
+};
+
+/// A set that belongs to another set.
+struct SetInSet {
+  std::int32_t set;            ///< place in MeshTables::sets
+  std::int64_t position = -1;  ///< in the contents of the other one, if that is ordered
+};
+
+/// A named set of entities and of other sets; which entities belong to it is kept elsewhere.
 struct SetInfo {
   SetKind kind = SetKind::other;
   std::int32_t id = 0;             ///< the number users know it by (block id, side-set id)
   std::string name;                ///< may be empty
   Dim geometry_dim = Dim::vertex;  ///< for geometry sets: dimension of the CAD entity
+  std::vector<SetRole> more_roles = {};
+  bool is_ordered = false;      ///< a list: order counts and members may come twice
+  bool tracks_members = false;  ///< members shall know that they are in it
+  std::vector<SetInSet> contained = {};
+  std::vector<std::int32_t> children = {};  ///< places in MeshTables::sets, as in a model's topology
+  std::vector<std::int32_t> parents = {};
+
+  /// The id that the set has as one of a kind. @return nothing if it is none
+  [[nodiscard]] std::optional<std::int32_t> id_as(SetKind wanted) const noexcept;
 };
 
 /// Rows of one dimension that belong to a set. Any rank may hold it, whoever holds the rows.
@@ -29,6 +53,7 @@ struct SetRows {
   Dim dim;           ///< of the rows; Dim::vertex for vertices
   std::int64_t first;
   std::int64_t count;
+  std::int64_t position = -1;  ///< of the first one in the contents, the others follow; for ordered sets
 };
 
 /// Cells of one type and one number of nodes (or polygons of any), cut into slabs.
@@ -60,6 +85,7 @@ struct MeshTables {
   std::vector<CellBlock> blocks;    ///< the same list of blocks on every rank
   std::vector<SetInfo> sets;        ///< the same on every rank
   std::vector<SetRows> members;     ///< this rank's share
+  std::vector<TagTable> tags;       ///< the same list on every rank
   int n_parts = 0;                  ///< 0: no partition
   /// Part of each of this rank's cells of the top dimension, the blocks' slabs one after the other; empty if n_parts is
   /// 0.

@@ -9,7 +9,8 @@
 
 namespace barrio::io::detail {
 
-mesh::MeshTables read_h5m(mpi::Context& context, const std::string& path);
+/// @param without_tags  tags to leave out; "*" leaves out all
+mesh::MeshTables read_h5m(mpi::Context& context, const std::string& path, const std::vector<std::string>& without_tags);
 mesh::MeshTables read_gmsh(mpi::Context& context, const std::string& path);
 
 /// The type that a .h5m file calls by a name; empty for an unknown name.
@@ -34,5 +35,7 @@ inline constexpr std::array<SetTag, 4> set_tags{{{"MATERIAL_SET", mesh::SetKind:
                                                  {"NEUMANN_SET", mesh::SetKind::neumann},
                                                  {"GEOM_DIMENSION", mesh::SetKind::geometry}}};
 inline constexpr const char* partition_tag = "PARALLEL_PARTITION";
+inline constexpr const char* name_tag = "NAME";
+inline constexpr const char* global_id_tag = "GLOBAL_ID";
 
 }  // namespace barrio::io::detail

@@ -55,6 +55,11 @@ class MeshBuilder {
   // fetch_sides.cpp
   void fetch_sides(Dim dim);
   void fill_sets();
+  /// Add to a set the members of those that it contains. @param is_full  sets that have theirs
+  void add_contained(std::size_t set, std::vector<bool>& is_full);
+  // fetch_tags.cpp
+  void fetch_tags();
+  void fetch_tags_of(Dim dim);
 
   /// Local id of a vertex that this rank knows, or no_local_id.
   [[nodiscard]] LocalId local_vertex(GlobalId id) const {

@@ -25,10 +25,15 @@ inline void append(std::vector<SetRun>& runs, std::int32_t set, std::int32_t ite
   }
 }
 
-/// Members of sets among the rows homed at one rank: runs of places in its slab.
+/// A run of places in a slab.
+struct HomeRun : SetRun {
+  std::int64_t position;  ///< as in SetRows
+};
+
+/// Members of sets among the rows homed at one rank.
 struct HomeRuns {
-  std::vector<SetRun> of_vertices;
-  std::vector<std::vector<SetRun>> of_blocks;  // by place in MeshTables::blocks
+  std::vector<HomeRun> of_vertices;
+  std::vector<std::vector<HomeRun>> of_blocks;  // by place in MeshTables::blocks
 };
 
 /// Bring each run of set members to the ranks whose slabs hold its rows, cut where slabs end. Collective.

@@ -19,6 +19,7 @@ struct Mesh::Storage {
   std::array<EntityTable, 4> entities;  // [0] unused
   std::vector<std::int32_t> cell_parts;
   std::vector<MeshSet> sets;
+  std::vector<MeshTag> tags;
   std::vector<Rank> neighbours;
   std::shared_ptr<const exchange::HaloPlan> vertex_halo;
   std::shared_ptr<const exchange::HaloPlan> cell_halo;

@@ -1,0 +1,600 @@
+#include "barrio/io/detail/h5m_tags.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cctype>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include "barrio/base/error.hpp"
+#include "barrio/exchange/router.hpp"
+#include "barrio/io/detail/readers.hpp"
+#include "barrio/mesh/detail/message.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::io::detail {
+namespace {
+
+using files::NativeValues;
+using mesh::EntityCode;
+using mesh::MeshTables;
+using mesh::TagColumn;
+using mesh::TagInfo;
+using mesh::TagItems;
+using mesh::TagStorage;
+using mesh::TagTable;
+using mesh::TagType;
+using mesh::detail::MessageReader;
+using mesh::detail::MessageWriter;
+
+constexpr const char* set_of_parts = "PARALLEL_MESH_PARTITIONING";
+
+/// Whether a tag is held by `MeshTables` in another way.
+bool is_structure(const std::string& name) {
+  return name == partition_tag || name == set_of_parts ||
+         std::ranges::find(set_tags, name, &SetTag::name) != set_tags.end();
+}
+
+TagType type_of(const NativeValues& shape, bool is_id, bool is_bits) {
+  if (is_id) return TagType::entity;
+  if (is_bits) return TagType::bits;
+  if (shape.kind == NativeValues::Kind::integer && shape.number_bytes == 4) return TagType::int32;
+  if (shape.kind == NativeValues::Kind::real && shape.number_bytes == 8) return TagType::float64;
+  return TagType::bytes;
+}
+
+/// Turn ids of the file, as they stand there, into codes. Ids of nothing become none.
+std::vector<std::byte> codes_of(const NativeValues& raw, const IdSpace& ids,
+                                const std::vector<std::int32_t>& place_of_set) {
+  const std::size_t n = raw.bytes.size() / raw.number_bytes;
+  std::vector<EntityCode> codes(n, EntityCode::none);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::int64_t id = 0;
+    std::memcpy(&id, &raw.bytes[i * raw.number_bytes], std::min(raw.number_bytes, sizeof id));  // ids are not negative
+    const IdSpace::Table* table = ids.find(id);
+    if (id == 0 || table == nullptr) continue;
+    if (!table->is_set) {
+      codes[i] = mesh::code_of(table->dim, GlobalId{table->first_row + id - table->first});
+    } else if (const std::int32_t set = place_of_set[static_cast<std::size_t>(id - table->first)]; set >= 0) {
+      codes[i] = mesh::code_of_set(set);
+    }
+  }
+  std::vector<std::byte> bytes(n * sizeof(EntityCode));
+  if (n > 0) std::memcpy(bytes.data(), codes.data(), bytes.size());
+  return bytes;
+}
+
+/// Values of some rows of a dataset as the tag holds them.
+std::vector<std::byte> values_of(hid_t file, const std::string& path, files::Rows rows, const TagInfo& info,
+                                 const IdSpace& ids, const std::vector<std::int32_t>& place_of_set) {
+  NativeValues raw = files::read_native(file, path, rows);
+  return info.type == TagType::entity ? codes_of(raw, ids, place_of_set) : std::move(raw.bytes);
+}
+
+/// Check that a dataset has as many rows as it should and values of the tag's type. Local.
+/// Ranks read different rows, so what is wrong must be known before they read together.
+void check_values(hid_t file, const std::string& path, const NativeValues& shape, std::int64_t n_rows) {
+  const auto refuse = [&](std::string cause) {
+    throw Error(ErrorCode::bad_input,
+                {.subject = path, .cause = std::move(cause), .remedy = "the file is damaged or was written wrongly"});
+  };
+  const auto sizes = files::extents(file, path);
+  if (sizes.empty()) refuse("is missing in the file");
+  if (n_rows >= 0 && sizes[0] != n_rows) refuse(fmt::format("has {} rows, expected are {}", sizes[0], n_rows));
+  files::check_size(file, path);
+  const NativeValues found = files::read_native(file, path, {0, 0});
+  std::size_t n_numbers = found.n_numbers;
+  for (std::size_t d = 1; d < sizes.size(); ++d) n_numbers *= static_cast<std::size_t>(sizes[d]);
+  const bool is_other = shape.kind == NativeValues::Kind::other;  // there n_numbers may count bits
+  if (found.kind != shape.kind || found.number_bytes != shape.number_bytes ||
+      (!is_other && n_numbers != shape.n_numbers))
+    refuse("has values of another type than the tag");
+}
+
+/// A value on its way from the sparse list to the home of its entity.
+struct SparseItem {
+  std::int32_t block;  // -1: vertices, -2: sets
+  std::int32_t row;    // in the home's slab, or the set
+  std::span<const std::byte> value;
+};
+
+/// Send the items of a tag to where their rows are; those of sets to all. Collective. @param storage  keeps what came
+std::vector<SparseItem> bring_home(mpi::Context& context, const MeshTables& tables,
+                                   const std::vector<std::pair<const IdSpace::Table*, std::int64_t>>& rows,
+                                   const TagItems& items, std::size_t value_bytes,
+                                   const std::vector<std::int32_t>& place_of_set,
+                                   exchange::Parcels<std::byte>& storage) {
+  struct Columns {
+    std::vector<std::int32_t> blocks;
+    std::vector<std::int32_t> rows;
+    std::vector<std::int32_t> sizes;
+    std::vector<std::byte> bytes;
+  };
+  std::map<Rank, Columns> outgoing;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [table, row] = rows[i];
+    if (table == nullptr) continue;
+    Rank home = 0;
+    std::int32_t block = -2;
+    std::int64_t place = 0;
+    if (table->is_set) {
+      place = place_of_set[static_cast<std::size_t>(row)];
+      if (place < 0) continue;
+    } else {
+      const Slabs& slabs =
+          table->block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(table->block)].rows;
+      home = slabs.rank_of(row);
+      block = table->block;
+      place = row - slabs.first(home);
+    }
+    const auto value = items.value(i, value_bytes);
+    Columns& out = outgoing[home];
+    out.blocks.push_back(block);
+    out.rows.push_back(static_cast<std::int32_t>(place));
+    out.sizes.push_back(static_cast<std::int32_t>(value.size()));
+    out.bytes.insert(out.bytes.end(), value.begin(), value.end());
+  }
+  exchange::Parcels<std::byte> parcels;
+  for (const auto& [rank, out] : outgoing) {
+    MessageWriter message;
+    message.put(out.blocks);
+    message.put(out.rows);
+    message.put(out.sizes);
+    message.put(out.bytes);
+    parcels.add(rank, message.bytes());
+  }
+  storage = exchange::route(context, parcels, exchange::Route::automatic);
+  std::vector<SparseItem> found;
+  for (std::size_t p = 0; p < storage.n_peers(); ++p) {
+    MessageReader in(storage.of(p));
+    const auto blocks = in.get<std::int32_t>();
+    const auto places = in.get<std::int32_t>();
+    const auto sizes = in.get<std::int32_t>();
+    auto bytes = in.get<std::byte>();
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      found.push_back({blocks[i], places[i], bytes.first(static_cast<std::size_t>(sizes[i]))});
+      bytes = bytes.subspan(static_cast<std::size_t>(sizes[i]));
+    }
+  }
+  std::ranges::stable_sort(found, {}, [](const SparseItem& item) { return std::tuple(item.block, item.row); });
+  return found;
+}
+
+/// Give all ranks the values on sets that rank 0 has.
+void share(mpi::Context& context, mesh::TagOnSets& on_sets) {
+  mpi::broadcast(context, on_sets.sets);
+  mpi::broadcast(context, on_sets.items.offsets);
+  mpi::broadcast(context, on_sets.items.bytes);
+}
+
+/// The list of entities and values of a tag, each rank a slab of it.
+void read_sparse(mpi::Context& context, hid_t file, const TagPlan& plan, const IdSpace& ids,
+                 const std::vector<std::int32_t>& place_of_set, MeshTables& tables, TagTable& tag, Status& fault) {
+  const std::string where = "/tstt/tags/" + plan.path;
+  const Slabs slabs{plan.n_sparse, context.size()};
+  const files::Rows mine{slabs.first(context.rank()), static_cast<std::int64_t>(slabs.size(context.rank()))};
+  std::vector<std::pair<const IdSpace::Table*, std::int64_t>> rows;
+  for (const std::int64_t id : files::read_integers(file, where + "/id_list", mine)) {
+    const IdSpace::Table* table = ids.find(id);
+    rows.emplace_back(table, table == nullptr ? 0 : id - table->first);
+  }
+  TagItems items;
+  if (!plan.info.length_varies) {
+    items.bytes = values_of(file, where + "/values", mine, plan.info, ids, place_of_set);
+  } else {
+    // var_indices holds the last component of each value; the one before this slab says where its values begin.
+    const std::int64_t from = mine.first > 0 && mine.count > 0 ? mine.first - 1 : mine.first;
+    auto last = files::read_integers(file, where + "/var_indices", {from, mine.first + mine.count - from});
+    std::int64_t before = -1;
+    if (from < mine.first) {
+      before = last.front();
+      last.erase(last.begin());
+    }
+    const auto component = static_cast<std::int64_t>(plan.info.value_bytes());
+    const std::int64_t begin = before + 1;
+    items.offsets.assign(1, 0);
+    bool is_sound = before >= -1;
+    for (const std::int64_t end : last) {
+      is_sound = is_sound && end >= before;
+      before = end;
+      items.offsets.push_back((end + 1 - begin) * component);
+    }
+    const auto n = files::extents(file, where + "/values");
+    is_sound = is_sound && n.size() == 1 && before < n[0];
+    items.bytes =
+        values_of(file, where + "/values", is_sound ? files::Rows{begin, before + 1 - begin} : files::Rows{0, 0},
+                  plan.info, ids, place_of_set);
+    if (!is_sound) {
+      items = {{0}, {}};
+      rows.clear();
+      fault = Error(ErrorCode::bad_input, {.subject = where + "/var_indices",
+                                           .cause = "does not ascend within the values",
+                                           .remedy = "the file is damaged or was written wrongly"});
+    }
+  }
+  exchange::Parcels<std::byte> storage;
+  const auto found = bring_home(context, tables, rows, items, plan.info.value_bytes(), place_of_set, storage);
+  for (std::int32_t block = -1; block < static_cast<std::int32_t>(tables.blocks.size()); ++block) {
+    const auto [first, end] = std::ranges::equal_range(found, block, {}, &SparseItem::block);
+    const auto n = mpi::sum(context, static_cast<std::int64_t>(end - first));
+    if (n == 0 || std::ranges::find(tag.columns, block, &TagColumn::block) != tag.columns.end()) continue;
+    TagColumn column{.block = block, .is_dense = false};
+    for (auto item = first; item != end; ++item) {
+      if (!column.rows.empty() && column.rows.back() == item->row) continue;  // named twice: the first counts
+      column.rows.push_back(item->row);
+      column.items.add(item->value, plan.info.length_varies);
+    }
+    tag.columns.push_back(std::move(column));
+  }
+  if (!tag.on_sets.sets.empty()) return;
+  for (const SparseItem& item : found) {
+    if (item.block != -2) continue;
+    tag.on_sets.sets.push_back(item.row);
+    tag.on_sets.items.add(item.value, plan.info.length_varies);
+  }
+  share(context, tag.on_sets);
+}
+
+void read_dense(mpi::Context& context, hid_t file, const files::H5mCatalog& catalog, const TagPlan& plan,
+                const IdSpace& ids, const std::vector<std::int32_t>& place_of_set, const MeshTables& tables,
+                TagTable& tag) {
+  const auto is_on = [&](const std::string& table) {
+    return std::ranges::find(plan.dense_on, table) != plan.dense_on.end();
+  };
+  const auto read = [&](const std::string& table, const Slabs& slabs, std::int32_t block) {
+    const files::Rows rows{slabs.first(context.rank()), static_cast<std::int64_t>(slabs.size(context.rank()))};
+    TagColumn column{.block = block, .is_dense = true};
+    column.items.bytes =
+        values_of(file, fmt::format("/tstt/{}/tags/{}", table, plan.path), rows, plan.info, ids, place_of_set);
+    tag.columns.push_back(std::move(column));
+  };
+  if (is_on("nodes")) read("nodes", tables.vertices, -1);
+  for (std::size_t g = 0; g < catalog.groups.size(); ++g)
+    if (is_on(catalog.groups[g].name))
+      read("elements/" + catalog.groups[g].name, tables.blocks[g].rows, static_cast<std::int32_t>(g));
+  if (!is_on("sets")) return;
+  // All ranks read along, rank 0 alone reads rows.
+  const std::string path = "/tstt/sets/tags/" + plan.path;
+  const files::Rows rows{0, context.is_root() ? catalog.n_sets : 0};
+  const std::vector<std::byte> bytes = values_of(file, path, rows, plan.info, ids, place_of_set);
+  for (std::int64_t set = 0; set < rows.count; ++set) {
+    const std::int32_t place = place_of_set[static_cast<std::size_t>(set)];
+    if (place < 0) continue;
+    tag.on_sets.sets.push_back(place);
+    const std::size_t n = plan.info.value_bytes();
+    tag.on_sets.items.add(std::span(bytes).subspan(static_cast<std::size_t>(set) * n, n), false);
+  }
+  share(context, tag.on_sets);
+}
+
+}  // namespace
+
+std::string escaped(const std::string& name) {
+  if (name == ".") return "\\2E";
+  std::string path;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 32 || byte > 126 || c == '/' || c == '\\') {
+      path += fmt::format("\\{:02X}", byte);
+    } else {
+      path += c;
+    }
+  }
+  return path;
+}
+
+std::string unescaped(const std::string& path) {
+  std::string name;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const auto is_digit = [&](std::size_t at) {
+      return at < path.size() && std::isxdigit(static_cast<unsigned char>(path[at])) != 0;
+    };
+    if (path[i] == '\\' && is_digit(i + 1) && is_digit(i + 2)) {
+      name += static_cast<char>(std::stoi(path.substr(i + 1, 2), nullptr, 16));
+      i += 2;
+    } else {
+      name += path[i];
+    }
+  }
+  return name;
+}
+
+std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog,
+                                  const std::vector<std::string>& without) {
+  std::vector<TagPlan> plans;
+  for (const files::H5mTag& tag : catalog.tags) {
+    TagPlan plan;
+    plan.path = tag.name;
+    plan.info.name = unescaped(tag.name);
+    if (is_structure(plan.info.name) || std::ranges::find(without, plan.info.name) != without.end()) continue;
+    const std::string where = "/tstt/tags/" + tag.name;
+    if (!files::has(file, where + "/type")) continue;
+    const NativeValues shape = files::shape_of_type(file, where + "/type");
+    plan.info.type = type_of(shape, tag.type == "id", tag.type.starts_with("bit["));
+    plan.info.length_varies = tag.is_variable;
+    plan.info.n_components =
+        static_cast<int>(plan.info.type == TagType::bytes ? shape.number_bytes * shape.n_numbers : shape.n_numbers);
+    static constexpr std::array<const char*, 4> storages{"bit", "sparse", "dense", "mesh"};
+    const auto storage = std::ranges::find(storages, tag.storage);
+    if (storage != storages.end()) plan.info.storage = static_cast<TagStorage>(storage - storages.begin());
+    const auto attribute = [&](const char* name) {
+      std::vector<std::byte> bytes = files::read_native_attribute(file, where, name).bytes;
+      // Values that are ids refer to this file's ids, and defaults of them say nothing.
+      const bool fits = plan.info.length_varies || bytes.size() == plan.info.value_bytes();
+      return plan.info.type == TagType::entity || !fits ? std::vector<std::byte>() : bytes;
+    };
+    plan.info.default_value = attribute("default");
+    plan.info.mesh_value = attribute("global");
+    plan.n_sparse = tag.n_sparse;
+    plan.dense_on = tag.dense_on;
+    if (plan.info.length_varies && !plan.dense_on.empty())
+      throw Error(ErrorCode::bad_input, {.subject = where, .cause = "has values of varying length in a table"});
+    if (plan.n_sparse > 0) check_values(file, where + "/values", shape, plan.info.length_varies ? -1 : plan.n_sparse);
+    if (plan.n_sparse > 0 && plan.info.length_varies) {
+      const auto lengths = files::extents(file, where + "/var_indices");
+      if (lengths.size() != 1 || lengths[0] != plan.n_sparse)
+        throw Error(ErrorCode::bad_input,
+                    {.subject = where + "/var_indices",
+                     .cause = fmt::format("does not have one number for each of {} values", plan.n_sparse),
+                     .remedy = "the file is damaged or was written wrongly"});
+    }
+    for (const std::string& table : plan.dense_on) {
+      const auto group = std::ranges::find(catalog.groups, table, &files::H5mGroup::name);
+      const bool is_group = group != catalog.groups.end();
+      const std::int64_t n = is_group ? group->n : (table == "nodes" ? catalog.n_vertices : catalog.n_sets);
+      check_values(file, fmt::format("/tstt/{}{}/tags/{}", is_group ? "elements/" : "", table, tag.name), shape, n);
+    }
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+void share(mpi::Context& context, std::vector<TagPlan>& plans) {
+  const auto as_numbers = [](const std::vector<std::byte>& bytes) {
+    std::vector<int> numbers;
+    for (const std::byte byte : bytes) numbers.push_back(std::to_integer<int>(byte));
+    return numbers;
+  };
+  const auto as_bytes = [](const Json& numbers) {
+    std::vector<std::byte> bytes;
+    for (const Json& number : numbers) bytes.push_back(static_cast<std::byte>(number.get<int>()));
+    return bytes;
+  };
+  Json all = Json::array();
+  for (const TagPlan& plan : plans) {
+    std::vector<std::byte> name(plan.info.name.size());  // any bytes, not only text
+    std::memcpy(name.data(), plan.info.name.data(), name.size());
+    all.push_back({as_numbers(name), static_cast<int>(plan.info.type), plan.info.n_components, plan.info.length_varies,
+                   static_cast<int>(plan.info.storage), as_numbers(plan.info.default_value),
+                   as_numbers(plan.info.mesh_value), plan.path, plan.n_sparse, plan.dense_on});
+  }
+  std::string text = context.is_root() ? all.dump(-1, ' ', true, Json::error_handler_t::replace) : "";
+  mpi::broadcast(context, text);
+  if (context.is_root()) return;
+  plans.clear();
+  for (const Json& one : Json::parse(text)) {
+    const std::vector<std::byte> name = as_bytes(one[0]);
+    plans.push_back(
+        {{std::string(reinterpret_cast<const char*>(name.data()), name.size()), static_cast<TagType>(one[1].get<int>()),
+          one[2], one[3], static_cast<TagStorage>(one[4].get<int>()), as_bytes(one[5]), as_bytes(one[6])},
+         one[7],
+         one[8],
+         one[9].get<std::vector<std::string>>()});
+  }
+}
+
+void read_tags(mpi::Context& context, hid_t file, const files::H5mCatalog& catalog, const std::vector<TagPlan>& plans,
+               const IdSpace& ids, const std::vector<std::int32_t>& place_of_set, MeshTables& tables) {
+  for (const TagPlan& plan : plans) {
+    TagTable tag{.info = plan.info};
+    Status fault;
+    read_dense(context, file, catalog, plan, ids, place_of_set, tables, tag);
+    if (plan.n_sparse > 0) read_sparse(context, file, plan, ids, place_of_set, tables, tag, fault);
+    agree(context, fault);
+    if (tag.info.name == name_tag) tag.on_sets = {};  // names of sets stand in SetInfo
+    tables.tags.push_back(std::move(tag));
+  }
+}
+
+WrittenIds::WrittenIds(const MeshTables& tables) {
+  first_part += tables.vertices.n_rows;
+  for (const mesh::CellBlock& block : tables.blocks) {
+    first_of_block.push_back(first_part);
+    first_part += block.rows.n_rows;
+  }
+  first_set = first_part + tables.n_parts;
+}
+
+void define_tag(files::FileWriter& file, const std::string& path, hid_t type, TagStorage storage) {
+  const std::string where = "/tstt/tags/" + path;
+  const auto number = static_cast<std::int32_t>(storage);
+  file.make_group(where);
+  file.commit_type(where + "/type", type);
+  file.write_attribute(where, "class", H5T_NATIVE_INT32, &number);
+}
+
+namespace {
+
+files::Handle type_in_file(const TagInfo& info) {
+  const auto array_of = [&](hid_t number) {
+    const auto n = static_cast<hsize_t>(info.n_components);
+    return files::Handle(n == 1 ? H5Tcopy(number) : H5Tarray_create2(number, 1, &n), &H5Tclose);
+  };
+  switch (info.type) {
+    case TagType::int32: return array_of(H5T_NATIVE_INT32);
+    case TagType::float64: return array_of(H5T_NATIVE_DOUBLE);
+    case TagType::entity: return array_of(H5T_NATIVE_UINT64);
+    case TagType::bytes: return {H5Tcreate(H5T_OPAQUE, static_cast<std::size_t>(info.n_components)), &H5Tclose};
+    case TagType::bits: break;
+  }
+  files::Handle bits(H5Tcopy(H5T_NATIVE_B8), &H5Tclose);
+  H5Tset_precision(bits.get(), static_cast<std::size_t>(info.n_components));
+  return bits;
+}
+
+/// Codes as ids of the file that is written.
+void codes_to_ids(const MeshTables& tables, const WrittenIds& ids, std::span<std::byte> bytes) {
+  for (std::size_t at = 0; at + sizeof(EntityCode) <= bytes.size(); at += sizeof(EntityCode)) {
+    EntityCode code{};
+    std::memcpy(&code, &bytes[at], sizeof code);
+    std::int64_t id = 0;
+    if (code != EntityCode::none && mesh::is_set(code)) {
+      id = ids.first_set + mesh::row_of(code);
+    } else if (code != EntityCode::none && mesh::dim_of(code) == mesh::Dim::vertex) {
+      id = ids.first_vertex + mesh::row_of(code);
+    } else if (code != EntityCode::none) {
+      for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+        if (topology(tables.blocks[b].type).dim != mesh::dim_of(code)) continue;
+        const std::int64_t row = mesh::row_of(code) - tables.first_row(b);
+        if (row >= 0 && row < tables.blocks[b].rows.n_rows) id = ids.first_of_block[b] + row;
+      }
+    }
+    std::memcpy(&bytes[at], &id, sizeof id);
+  }
+}
+
+/// The sparse list of a tag, by ascending id; each rank writes a slab of it.
+void write_sparse(mpi::Context& context, files::FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
+                  const TagTable& tag, const files::Handle& type) {
+  struct Entries {
+    std::vector<std::int64_t> places;  // in the list
+    std::vector<std::int64_t> ids;
+    std::vector<std::int32_t> sizes;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<std::int64_t> ids_here;
+  std::vector<std::span<const std::byte>> values;
+  std::vector<std::int64_t> n_of_column;
+  const std::size_t n_bytes = tag.info.value_bytes();
+  std::vector<const TagColumn*> columns;
+  for (const TagColumn& column : tag.columns)
+    if (!column.is_dense || tag.info.length_varies) columns.push_back(&column);
+  std::ranges::sort(columns, {}, [&](const TagColumn* column) { return ids.first_of(column->block); });
+  for (const TagColumn* column : columns) {
+    const Slabs& slabs =
+        column->block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(column->block)].rows;
+    const std::size_t n = column->is_dense ? slabs.size(context.rank()) : column->rows.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto row = column->is_dense ? static_cast<std::int64_t>(i) : std::int64_t{column->rows[i]};
+      ids_here.push_back(ids.first_of(column->block) + slabs.first(context.rank()) + row);
+      values.push_back(column->items.value(i, n_bytes));
+    }
+    n_of_column.push_back(static_cast<std::int64_t>(n));
+  }
+  n_of_column.push_back(0);
+  if (context.is_root()) {
+    for (std::size_t i = 0; i < tag.on_sets.sets.size(); ++i) {
+      ids_here.push_back(ids.first_set + tag.on_sets.sets[i]);
+      values.push_back(tag.on_sets.items.value(i, n_bytes));
+    }
+    n_of_column.back() = static_cast<std::int64_t>(tag.on_sets.sets.size());
+  }
+  std::vector<std::int64_t> totals = n_of_column;
+  mpi::all_reduce(context, std::span<std::int64_t>(totals), MPI_SUM);
+  std::vector<std::int64_t> next = n_of_column;
+  mpi::exclusive_sum(context, std::span<std::int64_t>(next));
+  std::int64_t n_all = 0;
+  for (std::size_t c = 0; c < totals.size(); ++c) {
+    next[c] += n_all;
+    n_all += totals[c];
+  }
+  if (n_all == 0) return;
+
+  const Slabs slabs{n_all, context.size()};
+  std::map<Rank, Entries> outgoing;
+  std::size_t at = 0;
+  for (std::size_t c = 0; c < n_of_column.size(); ++c) {
+    for (std::int64_t i = 0; i < n_of_column[c]; ++i, ++at) {
+      Entries& out = outgoing[slabs.rank_of(next[c])];
+      out.places.push_back(next[c]++);
+      out.ids.push_back(ids_here[at]);
+      out.sizes.push_back(static_cast<std::int32_t>(values[at].size()));
+      out.bytes.insert(out.bytes.end(), values[at].begin(), values[at].end());
+    }
+  }
+  exchange::Parcels<std::byte> parcels;
+  for (const auto& [rank, out] : outgoing) {
+    MessageWriter message;
+    message.put(out.places);
+    message.put(out.ids);
+    message.put(out.sizes);
+    message.put(out.bytes);
+    parcels.add(rank, message.bytes());
+  }
+  const auto received = exchange::route(context, parcels, exchange::Route::automatic);
+  const std::size_t n = slabs.size(context.rank());
+  std::vector<std::int64_t> id_list(n);
+  std::vector<std::span<const std::byte>> value_list(n);
+  for (std::size_t p = 0; p < received.n_peers(); ++p) {
+    MessageReader in(received.of(p));
+    const auto places = in.get<std::int64_t>();
+    const auto entry_ids = in.get<std::int64_t>();
+    const auto sizes = in.get<std::int32_t>();
+    auto bytes = in.get<std::byte>();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto place = static_cast<std::size_t>(places[i] - slabs.first(context.rank()));
+      id_list[place] = entry_ids[i];
+      value_list[place] = bytes.first(static_cast<std::size_t>(sizes[i]));
+      bytes = bytes.subspan(static_cast<std::size_t>(sizes[i]));
+    }
+  }
+  std::vector<std::byte> bytes;
+  std::vector<std::int64_t> ends;
+  for (const auto value : value_list) {
+    bytes.insert(bytes.end(), value.begin(), value.end());
+    ends.push_back(static_cast<std::int64_t>(bytes.size() / n_bytes));
+  }
+  if (tag.info.type == TagType::entity) codes_to_ids(tables, ids, bytes);
+  const std::string where = "/tstt/tags/" + escaped(tag.info.name);
+  const std::int64_t first = slabs.first(context.rank());
+  file.write_rows<std::int64_t>(where + "/id_list", n_all, 0, first, id_list);
+  const auto n_values = static_cast<std::int64_t>(bytes.size() / n_bytes);
+  if (!tag.info.length_varies) {
+    file.write_rows(where + "/values", type.get(), type.get(), n_all, 0, first, n_values, bytes.data());
+    return;
+  }
+  const std::int64_t before = mpi::exclusive_sum(context, n_values);
+  for (std::int64_t& end : ends) end += before - 1;
+  file.write_rows<std::int64_t>(where + "/var_indices", n_all, 0, first, ends);
+  file.write_rows(where + "/values", type.get(), type.get(), mpi::sum(context, n_values), 0, before, n_values,
+                  bytes.data());
+}
+
+}  // namespace
+
+void write_tag(mpi::Context& context, files::FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
+               const TagTable& tag) {
+  const files::Handle type = type_in_file(tag.info);
+  const std::string path = escaped(tag.info.name);
+  const std::string where = "/tstt/tags/" + path;
+  define_tag(file, path, type.get(), tag.info.storage);
+  constexpr std::int32_t yes = 1;
+  if (tag.info.type == TagType::entity) file.write_attribute(where, "is_handle", H5T_NATIVE_INT32, &yes);
+  if (tag.info.length_varies) file.write_attribute(where, "variable_length", H5T_NATIVE_INT32, &yes);
+  const auto write_value = [&](const char* name, const std::vector<std::byte>& bytes) {
+    if (bytes.size() == tag.info.value_bytes()) file.write_attribute(where, name, type.get(), bytes.data());
+  };
+  write_value("default", tag.info.default_value);
+  write_value("global", tag.info.mesh_value);
+  for (const TagColumn& column : tag.columns) {
+    if (!column.is_dense || tag.info.length_varies) continue;
+    const Slabs& slabs =
+        column.block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(column.block)].rows;
+    std::vector<std::byte> codes;
+    if (tag.info.type == TagType::entity) {
+      codes = column.items.bytes;
+      codes_to_ids(tables, ids, codes);
+    }
+    const std::string table =
+        column.block < 0 ? "nodes" : "elements/" + block_name(tables, static_cast<std::size_t>(column.block));
+    file.write_rows(fmt::format("/tstt/{}/tags/{}", table, path), type.get(), type.get(), slabs.n_rows, 0,
+                    slabs.first(context.rank()), static_cast<std::int64_t>(slabs.size(context.rank())),
+                    codes.empty() ? column.items.bytes.data() : codes.data());
+  }
+  write_sparse(context, file, tables, ids, tag, type);
+}
+
+}  // namespace barrio::io::detail

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "barrio/base/ids.hpp"
+#include "barrio/mesh/cell_type.hpp"
+#include "barrio/mesh/range.hpp"
+
+namespace barrio::mesh {
+
+/// What the values of a tag are.
+enum class TagType : std::uint8_t {
+  int32,
+  float64,
+  entity,  ///< an EntityCode
+  bytes,   ///< that nobody but the program that made them understands
+  bits,    ///< up to eight, in one byte
+};
+std::string_view name(TagType type) noexcept;
+
+/// How programs like to hold a tag; a hint that files keep.
+enum class TagStorage : std::uint8_t { bit, sparse, dense, mesh };
+
+/// An entity or a set of the whole mesh in one number, as a value of a tag: `code_of(dim, row)`, `code_of_set(set)`.
+enum class EntityCode : std::int64_t { none = -1 };
+constexpr EntityCode code_of(Dim dim, GlobalId row) noexcept {
+  return EntityCode{static_cast<std::int64_t>(value(dim)) << 60 | value(row)};
+}
+constexpr EntityCode code_of_set(std::int32_t set) noexcept { return EntityCode{std::int64_t{4} << 60 | set}; }
+constexpr bool is_set(EntityCode code) noexcept { return static_cast<std::int64_t>(code) >> 60 == 4; }
+/// Dimension of an entity. @pre neither a set nor none
+constexpr Dim dim_of(EntityCode code) noexcept { return Dim{static_cast<int>(static_cast<std::int64_t>(code) >> 60)}; }
+/// Row of an entity in its dimension, or place of a set.
+constexpr std::int64_t row_of(EntityCode code) noexcept {
+  return static_cast<std::int64_t>(code) & ((std::int64_t{1} << 60) - 1);
+}
+
+/// Definition of a tag; the same on every rank.
+struct TagInfo {
+  std::string name;
+  TagType type = TagType::int32;
+  int n_components = 1;  ///< numbers of a value; of bytes: how many; of bits: how many; 1 if lengths vary
+  bool length_varies = false;
+  TagStorage storage = TagStorage::dense;
+  std::vector<std::byte> default_value = {};  ///< of what has no value of its own; may be empty
+  std::vector<std::byte> mesh_value = {};     ///< the value on the mesh as a whole; may be empty
+
+  /// Bytes of a value, or of one component if lengths vary.
+  [[nodiscard]] std::size_t value_bytes() const noexcept;
+};
+
+/// Values of a tag on some items of a list, one after the other.
+struct TagItems {
+  std::vector<std::int64_t> offsets = {};  ///< of the values, in bytes; empty if all have the same length
+  std::vector<std::byte> bytes = {};
+
+  /// The value of the i-th item that has one. @param value_bytes  of the tag
+  [[nodiscard]] std::span<const std::byte> value(std::size_t i, std::size_t value_bytes) const& noexcept {
+    const std::size_t first = offsets.empty() ? i * value_bytes : static_cast<std::size_t>(offsets[i]);
+    const std::size_t end = offsets.empty() ? first + value_bytes : static_cast<std::size_t>(offsets[i + 1]);
+    return std::span<const std::byte>(bytes).subspan(first, end - first);
+  }
+  void add(std::span<const std::byte> value, bool length_varies);
+};
+
+/// Values on rows of one table, in this rank's slab.
+struct TagColumn {
+  std::int32_t block = -1;              ///< place in MeshTables::blocks; -1: vertices
+  bool is_dense = true;                 ///< every row has a value
+  std::vector<std::int32_t> rows = {};  ///< places in the slab of those that have one, ascending; empty if dense
+  TagItems items = {};
+};
+
+/// Values on sets; the same on every rank.
+struct TagOnSets {
+  std::vector<std::int32_t> sets = {};  ///< ascending
+  TagItems items = {};
+};
+
+/// A tag in tables.
+struct TagTable {
+  TagInfo info;
+  std::vector<TagColumn> columns = {};  ///< for the same tables, in the same way dense, on every rank
+  TagOnSets on_sets = {};
+};
+
+/// A tag in a distributed mesh.
+struct MeshTag {
+  /// Values on local entities of one dimension: on those of a range, by ascending local id; copies included.
+  struct Values {
+    Range entities;
+    TagItems items;
+  };
+  TagInfo info;
+  std::array<Values, 4> on;  ///< by dimension
+  TagOnSets on_sets;
+
+  /// The value of an entity: its own, else the tag's default, else nothing. Cost: O(runs of the range).
+  [[nodiscard]] std::span<const std::byte> value(Dim dim, LocalId id) const& noexcept;
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+};
+
+}  // namespace barrio::mesh
