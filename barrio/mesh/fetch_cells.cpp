@@ -45,7 +45,7 @@ struct ColumnsView {
   std::span<const Node> nodes;
   std::span<const SetRun> sets;
 
-  explicit ColumnsView(MessageReader& in)
+  explicit ColumnsView(MessageReader& in)  // moves on to the next block
       : rows(in.get<std::int32_t>()),
         parts(in.get<std::int32_t>()),
         sizes(in.get<std::int32_t>()),
@@ -173,6 +173,11 @@ void MeshBuilder::fetch_cells_with(EntityTable& table) {
       set_runs_[static_cast<std::size_t>(value(top))].push_back(
           {run.set, run.first + static_cast<std::int32_t>(first_place), run.count});
   };
+  std::size_t n_cells = static_cast<std::size_t>(std::ranges::count(to.of_row, self));
+  for (MessageReader in : readers)
+    for (std::size_t b = 0; b < kept_sets.size(); ++b) n_cells += ColumnsView<Node>(in).rows.size();
+  table.global_ids.reserve(with_room(n_cells));
+  out_.cell_parts.reserve(with_room(n_cells));
   at = 0;
   std::size_t n_blocks = 0;
   for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
@@ -205,8 +210,9 @@ void MeshBuilder::fetch_cells_with(EntityTable& table) {
   // A window of ids may cost as much memory as the cells do; ids that are spread wider are hashed.
   const auto window_limit = static_cast<std::int64_t>(2 * nodes.size() + 1024);
   index_ = detail::IdIndex(nodes, window_limit);
+  index_.reserve(with_room(index_.size()));
   n_used_ = index_.size();
-  table.nodes.reserve(nodes.size());
+  table.nodes.reserve(with_room(nodes.size()));
   for (const GlobalId node : nodes) table.nodes.push_back(LocalId{index_.find(node)});
 }
 

@@ -140,8 +140,10 @@ void MeshBuilder::resolve_vertices() {
   answers = {};
 
   // 4. Homes ascend with ids, so the answers stand in the order of places.
-  coordinates_.reserve(3 * wanted.size());
+  coordinates_.reserve(3 * with_room(wanted.size()));
+  sharers_at_.reserve(with_room(wanted.size()));
   sharers_at_.assign(wanted.size(), -1);
+  vertex_owners_.reserve(with_room(wanted.size()));
   vertex_owners_.assign(wanted.size(), me);
   std::size_t first_place = 0;
   const auto take = [&](std::span<const double> coordinates, std::span<const std::int32_t> shared,

@@ -68,6 +68,10 @@ class MeshBuilder {
   }
   /// Ranks that use a vertex homed here, ascending.
   [[nodiscard]] std::span<const Rank> users_of(GlobalId id) const;
+  /// Room for ghosts behind n own items, so that they come without moving what is there. It is not touched before.
+  [[nodiscard]] std::size_t with_room(std::size_t n) const noexcept {
+    return options_.ghost_layers > 0 ? n + n / 4 : n;
+  }
   [[nodiscard]] EntityTable& cells() { return out_.entities[static_cast<std::size_t>(value(out_.cell_dim))]; }
 
   mpi::Context& context_;

@@ -31,6 +31,8 @@ class IdIndex {
   /// The place of an id; a new one at the end if it has none yet.
   std::int32_t add(GlobalId id);
 
+  void reserve(std::size_t n) { ids_.reserve(n); }
+
   /// By place.
   [[nodiscard]] const std::vector<GlobalId>& ids() const& noexcept { return ids_; }
   [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
