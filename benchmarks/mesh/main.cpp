@@ -16,7 +16,9 @@ void run(Context& context, const bench::MeshOptions& options) {
   std::vector<bench::LoadFigures> all;
   for (const std::string& name : options.meshes)
     all.push_back(bench::measure_load(context, options, bench::provide_mesh(context, options, name)));
-  const Json document = bench::make_document(context, options, all);
+  std::optional<bench::JoinFigures> join;
+  if (options.has_join) join = bench::measure_join(context, options);
+  const Json document = bench::make_document(context, options, all, join);
   if (context.is_root())
     std::fputs((options.is_json ? document.dump(2) + "\n" : bench::to_text(document)).c_str(), stdout);
 }

@@ -16,6 +16,7 @@ struct MeshOptions {
   int ghost_layers = 1;
   int n_repeats = 5;
   std::string folder = ".";  ///< where the mesh files are, or are made
+  bool has_join = true;      ///< time the joining of four blocks too
   bool is_json = false;
 };
 

@@ -35,7 +35,8 @@ const LoadFigures* find(const std::vector<LoadFigures>& all, const std::string& 
 }
 
 /// Goals are stated for 2 ranks on 2 cores; those in seconds for meshes of a million.
-Json goals_of(mpi::Context& context, const MeshOptions& options, const std::vector<LoadFigures>& all) {
+Json goals_of(mpi::Context& context, const MeshOptions& options, const std::vector<LoadFigures>& all,
+              const std::optional<JoinFigures>& join) {
   Goals goals;
   if (context.size() != 2 || options.ghost_layers != 1) return goals.list();
   const bool is_million = options.millions == 1.0;
@@ -68,12 +69,14 @@ Json goals_of(mpi::Context& context, const MeshOptions& options, const std::vect
       goals.add("bricks.read", read, "s", 0.15);
     }
   }
+  if (join && is_million) goals.add("join.four_blocks", join->seconds, "s", 0.15);
   return goals.list();
 }
 
 }  // namespace
 
-Json make_document(mpi::Context& context, const MeshOptions& options, const std::vector<LoadFigures>& all) {
+Json make_document(mpi::Context& context, const MeshOptions& options, const std::vector<LoadFigures>& all,
+                   const std::optional<JoinFigures>& join) {
   Json document = mpi::document(context, "barrio.bench.mesh", 1);
   document["repeats"] = options.n_repeats;
   document["ghost_layers"] = options.ghost_layers;
@@ -102,7 +105,14 @@ Json make_document(mpi::Context& context, const MeshOptions& options, const std:
     meshes.push_back(one);
   }
   document["meshes"] = meshes;
-  document["goals"] = goals_of(context, options, all);
+  if (join) {
+    document["join"] = {{"blocks", 4},
+                        {"cells", join->n_cells},
+                        {"vertices_before", join->n_vertices_before},
+                        {"vertices", join->n_vertices},
+                        {"seconds", join->seconds}};
+  }
+  document["goals"] = goals_of(context, options, all, join);
   return document;
 }
 
@@ -122,6 +132,12 @@ std::string to_text(const Json& document) {
         1e3 * one["vertex_exchange_seconds"].get<double>(), 1e3 * one["cell_exchange_seconds"].get<double>());
     text += fmt::format("  all {} faces and {} edges: {:.4f} s\n", one["faces"].get<std::int64_t>(),
                         one["edges"].get<std::int64_t>(), one["all_sides_seconds"].get<double>());
+  }
+  if (document.contains("join")) {
+    const Json& join = document["join"];
+    text += fmt::format("join of 4 blocks: {} hexes, {} vertices of {}, {:.4f} s\n", join["cells"].get<std::int64_t>(),
+                        join["vertices"].get<std::int64_t>(), join["vertices_before"].get<std::int64_t>(),
+                        join["seconds"].get<double>());
   }
   for (const Json& goal : document["goals"]) {
     text += fmt::format("{:<9}{:<28}{:>9.4g} {} (goal {} {:g})\n", goal["met"].get<bool>() ? "met" : "NOT MET",

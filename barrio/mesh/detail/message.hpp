@@ -47,6 +47,7 @@ class MessageReader {
     at_ += sizeof n + MessageWriter::padded(n * sizeof(T));
     return {first, static_cast<std::size_t>(n)};
   }
+  [[nodiscard]] bool done() const noexcept { return at_ >= bytes_.size(); }
 
  private:
   std::span<const std::byte> bytes_;

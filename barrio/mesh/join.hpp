@@ -1,0 +1,70 @@
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "barrio/base/json.hpp"
+#include "barrio/mesh/tables.hpp"
+
+namespace barrio::mesh {
+
+/// What is asked of the joint between two pieces, if it is not what is asked of all.
+struct JointOptions {
+  int a;  ///< place in the list of pieces
+  int b;
+  double tolerance;  ///< model units
+};
+
+struct JoinOptions {
+  /// Vertices of different pieces become one if they are no farther apart, model units; < 0: 1e-8 of the diagonal of
+  /// all pieces together.
+  double tolerance = -1.0;
+  std::vector<JointOptions> joints = {};
+  /// Leave a joint open unless every vertex there has exactly one partner.
+  bool all_or_nothing = false;
+  /// Merge vertices of one piece too, as in a file whose parts were never merged. All its vertices are looked at then.
+  bool within_pieces = false;
+};
+
+/// What was found where two pieces meet: in the region that the boxes of both, grown by twice the tolerance, have in
+/// common. With a == b: within a piece, where vertices without a partner are the rule.
+struct Joint {
+  int a = 0;
+  int b = 0;
+  double tolerance = 0.0;
+  std::int64_t n_near = 0;       ///< vertices of both pieces in the region
+  std::int64_t n_matched = 0;    ///< those that have a partner in the other piece
+  std::int64_t n_ambiguous = 0;  ///< those that have more than one there
+  std::int64_t n_chained = 0;    ///< those merged with one that is not within the tolerance, through others
+  double widest_gap = 0.0;       ///< largest distance of partners
+  double nearest_miss = std::numeric_limits<double>::infinity();  ///< smallest distance that was just too large, up to
+                                                                  ///< twice the tolerance; infinity if there is none
+  bool is_joined = false;                                         ///< some vertices were merged
+  [[nodiscard]] std::int64_t n_unmatched() const noexcept { return a == b ? 0 : n_near - n_matched; }
+};
+
+struct JoinReport {
+  std::vector<Joint> joints;  ///< pairs of pieces whose regions meet, by (a, b)
+  std::int64_t n_vertices_before = 0;
+  std::int64_t n_vertices = 0;
+};
+Json to_json(const JoinReport& report);
+
+struct Joined {
+  MeshTables tables;
+  JoinReport report;
+};
+
+/// Merge pieces of a mesh by the positions of their vertices. Collective. The result does not depend on the rank count.
+///
+/// Vertices of different pieces within the tolerance become one: the one of the first piece, lowest row. Elements keep
+/// their order, piece after piece; blocks of one type become one. Sets of one kind, id and name become one, but for
+/// sets of geometry. Parts follow each other if all pieces have some, else there are none. Where a tag is on some
+/// pieces only, it is on those entities only; a merged vertex has the values of the one that stays.
+/// @throws AgreedError{usage} for no pieces, a joint of pieces that do not exist, or a tolerance that is not finite
+/// Cost: memory O(slab); the vertices near joints travel to homes by place in space, then as many messages as merged
+/// vertices. Source: Tautges et al. 2012, section V; here space is hashed, so no rank has more than its share.
+Joined join(mpi::Context& context, std::vector<MeshTables> pieces, const JoinOptions& options = {});
+
+}  // namespace barrio::mesh
