@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "barrio/base/error.hpp"
@@ -184,13 +185,25 @@ class SlabMail {
   /// count)
   template <class Pack>
   void send(std::int32_t table, const Slabs& slabs, std::int64_t first, std::int64_t count, Pack&& pack) {
+    send(table, slabs, first, count, pack, [&](std::size_t at, std::size_t n, std::size_t place) {
+      put(context_.rank(), table, place, n);
+      pack(messages_[context_.rank()], at, n);
+    });
+  }
+  /// The same, with rows that stay on this rank taken at once. @param keep  keep(first of these, count, place in the
+  /// slab)
+  template <class Pack, class Keep>
+  void send(std::int32_t table, const Slabs& slabs, std::int64_t first, std::int64_t count, Pack&& pack, Keep&& keep) {
     for (std::int64_t at = first; at < first + count;) {
       const Rank home = slabs.rank_of(at);
       const std::int64_t n = std::min(first + count, slabs.first(home + 1)) - at;
-      detail::MessageWriter& message = messages_[home];
-      const std::array<std::int64_t, 3> head{table, at - slabs.first(home), n};
-      message.put(std::span<const std::int64_t>(head));
-      pack(message, static_cast<std::size_t>(at - first), static_cast<std::size_t>(n));
+      const auto place = static_cast<std::size_t>(at - slabs.first(home));
+      if (home == context_.rank()) {
+        keep(static_cast<std::size_t>(at - first), static_cast<std::size_t>(n), place);
+      } else {
+        put(home, table, place, static_cast<std::size_t>(n));
+        pack(messages_[home], static_cast<std::size_t>(at - first), static_cast<std::size_t>(n));
+      }
       at += n;
     }
   }
@@ -198,23 +211,33 @@ class SlabMail {
   template <class Take>
   void deliver(Take&& take) {
     exchange::Parcels<std::byte> parcels;
+    const detail::MessageWriter own = std::move(messages_[context_.rank()]);  // stays where it is
+    messages_.erase(context_.rank());
+    std::size_t n_bytes = 0;
+    for (const auto& [rank, message] : messages_) n_bytes += message.bytes().size();
+    parcels.items.reserve(n_bytes);
     for (auto& [rank, message] : messages_) {
       parcels.add(rank, message.bytes());
       message = {};
     }
     messages_.clear();
     const auto received = exchange::route(context_, parcels, exchange::Route::automatic);
-    for (std::size_t p = 0; p < received.n_peers(); ++p) {
-      detail::MessageReader in(received.of(p));
-      while (!in.done()) {
+    const auto take_all = [&](std::span<const std::byte> message) {
+      for (detail::MessageReader in(message); !in.done();) {
         const auto head = in.get<std::int64_t>();
         take(static_cast<std::int32_t>(head[0]), static_cast<std::size_t>(head[1]), static_cast<std::size_t>(head[2]),
              in);
       }
-    }
+    };
+    take_all(own.bytes());
+    for (std::size_t p = 0; p < received.n_peers(); ++p) take_all(received.of(p));
   }
 
  private:
+  void put(Rank home, std::int32_t table, std::size_t place, std::size_t n) {
+    const std::array<std::int64_t, 3> head{table, static_cast<std::int64_t>(place), static_cast<std::int64_t>(n)};
+    messages_[home].put(std::span<const std::int64_t>(head));
+  }
   mpi::Context& context_;
   std::map<Rank, detail::MessageWriter> messages_;
 };
@@ -235,10 +258,15 @@ void move_vertices(mpi::Context& context, const std::vector<MeshTables>& pieces,
       kept.insert(kept.end(), &pieces[p].coordinates[3 * i], &pieces[p].coordinates[3 * i] + 3);
     }
     if (kept.empty()) continue;
-    mail.send(-1, out.vertices, first, static_cast<std::int64_t>(kept.size() / 3),
-              [&](detail::MessageWriter& message, std::size_t at, std::size_t n) {
-                message.put(std::span<const double>(kept).subspan(3 * at, 3 * n));
-              });
+    mail.send(
+        -1, out.vertices, first, static_cast<std::int64_t>(kept.size() / 3),
+        [&](detail::MessageWriter& message, std::size_t at, std::size_t n) {
+          message.put(std::span<const double>(kept).subspan(3 * at, 3 * n));
+        },
+        [&](std::size_t at, std::size_t n, std::size_t place) {
+          std::ranges::copy(std::span<const double>(kept).subspan(3 * at, 3 * n),
+                            out.coordinates.begin() + static_cast<std::ptrdiff_t>(3 * place));
+        });
   }
   mail.deliver([&](std::int32_t, std::size_t first, std::size_t, detail::MessageReader& in) {
     std::ranges::copy(in.get<double>(), out.coordinates.begin() + static_cast<std::ptrdiff_t>(3 * first));
@@ -259,6 +287,41 @@ void move_cells(mpi::Context& context, std::vector<MeshTables>& pieces, const Ne
   });
   const bool have_parts = std::ranges::all_of(pieces, [](const MeshTables& piece) { return piece.n_parts > 0; });
   const Dim top = out.top_dim();
+  std::vector<std::size_t> first_top(out.blocks.size(), 0);
+  std::size_t n_top = 0;
+  for (std::size_t b = 0; b < out.blocks.size(); ++b) {
+    CellBlock& block = out.blocks[b];
+    block.nodes.resize(block.rows.size(me) * static_cast<std::size_t>(block.nodes_per_cell));
+    if (topology(block.type).dim != top) continue;
+    first_top[b] = n_top;
+    n_top += block.rows.size(me);
+  }
+  if (have_parts) {
+    for (const MeshTables& piece : pieces) out.n_parts += piece.n_parts;
+    out.parts.resize(n_top);
+  }
+  // Blocks whose cells have any number of nodes are put together from pieces by their first rows.
+  struct Part {
+    std::size_t first;
+    std::vector<std::int64_t> sizes;
+    std::vector<GlobalId> nodes;
+  };
+  std::vector<std::vector<Part>> varying(out.blocks.size());
+  const auto take = [&](std::size_t b, std::size_t first, std::span<const std::int64_t> sizes, const auto& nodes,
+                        std::span<const std::int32_t> parts) {
+    CellBlock& block = out.blocks[b];
+    if (block.nodes_per_cell > 0) {
+      auto to =
+          block.nodes.begin() + static_cast<std::ptrdiff_t>(first * static_cast<std::size_t>(block.nodes_per_cell));
+      for (const auto node : nodes) *to++ = GlobalId{static_cast<std::int64_t>(node)};
+    } else {
+      Part& part = varying[b].emplace_back(Part{first, {sizes.begin(), sizes.end()}, {}});
+      for (const auto node : nodes) part.nodes.push_back(GlobalId{static_cast<std::int64_t>(node)});
+    }
+    if (!parts.empty()) std::ranges::copy(parts, out.parts.begin() + static_cast<std::ptrdiff_t>(first_top[b] + first));
+  };
+  // Nodes travel in 32 bits where they suffice for the mesh.
+  const bool is_narrow = out.vertices.n_rows <= std::numeric_limits<std::uint32_t>::max();
   std::int32_t first_part = 0;
   SlabMail mail(context);
   for (std::size_t p = 0; p < pieces.size(); ++p) {
@@ -273,58 +336,51 @@ void move_cells(mpi::Context& context, std::vector<MeshTables>& pieces, const Ne
       if (have_parts && is_top)
         for (std::size_t i = 0; i < n_here; ++i) parts.push_back(first_part + piece.parts[at_top + i]);
       if (is_top) at_top += n_here;
-      mail.send(static_cast<std::int32_t>(place.block), out.blocks[place.block].rows,
-                place.first + block.rows.first(me), static_cast<std::int64_t>(n_here),
-                [&](detail::MessageWriter& message, std::size_t at, std::size_t n) {
-                  std::vector<std::int64_t> sizes;
-                  std::size_t first_node = at * static_cast<std::size_t>(block.nodes_per_cell);
-                  std::size_t n_nodes = n * static_cast<std::size_t>(block.nodes_per_cell);
-                  if (block.nodes_per_cell == 0) {
-                    for (std::size_t i = at; i < at + n; ++i) sizes.push_back(block.offsets[i + 1] - block.offsets[i]);
-                    first_node = static_cast<std::size_t>(block.offsets[at]);
-                    n_nodes = static_cast<std::size_t>(block.offsets[at + n]) - first_node;
-                  }
-                  message.put(sizes);
-                  message.put(std::span<const GlobalId>(block.nodes).subspan(first_node, n_nodes));
-                  message.put(parts.empty() ? std::span<const std::int32_t>()
-                                            : std::span<const std::int32_t>(parts).subspan(at, n));
-                });
+      const auto parts_of = [&](std::size_t at, std::size_t n) {
+        return parts.empty() ? std::span<const std::int32_t>() : std::span<const std::int32_t>(parts).subspan(at, n);
+      };
+      const auto sizes_of = [&](std::size_t at, std::size_t n) {
+        std::vector<std::int64_t> sizes;
+        for (std::size_t i = at; block.nodes_per_cell == 0 && i < at + n; ++i)
+          sizes.push_back(block.offsets[i + 1] - block.offsets[i]);
+        return sizes;
+      };
+      const auto nodes_of = [&](std::size_t at, std::size_t n) {
+        const auto width = static_cast<std::size_t>(block.nodes_per_cell);
+        const std::size_t first = width > 0 ? at * width : static_cast<std::size_t>(block.offsets[at]);
+        const std::size_t end = width > 0 ? first + n * width : static_cast<std::size_t>(block.offsets[at + n]);
+        return std::span<const GlobalId>(block.nodes).subspan(first, end - first);
+      };
+      mail.send(
+          static_cast<std::int32_t>(place.block), out.blocks[place.block].rows, place.first + block.rows.first(me),
+          static_cast<std::int64_t>(n_here),
+          [&](detail::MessageWriter& message, std::size_t at, std::size_t n) {
+            message.put(sizes_of(at, n));
+            if (is_narrow) {
+              std::vector<std::uint32_t> nodes;
+              nodes.reserve(nodes_of(at, n).size());
+              for (const GlobalId node : nodes_of(at, n)) nodes.push_back(static_cast<std::uint32_t>(value(node)));
+              message.put(nodes);
+            } else {
+              message.put(nodes_of(at, n));
+            }
+            message.put(parts_of(at, n));
+          },
+          [&](std::size_t at, std::size_t n, std::size_t to) {
+            take(place.block, to, sizes_of(at, n), nodes_of(at, n), parts_of(at, n));
+          });
     }
     first_part += piece.n_parts;
   }
-  // Blocks whose cells have any number of nodes are put together from pieces by their first rows.
-  struct Part {
-    std::size_t first;
-    std::vector<std::int64_t> sizes;
-    std::vector<GlobalId> nodes;
-  };
-  std::vector<std::vector<Part>> varying(out.blocks.size());
-  std::vector<std::size_t> first_top(out.blocks.size(), 0);
-  std::size_t n_top = 0;
-  for (std::size_t b = 0; b < out.blocks.size(); ++b) {
-    CellBlock& block = out.blocks[b];
-    block.nodes.resize(block.rows.size(me) * static_cast<std::size_t>(block.nodes_per_cell));
-    if (topology(block.type).dim != top) continue;
-    first_top[b] = n_top;
-    n_top += block.rows.size(me);
-  }
-  if (have_parts) {
-    out.n_parts = first_part;
-    out.parts.resize(n_top);
-  }
   mail.deliver([&](std::int32_t table, std::size_t first, std::size_t, detail::MessageReader& in) {
-    const auto b = static_cast<std::size_t>(table);
-    CellBlock& block = out.blocks[b];
     const auto sizes = in.get<std::int64_t>();
-    const auto nodes = in.get<GlobalId>();
-    if (block.nodes_per_cell > 0) {
-      std::ranges::copy(nodes, block.nodes.begin() +
-                                   static_cast<std::ptrdiff_t>(first * static_cast<std::size_t>(block.nodes_per_cell)));
+    if (is_narrow) {
+      const auto nodes = in.get<std::uint32_t>();
+      take(static_cast<std::size_t>(table), first, sizes, nodes, in.get<std::int32_t>());
     } else {
-      varying[b].push_back({first, {sizes.begin(), sizes.end()}, {nodes.begin(), nodes.end()}});
+      const auto nodes = in.get<GlobalId>();
+      take(static_cast<std::size_t>(table), first, sizes, nodes, in.get<std::int32_t>());
     }
-    const auto parts = in.get<std::int32_t>();
-    if (!parts.empty()) std::ranges::copy(parts, out.parts.begin() + static_cast<std::ptrdiff_t>(first_top[b] + first));
   });
   for (std::size_t b = 0; b < out.blocks.size(); ++b) {
     CellBlock& block = out.blocks[b];
