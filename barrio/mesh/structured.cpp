@@ -1,0 +1,415 @@
+#include "barrio/mesh/structured.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/hash.hpp"
+#include "barrio/base/memory.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mesh/box.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::mesh {
+namespace {
+
+using Place = std::array<std::int64_t, 3>;
+
+constexpr RegionName structured_region{"mesh.structured"};
+constexpr std::array<std::string_view, 5> decomposition_names{"alljorkori", "alljkbal", "sqij", "sqjk", "sqijk"};
+constexpr int n_shift_tags = 27;
+
+std::int64_t cut(std::int64_t n, std::int64_t piece, std::int64_t n_pieces) { return n * piece / n_pieces; }
+
+/// Whether every box gets a cell.
+bool fits(const std::array<int, 3>& grid, const Place& n) {
+  for (std::size_t k = 0; k < 3; ++k)
+    if (grid[k] > n[k]) return false;
+  return true;
+}
+
+/// The best grid of as many boxes as there are ranks, or of as many fewer as it takes to find one.
+/// @param cost  of a grid; infinity for one that is not of the kind
+template <class Cost>
+std::array<int, 3> best_grid(int n_ranks, const Place& n, Cost&& cost) {
+  for (int boxes = n_ranks; boxes > 1; --boxes) {
+    std::array<int, 3> best{1, 1, 1};
+    double least = std::numeric_limits<double>::infinity();
+    for (int a = 1; a <= boxes; ++a) {
+      if (boxes % a != 0) continue;
+      for (int b = 1; b <= boxes / a; ++b) {
+        if (boxes / a % b != 0) continue;
+        const std::array<int, 3> grid{a, b, boxes / a / b};
+        if (!fits(grid, n)) continue;
+        if (const double here = cost(grid); here < least) {
+          least = here;
+          best = grid;
+        }
+      }
+    }
+    if (std::isfinite(least)) return best;
+  }
+  return {1, 1, 1};
+}
+
+std::array<int, 3> make_grid(Decomposition decomposition, int n_ranks, const Place& n) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  const auto square = [](int a, int b) { return static_cast<double>(std::abs(a - b)); };
+  switch (decomposition) {
+    case Decomposition::alljorkori:
+      for (const std::size_t axis : {std::size_t{1}, std::size_t{2}, std::size_t{0}}) {
+        std::array<int, 3> grid{1, 1, 1};
+        grid[axis] = n_ranks;
+        if (fits(grid, n)) return grid;
+      }
+      {
+        std::array<int, 3> grid{1, 1, 1};
+        const auto longest = static_cast<std::size_t>(std::ranges::max_element(n) - n.begin());
+        grid[longest] = static_cast<int>(n[longest]);
+        return grid;
+      }
+    case Decomposition::alljkbal:
+      return best_grid(n_ranks, n, [&](const std::array<int, 3>& g) {
+        return g[0] > 1 ? never
+                        : std::abs(std::log(static_cast<double>(g[1]) / g[2]) -
+                                   std::log(static_cast<double>(n[1]) / static_cast<double>(n[2])));
+      });
+    case Decomposition::sqij:
+      return best_grid(n_ranks, n, [&](const auto& g) { return g[2] > 1 ? never : square(g[0], g[1]); });
+    case Decomposition::sqjk:
+      return best_grid(n_ranks, n, [&](const auto& g) { return g[0] > 1 ? never : square(g[1], g[2]); });
+    case Decomposition::sqijk: break;
+  }
+  return best_grid(n_ranks, n, [&](const std::array<int, 3>& g) {
+    double surface = 0.0;
+    for (std::size_t k = 0; k < 3; ++k) surface += static_cast<double>(g[k]) / static_cast<double>(n[k]);
+    return surface;
+  });
+}
+
+}  // namespace
+
+IndexBox IndexBox::intersected(const IndexBox& other) const noexcept {
+  IndexBox both;
+  for (std::size_t k = 0; k < 3; ++k) {
+    both.low[k] = std::max(low[k], other.low[k]);
+    both.high[k] = std::max(both.low[k], std::min(high[k], other.high[k]));
+  }
+  return both;
+}
+
+IndexBox IndexBox::shifted(const std::array<std::int64_t, 3>& by) const noexcept {
+  IndexBox moved = *this;
+  for (std::size_t k = 0; k < 3; ++k) {
+    moved.low[k] += by[k];
+    moved.high[k] += by[k];
+  }
+  return moved;
+}
+
+std::string_view name(Decomposition decomposition) noexcept {
+  return decomposition_names[static_cast<std::size_t>(decomposition)];
+}
+
+Decomposition decomposition_of(std::string_view wanted) {
+  const auto at = std::ranges::find(decomposition_names, wanted);
+  if (at != decomposition_names.end()) return static_cast<Decomposition>(at - decomposition_names.begin());
+  const std::vector<std::string> known(decomposition_names.begin(), decomposition_names.end());
+  throw Error(ErrorCode::usage, {.subject = fmt::format("decomposition '{}'", wanted),
+                                 .cause = "is not known." + did_you_mean(wanted, known),
+                                 .remedy = fmt::format("use {}", fmt::join(known, ", "))});
+}
+
+StructuredMesh::StructuredMesh(mpi::Context& context, StructuredOptions options)
+    : context_(&context), options_(options), tags_(context.take_tags(n_shift_tags)) {
+  const Region region(context.trace(), structured_region);
+  const auto& n = options_.n;
+  const auto refuse = [](std::string subject, std::string cause, std::string remedy = "") {
+    throw AgreedError(ErrorCode::usage,
+                      {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
+  };
+  const std::string box = fmt::format("box of {} x {} x {} cells", n[0], n[1], n[2]);
+  if (n[0] < 1 || n[1] < 1 || n[2] < 1) refuse(box, "needs at least one cell along each axis");
+  if (static_cast<double>(n[0] + 1) * static_cast<double>(n[1] + 1) * static_cast<double>(n[2] + 1) > 1e17)
+    refuse(box, "has more vertices than can be numbered");
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!(std::isfinite(options_.low[k]) && std::isfinite(options_.high[k]) && options_.low[k] < options_.high[k]))
+      refuse(fmt::format("box from {} to {} along axis {}", options_.low[k], options_.high[k], k),
+             "needs finite corners, the lower one below the upper one");
+  }
+  if (options_.ghost_layers < 0)
+    refuse(fmt::format("{} ghost layers", options_.ghost_layers), "is not a number of layers");
+  grid_ = make_grid(options_.decomposition, context.size(), n);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::int64_t thinnest = n[k] / grid_[k];
+    if ((grid_[k] > 1 || options_.is_periodic[k]) && options_.ghost_layers > thinnest)
+      refuse(fmt::format("{} ghost layers", options_.ghost_layers),
+             fmt::format("are more than the {} cells that boxes have along axis {}", thinnest, k),
+             "ask for fewer layers or ranks, or another decomposition");
+  }
+  if (context.rank() < grid_[0] * grid_[1] * grid_[2]) {
+    own_ = box_of(place_of(context.rank()));
+    local_ = own_;
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (own_.low[k] > 0 || options_.is_periodic[k]) local_.low[k] -= options_.ghost_layers;
+      if (own_.high[k] < n[k] || options_.is_periodic[k]) local_.high[k] += options_.ghost_layers;
+    }
+  }
+  find_neighbours();
+}
+
+IndexBox StructuredMesh::box_of(const std::array<int, 3>& at) const noexcept {
+  IndexBox box;
+  for (std::size_t k = 0; k < 3; ++k) {
+    box.low[k] = cut(options_.n[k], at[k], grid_[k]);
+    box.high[k] = cut(options_.n[k], at[k] + 1, grid_[k]);
+  }
+  return box;
+}
+
+std::array<int, 3> StructuredMesh::place_of(Rank rank) const noexcept {
+  return {rank % grid_[0], rank / grid_[0] % grid_[1], rank / grid_[0] / grid_[1]};
+}
+
+Rank StructuredMesh::rank_at(const std::array<int, 3>& at) const noexcept {
+  return (at[2] * grid_[1] + at[1]) * grid_[0] + at[0];
+}
+
+IndexBox StructuredMesh::all_vertices() const noexcept {
+  IndexBox box = all_cells();
+  for (std::size_t k = 0; k < 3; ++k) box.high[k] += options_.is_periodic[k] ? 0 : 1;
+  return box;
+}
+
+IndexBox StructuredMesh::own_vertices() const noexcept {
+  IndexBox box = own_;
+  if (!own_.empty())
+    for (std::size_t k = 0; k < 3; ++k) box.high[k] += 1;
+  return box;
+}
+
+GlobalId StructuredMesh::cell_id(const Place& at) const noexcept {
+  Place wrapped = at;
+  for (std::size_t k = 0; k < 3; ++k) wrapped[k] = (at[k] + options_.n[k]) % options_.n[k];
+  return GlobalId{all_cells().place(wrapped)};
+}
+
+GlobalId StructuredMesh::vertex_id(const Place& at) const noexcept {
+  Place wrapped = at;
+  for (std::size_t k = 0; k < 3; ++k)
+    if (options_.is_periodic[k]) wrapped[k] = at[k] % options_.n[k];
+  return GlobalId{all_vertices().place(wrapped)};
+}
+
+std::array<double, 3> StructuredMesh::coordinates(const Place& vertex) const noexcept {
+  std::array<double, 3> x{};
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double t = static_cast<double>(vertex[k]) / static_cast<double>(options_.n[k]);
+    x[k] = options_.low[k] * (1.0 - t) + options_.high[k] * t;
+  }
+  return x;
+}
+
+std::array<std::int64_t, 8> StructuredMesh::corners(const Place& cell) const noexcept {
+  const IndexBox box = own_vertices();
+  const auto [i, j, k] = cell;
+  return {box.place({i, j, k}),
+          box.place({i + 1, j, k}),
+          box.place({i + 1, j + 1, k}),
+          box.place({i, j + 1, k}),
+          box.place({i, j, k + 1}),
+          box.place({i + 1, j, k + 1}),
+          box.place({i + 1, j + 1, k + 1}),
+          box.place({i, j + 1, k + 1})};
+}
+
+Rank StructuredMesh::rank_of_cell(Place cell) const noexcept {
+  std::array<int, 3> at{};
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::int64_t n = options_.n[k];
+    const std::int64_t i = (cell[k] + n) % n;
+    at[k] = static_cast<int>(i * grid_[k] / n);
+    while (i >= cut(n, at[k] + 1, grid_[k])) ++at[k];
+  }
+  return rank_at(at);
+}
+
+int StructuredMesh::sharers(const Place& vertex, std::array<Rank, 8>& ranks) const noexcept {
+  int n = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    Place cell{};
+    bool exists = true;
+    for (std::size_t k = 0; k < 3; ++k) {
+      cell[k] = vertex[k] - (corner >> k & 1);
+      exists = exists && (options_.is_periodic[k] || (cell[k] >= 0 && cell[k] < options_.n[k]));
+    }
+    if (!exists) continue;
+    const Rank rank = rank_of_cell(cell);
+    if (std::find(ranks.begin(), ranks.begin() + n, rank) == ranks.begin() + n)
+      ranks[static_cast<std::size_t>(n++)] = rank;
+  }
+  std::sort(ranks.begin(), ranks.begin() + n);
+  return n;
+}
+
+Rank StructuredMesh::owner(const Place& vertex) const noexcept {
+  std::array<Rank, 8> ranks{};
+  const int n = sharers(vertex, ranks);
+  if (n == 1) return ranks[0];
+  const std::uint64_t draw = Hash64().add(value(vertex_id(vertex))).value();
+  return ranks[draw % static_cast<std::uint64_t>(n)];
+}
+
+void StructuredMesh::find_neighbours() {
+  if (!own_.empty()) {
+    const std::array<int, 3> here = place_of(context_->rank());
+    const int reach = 1;  // boxes are no thinner than the ghosts are deep
+    for (int dk = -reach; dk <= reach; ++dk) {
+      for (int dj = -reach; dj <= reach; ++dj) {
+        for (int di = -reach; di <= reach; ++di) {
+          const std::array<int, 3> step{di, dj, dk};
+          std::array<int, 3> at{};
+          Place shift{};
+          bool exists = di != 0 || dj != 0 || dk != 0;
+          for (std::size_t k = 0; k < 3; ++k) {
+            at[k] = here[k] + step[k];
+            if (at[k] >= 0 && at[k] < grid_[k]) continue;
+            exists = exists && options_.is_periodic[k];
+            shift[k] = at[k] < 0 ? -options_.n[k] : options_.n[k];
+            at[k] = (at[k] + grid_[k]) % grid_[k];
+          }
+          if (!exists) continue;
+          const IndexBox theirs = box_of(at).shifted(shift);
+          IndexBox their_vertices = theirs;
+          IndexBox their_local = theirs;
+          for (std::size_t k = 0; k < 3; ++k) {
+            their_vertices.high[k] += 1;
+            // Seen from there, this rank's side is never the end of the index space, for this rank is there.
+            their_local.low[k] -= options_.ghost_layers;
+            their_local.high[k] += options_.ghost_layers;
+          }
+          neighbours_.push_back({rank_at(at), shift, own_vertices().intersected(their_vertices),
+                                 own_.intersected(their_local), local_.intersected(theirs)});
+        }
+      }
+    }
+    std::ranges::sort(neighbours_, {}, [](const Neighbour& one) { return std::tuple(one.rank, one.shift); });
+  }
+  // The handshake: each tells the others what it thinks they have; nothing else needs a message.
+  std::vector<Rank> ranks;
+  for (const Neighbour& neighbour : neighbours_)
+    if (neighbour.rank != context_->rank() && (ranks.empty() || ranks.back() != neighbour.rank))
+      ranks.push_back(neighbour.rank);
+  struct Claim {
+    IndexBox yours;
+    IndexBox mine;
+  };
+  exchange::Neighborhood hood(*context_, ranks);
+  auto round = hood.begin_round<Claim>();
+  for (const Rank rank : ranks) round.allocate(rank) = {box_of(place_of(rank)), own_};
+  round.close();
+  bool agrees = true;
+  for (const auto& [from, claim] : round.received())
+    agrees = agrees && claim.yours == own_ && claim.mine == box_of(place_of(from));
+  BARRIO_ASSERT(cheap, agrees && "ranks were given different boxes", context_->rank());
+}
+
+std::int64_t StructuredMesh::n_shared_vertices() const noexcept {
+  // All own vertices but those of the inside: shared ones lie on the sides that neighbours touch.
+  IndexBox inside = own_vertices();
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (own_.empty()) break;
+    const bool is_cut = grid_[k] > 1;
+    if (is_cut && (own_.low[k] > 0 || options_.is_periodic[k])) inside.low[k] += 1;
+    if (is_cut && (own_.high[k] < options_.n[k] || options_.is_periodic[k])) inside.high[k] -= 1;
+  }
+  return own_vertices().size() - inside.size();
+}
+
+std::vector<double> StructuredMesh::make_coordinates() const {
+  const IndexBox box = own_vertices();
+  std::vector<double> all(static_cast<std::size_t>(3 * box.size()));
+  std::array<std::vector<double>, 3> along;
+  for (std::size_t k = 0; k < 3; ++k)
+    for (std::int64_t i = box.low[k]; i < box.high[k]; ++i) along[k].push_back(coordinates({i, i, i})[k]);
+  double* to = all.data();
+  for (const double z : along[2]) {
+    for (const double y : along[1]) {
+      for (const double x : along[0]) {
+        *to++ = x;
+        *to++ = y;
+        *to++ = z;
+      }
+    }
+  }
+  return all;
+}
+
+MeshTables StructuredMesh::to_tables() const {
+  if (options_.is_periodic != std::array<bool, 3>{false, false, false}) {
+    throw AgreedError(ErrorCode::usage, {.subject = "tables of a periodic box",
+                                         .cause = "would need two places for one vertex",
+                                         .remedy = "make the box without periodic axes"});
+  }
+  MeshTables tables =
+      make_box(*context_, {.n = options_.n, .low = options_.low, .high = options_.high, .parts = grid_});
+  return tables;
+}
+
+void StructuredMesh::validate() const {
+  // Each pair compares digests of what both share; ghosts get the ids of their owners' cells.
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(local_.size()), -1);
+  for (std::int64_t c = 0; c < own_.size(); ++c)
+    ids[static_cast<std::size_t>(local_.place(own_.at(c)))] = value(cell_id(own_.at(c)));
+  exchange(std::span<std::int64_t>(ids));
+  std::vector<Rank> ranks;
+  for (const Neighbour& neighbour : neighbours_)
+    if (neighbour.rank != context_->rank() && (ranks.empty() || ranks.back() != neighbour.rank))
+      ranks.push_back(neighbour.rank);
+  const auto digest_with = [&](Rank other) {
+    std::uint64_t digest = 0;
+    const IndexBox box = own_vertices();
+    std::array<Rank, 8> sharers_of{};
+    for (const Neighbour& neighbour : neighbours_) {
+      if (neighbour.rank != other) continue;
+      for (std::int64_t v = 0; v < neighbour.shared_vertices.size(); ++v) {
+        const Place at = neighbour.shared_vertices.at(v);
+        const int n = sharers(at, sharers_of);
+        Hash64 hash;
+        hash.add(value(vertex_id(at))).add(static_cast<std::int64_t>(owner(at)));
+        for (int s = 0; s < n; ++s) hash.add(static_cast<std::int64_t>(sharers_of[static_cast<std::size_t>(s)]));
+        digest +=
+            box.contains(at) && std::find(sharers_of.begin(), sharers_of.begin() + n, other) != sharers_of.begin() + n
+                ? hash.value()
+                : 1;
+      }
+    }
+    return digest;
+  };
+  exchange::Neighborhood hood(*context_, ranks);
+  auto round = hood.begin_round<std::uint64_t>();
+  for (const Rank rank : ranks) round.allocate(rank) = digest_with(rank);
+  round.close();
+  std::string fault;
+  for (const auto& [from, digest] : round.received())
+    if (digest != digest_with(from)) fault = fmt::format("shared vertices differ from those of rank {}", from);
+  agree_after(*context_, [&] {
+    for (std::int64_t c = 0; c < local_.size() && fault.empty(); ++c)
+      if (ids[static_cast<std::size_t>(c)] != value(cell_id(local_.at(c))))
+        fault = fmt::format("local cell {} is not its owner's", c);
+    if (!fault.empty())
+      throw Error(
+          ErrorCode::internal,
+          {.subject = "structured mesh", .cause = fault, .remedy = "this is a bug in barrio, please report it"});
+  });
+}
+
+std::uint64_t StructuredMesh::memory_bytes() const noexcept { return sizeof *this + barrio::memory_bytes(neighbours_); }
+
+}  // namespace barrio::mesh

@@ -1,0 +1,146 @@
+#include "barrio/mesh/structured.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "barrio/mesh/mesh.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::mesh {
+namespace {
+
+using test::world;
+using Place = std::array<std::int64_t, 3>;
+
+constexpr std::array all_decompositions{Decomposition::alljorkori, Decomposition::alljkbal, Decomposition::sqij,
+                                        Decomposition::sqjk, Decomposition::sqijk};
+
+/// The general mesh resolves the same boxes by messages: it must come to the same sharers, owners and ids.
+TEST(Structured, SharingEqualsThatOfTheGeneralMesh) {
+  for (const Decomposition decomposition : all_decompositions) {
+    SCOPED_TRACE(name(decomposition));
+    const StructuredMesh blocks(world(), {.n = {9, 10, 11}, .decomposition = decomposition, .ghost_layers = 1});
+    blocks.validate();
+    const auto [a, b, c] = blocks.grid();
+    EXPECT_LE(a * b * c, world().size());
+    if (a * b * c < world().size()) continue;  // parts then go to ranks in slices
+    const Mesh mesh(world(), blocks.to_tables(), {.ghost_layers = 1});
+    ASSERT_EQ(static_cast<std::int64_t>(mesh.n_owned(Dim::volume)), blocks.own_cells().size());
+    EXPECT_EQ(static_cast<std::int64_t>(mesh.n_local(Dim::volume)), blocks.local_cells().size());
+    EXPECT_EQ(static_cast<std::int64_t>(mesh.vertices().shared.size()), blocks.n_shared_vertices());
+    std::map<GlobalId, std::pair<Rank, std::vector<Rank>>> expected;
+    for (std::size_t s = 0; s < mesh.vertices().shared.size(); ++s) {
+      const auto ranks = mesh.vertices().sharers_of(s);
+      const std::size_t v = index(mesh.vertices().shared[s]);
+      expected[mesh.vertices().global_ids[v]] = {mesh.vertices().owners[v], {ranks.begin(), ranks.end()}};
+    }
+    const IndexBox box = blocks.own_vertices();
+    for (std::int64_t v = 0; v < box.size(); ++v) {
+      std::array<Rank, 8> ranks{};
+      const int n = blocks.sharers(box.at(v), ranks);
+      const auto found = expected.find(blocks.vertex_id(box.at(v)));
+      if (found == expected.end()) {
+        EXPECT_EQ(n, 1);
+        EXPECT_EQ(blocks.owner(box.at(v)), world().rank());
+      } else {
+        EXPECT_EQ(found->second.second, std::vector<Rank>(ranks.begin(), ranks.begin() + n));
+        EXPECT_EQ(found->second.first, blocks.owner(box.at(v)));
+      }
+    }
+    // Corners and coordinates.
+    const std::vector<double> x = blocks.make_coordinates();
+    std::map<GlobalId, std::array<double, 3>> position;
+    for (std::size_t v = 0; v < mesh.vertices().size(); ++v)
+      for (std::size_t k = 0; k < 3; ++k)
+        position[mesh.vertices().global_ids[v]][k] = mesh.vertices().coordinates[3 * v + k];
+    for (std::size_t cell = 0; cell < mesh.cells().n_owned; ++cell) {
+      const Place at = blocks.all_cells().at(value(mesh.cells().global_ids[cell]));
+      const auto corners = blocks.corners(at);
+      const auto nodes = mesh.cells().nodes_of(cell);
+      for (std::size_t i = 0; i < 8; ++i) {
+        const GlobalId id = mesh.vertices().global_ids[index(nodes[i])];
+        EXPECT_EQ(blocks.vertex_id(box.at(corners[i])), id);
+        for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(x[static_cast<std::size_t>(3 * corners[i]) + k], position[id][k]);
+      }
+    }
+  }
+}
+
+TEST(Structured, GhostsHoldWhatTheirOwnersHaveAcrossPeriodicEndsToo) {
+  for (const Decomposition decomposition : all_decompositions) {
+    for (const std::array<bool, 3> is_periodic :
+         {std::array{false, false, false}, {true, false, false}, {true, true, true}}) {
+      for (const int layers : {0, 1}) {
+        const StructuredMesh blocks(
+            world(),
+            {.n = {8, 9, 10}, .is_periodic = is_periodic, .decomposition = decomposition, .ghost_layers = layers});
+        blocks.validate();
+        std::vector<double> values(static_cast<std::size_t>(2 * blocks.local_cells().size()), -1.0);
+        for (std::int64_t c = 0; c < blocks.own_cells().size(); ++c) {
+          const Place at = blocks.own_cells().at(c);
+          const auto place = static_cast<std::size_t>(2 * blocks.local_cells().place(at));
+          values[place] = static_cast<double>(value(blocks.cell_id(at)));
+          values[place + 1] = 0.5;
+        }
+        blocks.exchange(std::span<double>(values), 2);
+        for (std::int64_t c = 0; c < blocks.local_cells().size(); ++c) {
+          EXPECT_EQ(values[static_cast<std::size_t>(2 * c)],
+                    static_cast<double>(value(blocks.cell_id(blocks.local_cells().at(c)))));
+          EXPECT_EQ(values[static_cast<std::size_t>(2 * c + 1)], 0.5);
+        }
+      }
+    }
+  }
+}
+
+TEST(Structured, EveryCellAndVertexIsOwnedOnce) {
+  for (const Decomposition decomposition : all_decompositions) {
+    const StructuredMesh blocks(world(),
+                                {.n = {5, 6, 7}, .is_periodic = {false, true, false}, .decomposition = decomposition});
+    EXPECT_EQ(mpi::sum(world(), blocks.own_cells().size()), 5 * 6 * 7);
+    std::int64_t n_owned = 0;
+    const IndexBox box = blocks.own_vertices();
+    std::set<GlobalId> seen;  // a rank that holds all along a periodic axis has its ends twice
+    for (std::int64_t v = 0; v < box.size(); ++v)
+      if (blocks.owner(box.at(v)) == world().rank() && seen.insert(blocks.vertex_id(box.at(v))).second) ++n_owned;
+    EXPECT_EQ(mpi::sum(world(), n_owned), 6 * 6 * 8);
+  }
+}
+
+TEST(Structured, DecompositionsCutAsTheirNamesSay) {
+  const auto grid = [](Decomposition decomposition, Place n) {
+    return StructuredMesh(world(), {.n = n, .decomposition = decomposition}).grid();
+  };
+  const int p = world().size();
+  EXPECT_EQ(grid(Decomposition::alljorkori, {20, 20, 20}), (std::array{1, p, 1}));
+  if (p > 1) {
+    EXPECT_EQ(grid(Decomposition::alljorkori, {20, 1, 20}), (std::array{1, 1, p}));
+  }
+  EXPECT_EQ(grid(Decomposition::sqij, {20, 20, 20})[2], 1);
+  EXPECT_EQ(grid(Decomposition::sqjk, {20, 20, 20})[0], 1);
+  EXPECT_EQ(grid(Decomposition::alljkbal, {20, 20, 20})[0], 1);
+  if (p == 8) {
+    EXPECT_EQ(grid(Decomposition::sqijk, {20, 20, 20}), (std::array{2, 2, 2}));
+    EXPECT_EQ(grid(Decomposition::sqijk, {80, 4, 4}), (std::array{8, 1, 1}));
+    EXPECT_EQ(grid(Decomposition::alljkbal, {4, 60, 30}), (std::array{1, 4, 2}));
+    EXPECT_EQ(grid(Decomposition::sqjk, {4, 80, 20}), (std::array{1, 2, 4}));
+  }
+  EXPECT_EQ(grid(Decomposition::sqijk, {1, 1, 1}), (std::array{1, 1, 1})) << "ranks without a box are empty";
+  EXPECT_EQ(decomposition_of("sqjk"), Decomposition::sqjk);
+  EXPECT_THROW(static_cast<void>(decomposition_of("sqkj")), Error);
+}
+
+TEST(Structured, RefusesWhatMakesNoSense) {
+  EXPECT_THROW(StructuredMesh(world(), {.n = {0, 1, 1}}), AgreedError);
+  EXPECT_THROW(StructuredMesh(world(), {.n = {4, 4, 4}, .ghost_layers = -1}), AgreedError);
+  EXPECT_THROW(StructuredMesh(world(), {.n = {4, 4, 4}, .is_periodic = {true, false, false}, .ghost_layers = 5}),
+               AgreedError);
+  const StructuredMesh periodic(world(), {.n = {4, 4, 4}, .is_periodic = {true, false, false}});
+  EXPECT_THROW(static_cast<void>(periodic.to_tables()), AgreedError);
+}
+
+}  // namespace
+}  // namespace barrio::mesh
