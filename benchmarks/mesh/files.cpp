@@ -118,7 +118,7 @@ MeshFile provide_mesh(mpi::Context& context, const MeshOptions& options, const s
       .n_sides = n_faces + n_edges,
       .n_sets = options.n_parts + (has_volumes ? 64 + 6 + 729 : 7),
       .is_tets = box.tets};
-  int is_there = context.is_root() && std::filesystem::exists(file.path) ? 1 : 0;
+  int is_there = context.is_root() && !options.remakes && std::filesystem::exists(file.path) ? 1 : 0;
   mpi::broadcast(context, std::span(&is_there, 1));
   if (is_there != 0) return file;
   context.log().notice(fmt::format("making {}", file.path));

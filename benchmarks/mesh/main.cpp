@@ -13,12 +13,12 @@ namespace {
 using namespace barrio;
 
 void run(Context& context, const bench::MeshOptions& options) {
-  std::vector<bench::LoadFigures> all;
+  bench::MeshFigures figures;
   for (const std::string& name : options.meshes)
-    all.push_back(bench::measure_load(context, options, bench::provide_mesh(context, options, name)));
-  std::optional<bench::JoinFigures> join;
-  if (options.has_join) join = bench::measure_join(context, options);
-  const Json document = bench::make_document(context, options, all, join);
+    figures.loads.push_back(bench::measure_load(context, options, bench::provide_mesh(context, options, name)));
+  if (options.has_join) figures.join = bench::measure_join(context, options);
+  if (options.has_structured) figures.structured = bench::measure_structured(context, options);
+  const Json document = bench::make_document(context, options, figures);
   if (context.is_root())
     std::fputs((options.is_json ? document.dump(2) + "\n" : bench::to_text(document)).c_str(), stdout);
 }

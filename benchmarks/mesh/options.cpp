@@ -30,7 +30,9 @@ std::optional<MeshOptions> parse_mesh_options(mpi::Context& context, int argc, c
   app.add_option("--repeats", options.n_repeats, "Repetitions")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--folder", options.folder, "Where the mesh files are kept; those that are not there are made")
       ->capture_default_str();
+  app.add_flag("--remake", options.remakes, "Make mesh files that are there anew");
   app.add_flag("!--no-join", options.has_join, "Do not join four blocks of hexes");
+  app.add_flag("!--no-structured", options.has_structured, "Do not construct structured boxes");
   app.add_flag("--json", options.is_json, "Print one JSON document");
   try {
     app.parse(argc, argv);

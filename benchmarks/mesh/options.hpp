@@ -15,8 +15,10 @@ struct MeshOptions {
   int n_parts = 16;
   int ghost_layers = 1;
   int n_repeats = 5;
-  std::string folder = ".";  ///< where the mesh files are, or are made
-  bool has_join = true;      ///< time the joining of four blocks too
+  std::string folder = ".";    ///< where the mesh files are, or are made
+  bool remakes = false;        ///< make files that are there anew
+  bool has_join = true;        ///< time the joining of four blocks too
+  bool has_structured = true;  ///< time structured boxes too
   bool is_json = false;
 };
 

@@ -35,53 +35,58 @@ const LoadFigures* find(const std::vector<LoadFigures>& all, const std::string& 
 }
 
 /// Goals are stated for 2 ranks on 2 cores; those in seconds for meshes of a million.
-Json goals_of(mpi::Context& context, const MeshOptions& options, const std::vector<LoadFigures>& all,
-              const std::optional<JoinFigures>& join) {
+Json goals_of(mpi::Context& context, const MeshOptions& options, const MeshFigures& figures) {
+  const std::vector<LoadFigures>& all = figures.loads;
   Goals goals;
   if (context.size() != 2 || options.ghost_layers != 1) return goals.list();
   const bool is_million = options.millions == 1.0;
-  for (const LoadFigures& figures : all) {
-    const std::string& name = figures.file.name;
-    const auto n = static_cast<double>(figures.file.n_cells);
-    const double rate = n / figures.load_seconds / context.size();
+  for (const LoadFigures& load : all) {
+    const std::string& name = load.file.name;
+    const auto n = static_cast<double>(load.file.n_cells);
+    const double rate = n / load.load_seconds / context.size();
     if (name == "tets") goals.add("tets.load", rate / 1e6, "M elements/s/core", 5.0, true);
     if (name == "hexes") goals.add("hexes.load", rate / 1e6, "M elements/s/core", 2.0, true);
-    if (name == "tets") goals.add("tets.memory", static_cast<double>(figures.memory_bytes) / n, "B/tet", 40.0);
-    if (name == "hexes") goals.add("hexes.memory", static_cast<double>(figures.memory_bytes) / n, "B/hex", 90.0);
+    if (name == "tets") goals.add("tets.memory", static_cast<double>(load.memory_bytes) / n, "B/tet", 40.0);
+    if (name == "hexes") goals.add("hexes.memory", static_cast<double>(load.memory_bytes) / n, "B/hex", 90.0);
     if (!is_million) continue;
     if (name == "hexes") {
-      goals.add("hexes.resolve_vertices", phase(figures, "mesh.share"), "s", 0.05);
-      goals.add("hexes.ghost_layer", phase(figures, "mesh.ghosts"), "s", 0.02);
+      goals.add("hexes.resolve_vertices", phase(load, "mesh.share"), "s", 0.05);
+      goals.add("hexes.ghost_layer", phase(load, "mesh.ghosts"), "s", 0.02);
     }
     if (name == "tets" || name == "hexes")
-      goals.add(name + ".cell_exchange", 1e3 * figures.cell_exchange_seconds, "ms", 0.07);
-    if (name == "tets") goals.add("tets.all_faces_and_edges", figures.all_sides_seconds, "s", 0.3);
-    if (name == "hexes")
-      goals.add("hexes.resolve_all", phase(figures, "mesh.share") + figures.all_sides_seconds, "s", 0.4);
+      goals.add(name + ".cell_exchange", 1e3 * load.cell_exchange_seconds, "ms", 0.07);
+    if (name == "tets") goals.add("tets.all_faces_and_edges", load.all_sides_seconds, "s", 0.3);
+    if (name == "hexes") goals.add("hexes.resolve_all", phase(load, "mesh.share") + load.all_sides_seconds, "s", 0.4);
     if (name == "random-tets") {
-      goals.add("random-tets.load", figures.load_seconds, "s", 0.3);
-      goals.add("random-tets.cell_exchange", 1e3 * figures.cell_exchange_seconds, "ms", 0.2);
+      goals.add("random-tets.load", load.load_seconds, "s", 0.3);
+      goals.add("random-tets.cell_exchange", 1e3 * load.cell_exchange_seconds, "ms", 0.2);
       if (const LoadFigures* ordered = find(all, "tets"))
-        goals.add("random-tets.of_ordered", figures.load_seconds / ordered->load_seconds, "x", 3.0);
+        goals.add("random-tets.of_ordered", load.load_seconds / ordered->load_seconds, "x", 3.0);
     }
     if (name == "bricks") {
-      const double read = figures.load_seconds - phase(figures, "mesh.share") - phase(figures, "mesh.ghosts");
+      const double read = load.load_seconds - phase(load, "mesh.share") - phase(load, "mesh.ghosts");
       goals.add("bricks.read", read, "s", 0.15);
     }
   }
-  if (join && is_million) goals.add("join.four_blocks", join->seconds, "s", 0.15);
+  if (figures.join && is_million) goals.add("join.four_blocks", figures.join->seconds, "s", 0.15);
+  for (const StructuredFigures& one : figures.structured) {
+    if (!is_million) break;
+    const std::string id = "structured." + one.decomposition;
+    goals.add(id + ".implicit", 1e3 * one.implicit_seconds, "ms", 0.2);
+    goals.add(id + ".explicit", 1e3 * one.explicit_seconds, "ms", 5.0);
+    goals.add(id + ".explicit_memory", one.explicit_bytes_per_cell, "B/cell", 25.0);
+  }
   return goals.list();
 }
 
 }  // namespace
 
-Json make_document(mpi::Context& context, const MeshOptions& options, const std::vector<LoadFigures>& all,
-                   const std::optional<JoinFigures>& join) {
+Json make_document(mpi::Context& context, const MeshOptions& options, const MeshFigures& all) {
   Json document = mpi::document(context, "barrio.bench.mesh", 1);
   document["repeats"] = options.n_repeats;
   document["ghost_layers"] = options.ghost_layers;
   Json meshes = Json::array();
-  for (const LoadFigures& figures : all) {
+  for (const LoadFigures& figures : all.loads) {
     const auto n = static_cast<double>(figures.file.n_cells);
     Json one;
     one["name"] = figures.file.name;
@@ -105,14 +110,26 @@ Json make_document(mpi::Context& context, const MeshOptions& options, const std:
     meshes.push_back(one);
   }
   document["meshes"] = meshes;
-  if (join) {
+  if (all.join) {
     document["join"] = {{"blocks", 4},
-                        {"cells", join->n_cells},
-                        {"vertices_before", join->n_vertices_before},
-                        {"vertices", join->n_vertices},
-                        {"seconds", join->seconds}};
+                        {"cells", all.join->n_cells},
+                        {"vertices_before", all.join->n_vertices_before},
+                        {"vertices", all.join->n_vertices},
+                        {"seconds", all.join->seconds}};
   }
-  document["goals"] = goals_of(context, options, all, join);
+  Json structured = Json::array();
+  for (const StructuredFigures& one : all.structured) {
+    structured.push_back({{"decomposition", one.decomposition},
+                          {"cells", one.n_cells},
+                          {"shared_vertices", one.n_shared},
+                          {"implicit_seconds", one.implicit_seconds},
+                          {"explicit_seconds", one.explicit_seconds},
+                          {"general_seconds", one.general_seconds},
+                          {"implicit_bytes_per_cell", one.implicit_bytes_per_cell},
+                          {"explicit_bytes_per_cell", one.explicit_bytes_per_cell}});
+  }
+  document["structured"] = structured;
+  document["goals"] = goals_of(context, options, all);
   return document;
 }
 
@@ -138,6 +155,14 @@ std::string to_text(const Json& document) {
     text += fmt::format("join of 4 blocks: {} hexes, {} vertices of {}, {:.4f} s\n", join["cells"].get<std::int64_t>(),
                         join["vertices"].get<std::int64_t>(), join["vertices_before"].get<std::int64_t>(),
                         join["seconds"].get<double>());
+  }
+  for (const Json& one : document["structured"]) {
+    text += fmt::format(
+        "structured {:<10} {} cells, {} shared vertices: {:.4f} ms, with coordinates {:.4f} ms; the general mesh "
+        "{:.4f} ms\n",
+        one["decomposition"].get<std::string>(), one["cells"].get<std::int64_t>(),
+        one["shared_vertices"].get<std::int64_t>(), 1e3 * one["implicit_seconds"].get<double>(),
+        1e3 * one["explicit_seconds"].get<double>(), 1e3 * one["general_seconds"].get<double>());
   }
   for (const Json& goal : document["goals"]) {
     text += fmt::format("{:<9}{:<28}{:>9.4g} {} (goal {} {:g})\n", goal["met"].get<bool>() ? "met" : "NOT MET",

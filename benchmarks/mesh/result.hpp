@@ -7,12 +7,19 @@
 #include "barrio/base/json.hpp"
 #include "benchmarks/mesh/joining.hpp"
 #include "benchmarks/mesh/load.hpp"
+#include "benchmarks/mesh/structured.hpp"
 
 namespace barrio::bench {
 
-/// The document of a run: figures by mesh, and what was aimed at. Collective.
-Json make_document(mpi::Context& context, const MeshOptions& options, const std::vector<LoadFigures>& all,
-                   const std::optional<JoinFigures>& join);
+/// All that a run has measured.
+struct MeshFigures {
+  std::vector<LoadFigures> loads;
+  std::optional<JoinFigures> join;
+  std::vector<StructuredFigures> structured;
+};
+
+/// The document of a run: figures, and what was aimed at. Collective.
+Json make_document(mpi::Context& context, const MeshOptions& options, const MeshFigures& figures);
 
 /// A document as tables for people.
 std::string to_text(const Json& document);

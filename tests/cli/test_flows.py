@@ -27,6 +27,48 @@ class Flows(Case):
             },
         )
 
+    def test_model_of_64_volumes(self) -> None:
+        bricks = self.folder / "bricks.h5m"
+        made = at_ranks(
+            *("generate", "box", "--cells", 8, 9, 10, "--volumes", 4, 4, 4, "--blocks", 2, 2, 1),
+            *("--tets", "-o", bricks, "--json"),
+        )
+        self.assert_code(made, 0)
+        self.assertEqual(made.json()["parts"], 4)
+        sets = barrio("info", bricks, "--json").json()["sets"]
+        self.assertEqual((sets["material"], sets["geometry"], sets["neumann"]), (64, 729, 6))
+        loaded = at_ranks("load", bricks, "--ghosts", 2, "--validate", "--json").json()
+        faces = 2 * 5 * (8 * 9 + 8 * 10 + 9 * 10)
+        self.assertEqual(
+            loaded["counts"],
+            {"vertices": 990, "edges": 25 * 27, "faces": faces, "volumes": 4320},
+        )
+
+    def test_join(self) -> None:
+        left, right, fine, whole = (
+            self.folder / f"{name}.h5m" for name in ("left", "right", "fine", "whole")
+        )
+        for path, cells, low in ((left, 4, 0), (right, 4, 1), (fine, 5, 1)):
+            box = ("--cells", cells, cells, cells, "--low", low, 0, 0, "--high", low + 1, 1, 1)
+            self.assert_code(at_ranks("generate", "box", *box, "-o", path), 0)
+        outcome = at_ranks("join", left, right, "--tolerance", 1e-6, "-o", whole, "--json")
+        self.assert_code(outcome, 0)
+        report = outcome.json()["report"]
+        self.assertEqual((report["vertices_before"], report["vertices"]), (250, 225))
+        self.assertEqual(report["joints"][0]["unmatched"], 0)
+        self.assertEqual(barrio("info", whole, "--json").json()["vertices"], 225)
+        self.assert_code(at_ranks("load", whole, "--ghosts", 1, "--validate"), 0)
+
+        whole.unlink()
+        words = ("join", left, fine, "--tolerance", 1e-6, "-o", whole)
+        outcome = at_ranks(*words)
+        self.assert_code(outcome, 0)
+        self.assertIn("8 vertices have a partner, 53 have none", outcome.out)
+        outcome = at_ranks(*words, "--all-or-nothing", "--json")
+        self.assert_code(outcome, 4)
+        self.assertFalse(outcome.json()["report"]["joints"][0]["joined"])
+        self.assert_no_leftovers()
+
     def test_wing_partition_load_map(self) -> None:
         wing8, traffic, parts = (
             self.folder / name for name in ("wing8.h5m", "traffic.json", "parts.json")

@@ -142,6 +142,18 @@ class WrongCommandLines(Case):
         )
         self.expect(["load", WING, "--ghosts", -1], "-1 ghost layers")
         self.expect(
+            ["join", WING, WING, "--joint", "0:1", "-o", "x.h5m"],
+            "--joint 0:1: is not of the form A:B:TOLERANCE",
+        )
+        self.expect(
+            ["join", WING, WING, "--joint", "0:2:1e-3", "-o", "x.h5m"],
+            "joint of pieces 0 and 2: does not exist among 2 pieces",
+        )
+        self.expect(
+            ["generate", "box", "--volumes", 11, 1, 1, "-o", "x.h5m"],
+            "11 pieces along axis 0: are more than the 10 cells there",
+        )
+        self.expect(
             ["partition", WING, "-n", 4, "-m", "mets", "-o", "x.h5m"],
             "partitioner 'mets': is not known. Did you mean 'metis'?",
         )
