@@ -8,7 +8,10 @@ from pathlib import Path
 
 SOURCE = Path(os.environ["BARRIO_SOURCE"])
 # Pages, and the folders whose files they quote.
-QUOTES = {"docs/tutorial/neighbourhood-exchange.md": "examples/02-exchange"}
+QUOTES = {
+    "docs/tutorial/neighbourhood-exchange.md": "examples/02-exchange",
+    "docs/howto/my-mesh-in-my-solver.md": "examples/03-solver",
+}
 FENCED = re.compile(r"^```(cpp|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

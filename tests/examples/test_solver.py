@@ -1,0 +1,65 @@
+"""examples/03-solver on 1, 2 and 4 ranks, in C++ and Python: the same heat, and a file that VTK's own reader opens."""
+
+import os
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
+
+from barrio_case import MPIEXEC, WING, Case, Outcome, barrio, execute
+
+SOLVER = os.environ["BARRIO_SOLVER"]
+SCRIPT = Path(os.environ["BARRIO_SOURCE"]) / "examples" / "03-solver" / "solver.py"
+PYTHON = os.environ.get("BARRIO_PYTHON", "")
+PACKAGE = os.environ.get("BARRIO_PACKAGE", "")
+
+READ = """
+import sys
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkIOHDF import vtkHDFReader
+reader = vtkHDFReader()
+reader.SetFileName(sys.argv[1])
+reader.UpdateInformation()
+reader.SetStep(reader.GetNumberOfSteps() - 1)
+reader.Update()
+pieces = reader.GetOutputDataObject(0)
+grids = [pieces.GetPartition(i) for i in range(pieces.GetNumberOfPartitions())]
+heat = [vtk_to_numpy(grid.GetPointData().GetArray("heat")) for grid in grids]
+n_cells = sum(grid.GetNumberOfCells() for grid in grids)
+print(reader.GetNumberOfSteps(), n_cells, min(h.min() for h in heat) >= 0, max(h.max() for h in heat) <= 1)
+"""
+
+
+class Solver(Case):
+    def run_at(self, ranks: int, *words: object) -> Outcome:
+        outcome = execute(
+            [*MPIEXEC, "-n", str(ranks), *map(str, words)], environment={"PYTHONPATH": PACKAGE}
+        )
+        self.assert_code(outcome, 0)
+        return outcome
+
+    def test_the_same_heat_everywhere(self) -> None:
+        mesh = self.folder / "mesh.h5m"
+        self.assert_code(barrio("partition", WING, "-n", 4, "-o", mesh), 0)
+        lines = set()
+        for ranks in (1, 2, 4):
+            out = self.folder / f"heat{ranks}.vtkhdf"
+            lines.add(self.run_at(ranks, SOLVER, mesh, out).out)
+            self.assertTrue(out.exists())
+        if PYTHON:
+            for ranks in (1, 2, 4):
+                out = self.folder / f"python{ranks}.vtkhdf"
+                lines.add(self.run_at(ranks, PYTHON, SCRIPT, mesh, out).out)
+                read = execute([PYTHON, "-c", READ, str(out)])
+                self.assertEqual(read.out.split(), ["5", "4591", "True", "True"], str(read))
+        self.assertEqual(len(lines), 1, lines)
+        self.assertRegex(lines.pop(), r"^mean heat 0\.[0-9]{6} after 50 steps\n$")
+
+    def test_any_format_without_parts(self) -> None:
+        outcome = self.run_at(3, SOLVER, WING, self.folder / "heat.vtkhdf")
+        self.assertIn("after 50 steps", outcome.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
