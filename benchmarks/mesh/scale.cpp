@@ -1,0 +1,114 @@
+// What it costs a rank to resolve a mesh and to add ghosts, when ranks grow and each keeps a cube of as many cells:
+// messages, bytes and memory, counted. Builds for the simulator too, so for more ranks than a machine has cores.
+//
+//   barrio --ranks 8 exec build/release/bin/barrio-bench-mesh-scale --cells 6
+//   python3 benchmarks/mesh/simulate.py --ranks 64 256
+#include <fmt/format.h>
+
+#ifdef BARRIO_MPI_SMPI
+#undef exit  // the simulator's compiler defines it, and CLI11 has a member of that name
+#endif
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+
+#include "barrio/base/error.hpp"
+#include "barrio/mesh/box.hpp"
+#include "barrio/mesh/mesh.hpp"
+#include "barrio/mesh/sides.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/report.hpp"
+#include "barrio/mpi/run.hpp"
+
+namespace {
+
+using namespace barrio;
+
+/// What one rank has done since a moment before.
+class Meter {
+ public:
+  explicit Meter(Context& context) : context_(context), begin_(context.counters()), seconds_(MPI_Wtime()) {}
+
+  /// The most that any rank has done. Collective; is not counted itself.
+  [[nodiscard]] Json read() const {
+    const mpi::Counters end = context_.counters();
+    const double seconds = MPI_Wtime() - seconds_;
+    const auto most = [&](std::uint64_t after, std::uint64_t before) {
+      return mpi::max(context_, static_cast<std::int64_t>(after - before));
+    };
+    return Json{{"messages", most(end.messages_sent, begin_.messages_sent)},
+                {"bytes", most(end.bytes_sent, begin_.bytes_sent)},
+                {"collectives", most(end.collectives, begin_.collectives)},
+                {"seconds", mpi::max(context_, seconds)}};
+  }
+
+ private:
+  Context& context_;
+  mpi::Counters begin_;
+  double seconds_;
+};
+
+/// Three factors that are as near to each other as can be.
+std::array<int, 3> grid_of(int n_ranks) {
+  std::array<int, 3> best{n_ranks, 1, 1};
+  for (int a = 1; a <= n_ranks; ++a) {
+    for (int b = 1; n_ranks % a == 0 && b <= n_ranks / a; ++b) {
+      if (n_ranks / a % b != 0) continue;
+      const std::array<int, 3> grid{a, b, n_ranks / a / b};
+      if (grid[0] + grid[1] + grid[2] < best[0] + best[1] + best[2]) best = grid;
+    }
+  }
+  return best;
+}
+
+void run(Context& context, std::int64_t n, bool tets, int n_layers) {
+  const std::array<int, 3> grid = grid_of(context.size());
+  mesh::MeshTables tables =
+      mesh::make_box(context, {.n = {grid[0] * n, grid[1] * n, grid[2] * n}, .tets = tets, .parts = grid});
+  tables = mesh::reorder_by_part(context, std::move(tables));
+  mpi::barrier(context);
+  const Meter of_mesh(context);
+  const mesh::Mesh mesh(context, tables, {.ghost_layers = n_layers});
+  const Json mesh_cost = of_mesh.read();
+  mpi::barrier(context);
+  const Meter of_sides(context);
+  const mesh::Sides faces(mesh, mesh::Dim::face);
+  const Json sides_cost = of_sides.read();
+  mesh.validate();
+
+  Json document = mpi::document(context, "barrio.bench.mesh_scale", 1);
+  document["cells_per_rank"] = static_cast<std::int64_t>(mesh.n_owned(mesh::Dim::volume));
+  document["mesh"] = mesh_cost;
+  document["faces"] = sides_cost;
+  document["neighbours"] = mpi::max(context, static_cast<std::int64_t>(mesh.neighbours().size()));
+  document["ghosts"] = mpi::max(context, static_cast<std::int64_t>(mesh.n_ghost(mesh::Dim::volume)));
+  document["memory_bytes"] = mpi::max(context, static_cast<std::int64_t>(mesh.memory_bytes()));
+  document["checksum"] = fmt::format("{:016x}", mesh.checksum());
+  if (context.is_root()) std::fputs((document.dump() + "\n").c_str(), stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return barrio::run(argc, argv, [&](Context& context) {
+    CLI::App app{"Cost per rank of resolving a mesh and adding ghosts, each rank with a cube of as many cells"};
+    std::int64_t n = 6;
+    bool tets = false;
+    int n_layers = 1;
+    app.add_option("--cells", n, "Hexes along each edge of a rank's cube")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.add_flag("--tets", tets, "Cut each hex into six tets");
+    app.add_option("--ghosts", n_layers, "Layers of ghost cells")->check(CLI::NonNegativeNumber)->capture_default_str();
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::Success&) {
+      if (context.is_root()) std::fputs(app.help().c_str(), stdout);
+      return;
+    } catch (const CLI::ParseError& error) {
+      throw AgreedError(ErrorCode::usage,
+                        {.subject = "bench mesh scale", .cause = error.what(), .remedy = "see --help"});
+    }
+    run(context, n, tets, n_layers);
+  });
+}
