@@ -188,6 +188,11 @@ std::vector<H5mSetValue> read_h5m_set_tag(hid_t file, const H5mCatalog& catalog,
   if (std::find(tag->dense_on.begin(), tag->dense_on.end(), "sets") != tag->dense_on.end()) {
     const auto default_value = read_attribute(file, where, "default");
     const auto dense = read_integers(file, fmt::format("{}/sets/tags/{}", root, name));
+    if (static_cast<std::int64_t>(dense.size()) != catalog.n_sets)
+      throw Error(ErrorCode::bad_input,
+                  {.subject = fmt::format("{}/sets/tags/{}", root, name),
+                   .cause = fmt::format("has {} values for {} sets", dense.size(), catalog.n_sets),
+                   .remedy = "the file is damaged or was written wrongly"});
     for (std::size_t i = 0; i < dense.size(); ++i)
       if (default_value.size() != 1 || dense[i] != default_value[0]) values[static_cast<std::int64_t>(i)] = dense[i];
   }

@@ -89,9 +89,23 @@ void check_values(hid_t file, const std::string& path, const NativeValues& shape
   std::size_t n_numbers = found.n_numbers;
   for (std::size_t d = 1; d < sizes.size(); ++d) n_numbers *= static_cast<std::size_t>(sizes[d]);
   const bool is_other = shape.kind == NativeValues::Kind::other;  // there n_numbers may count bits
+  if (is_other && n_numbers != found.n_numbers) refuse("has several values in a row");
   if (found.kind != shape.kind || found.number_bytes != shape.number_bytes ||
       (!is_other && n_numbers != shape.n_numbers))
     refuse("has values of another type than the tag");
+}
+
+/// Check that a dataset is a list of so many integers. Local.
+void check_integers(hid_t file, const std::string& path, std::int64_t n) {
+  const auto sizes = files::extents(file, path);
+  if (sizes.size() == 1 && sizes[0] == n) {
+    files::check_size(file, path);
+    const NativeValues found = files::read_native(file, path, {0, 0});
+    if (found.kind == NativeValues::Kind::integer && found.n_numbers == 1) return;
+  }
+  throw Error(ErrorCode::bad_input, {.subject = path,
+                                     .cause = fmt::format("is no list of {} integers", n),
+                                     .remedy = "the file is damaged or was written wrongly"});
 }
 
 /// A value on its way from the sparse list to the home of its entity.
@@ -313,7 +327,14 @@ std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog,
     const std::string where = "/tstt/tags/" + tag.name;
     if (!files::has(file, where + "/type")) continue;
     const NativeValues shape = files::shape_of_type(file, where + "/type");
-    plan.info.type = type_of(shape, tag.type == "id", tag.type.starts_with("bit["));
+    const bool is_bits = tag.type.starts_with("bit[");
+    const bool is_integer = shape.kind == NativeValues::Kind::integer;
+    if ((tag.type == "id" && !is_integer) || (is_bits && tag.type != "id" && shape.number_bytes != 1))
+      throw Error(ErrorCode::bad_input,
+                  {.subject = where + "/type",
+                   .cause = "is no type that a tag may have: ids are integers, bits are eight at most",
+                   .remedy = "the file is damaged or was written wrongly"});
+    plan.info.type = type_of(shape, tag.type == "id", is_bits);
     plan.info.length_varies = tag.is_variable;
     plan.info.n_components =
         static_cast<int>(plan.info.type == TagType::bytes ? shape.number_bytes * shape.n_numbers : shape.n_numbers);
@@ -332,15 +353,9 @@ std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog,
     plan.dense_on = tag.dense_on;
     if (plan.info.length_varies && !plan.dense_on.empty())
       throw Error(ErrorCode::bad_input, {.subject = where, .cause = "has values of varying length in a table"});
+    if (plan.n_sparse > 0) check_integers(file, where + "/id_list", plan.n_sparse);
     if (plan.n_sparse > 0) check_values(file, where + "/values", shape, plan.info.length_varies ? -1 : plan.n_sparse);
-    if (plan.n_sparse > 0 && plan.info.length_varies) {
-      const auto lengths = files::extents(file, where + "/var_indices");
-      if (lengths.size() != 1 || lengths[0] != plan.n_sparse)
-        throw Error(ErrorCode::bad_input,
-                    {.subject = where + "/var_indices",
-                     .cause = fmt::format("does not have one number for each of {} values", plan.n_sparse),
-                     .remedy = "the file is damaged or was written wrongly"});
-    }
+    if (plan.n_sparse > 0 && plan.info.length_varies) check_integers(file, where + "/var_indices", plan.n_sparse);
     for (const std::string& table : plan.dense_on) {
       const auto group = std::ranges::find(catalog.groups, table, &files::H5mGroup::name);
       const bool is_group = group != catalog.groups.end();
@@ -363,26 +378,41 @@ void share(mpi::Context& context, std::vector<TagPlan>& plans) {
     for (const Json& number : numbers) bytes.push_back(static_cast<std::byte>(number.get<int>()));
     return bytes;
   };
+  const auto bytes_of = [](const std::string& text) {
+    const auto bytes = std::as_bytes(std::span(text));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  const auto as_text = [&](const Json& numbers) {
+    std::string text;
+    for (const std::byte byte : as_bytes(numbers)) text += std::to_integer<char>(byte);
+    return text;
+  };
   Json all = Json::array();
   for (const TagPlan& plan : plans) {
-    std::vector<std::byte> name(plan.info.name.size());  // any bytes, not only text
-    std::memcpy(name.data(), plan.info.name.data(), name.size());
-    all.push_back({as_numbers(name), static_cast<int>(plan.info.type), plan.info.n_components, plan.info.length_varies,
-                   static_cast<int>(plan.info.storage), as_numbers(plan.info.default_value),
-                   as_numbers(plan.info.mesh_value), plan.path, plan.n_sparse, plan.dense_on});
+    // Names in the file may be any bytes, not only text.
+    std::vector<std::vector<int>> dense_on;
+    for (const std::string& table : plan.dense_on) dense_on.push_back(as_numbers(bytes_of(table)));
+    all.push_back({as_numbers(bytes_of(plan.info.name)), static_cast<int>(plan.info.type), plan.info.n_components,
+                   plan.info.length_varies, static_cast<int>(plan.info.storage), as_numbers(plan.info.default_value),
+                   as_numbers(plan.info.mesh_value), as_numbers(bytes_of(plan.path)), plan.n_sparse, dense_on});
   }
   std::string text = context.is_root() ? all.dump(-1, ' ', true, Json::error_handler_t::replace) : "";
   mpi::broadcast(context, text);
   if (context.is_root()) return;
   plans.clear();
   for (const Json& one : Json::parse(text)) {
-    const std::vector<std::byte> name = as_bytes(one[0]);
-    plans.push_back(
-        {{std::string(reinterpret_cast<const char*>(name.data()), name.size()), static_cast<TagType>(one[1].get<int>()),
-          one[2], one[3], static_cast<TagStorage>(one[4].get<int>()), as_bytes(one[5]), as_bytes(one[6])},
-         one[7],
-         one[8],
-         one[9].get<std::vector<std::string>>()});
+    TagPlan plan;
+    plan.info = {.name = as_text(one[0]),
+                 .type = static_cast<TagType>(one[1].get<int>()),
+                 .n_components = one[2],
+                 .length_varies = one[3],
+                 .storage = static_cast<TagStorage>(one[4].get<int>()),
+                 .default_value = as_bytes(one[5]),
+                 .mesh_value = as_bytes(one[6])};
+    plan.path = as_text(one[7]);
+    plan.n_sparse = one[8];
+    for (const Json& table : one[9]) plan.dense_on.push_back(as_text(table));
+    plans.push_back(std::move(plan));
   }
 }
 

@@ -122,6 +122,11 @@ struct Link {
   std::int64_t position;  // -1 if the outer one is not ordered
 };
 
+/// Whether a set keeps the order of its contents. Pairs of ids and counts have none.
+bool is_list(std::int64_t flags) {
+  return (flags & files::H5mSetList::ordered) != 0 && (flags & files::H5mSetList::ranged) == 0;
+}
+
 /// The contents of sets, read in slabs: each rank turns its piece into runs of rows.
 struct Contents {
   std::vector<std::pair<std::int64_t, SetRows>> runs;  // set -> rows; SetRows::set is not used yet
@@ -149,7 +154,7 @@ struct Contents {
       for (; at < end; at += is_ranged ? 2 : 1) {
         const auto place = static_cast<std::size_t>(at - first);
         const std::int64_t n = is_ranged && place + 1 < entries.size() ? entries[place + 1] : 1;
-        const bool is_ordered = (plan.list.flags[set] & files::H5mSetList::ordered) != 0 && !is_ranged;
+        const bool is_ordered = is_list(plan.list.flags[set]);
         take(static_cast<std::int64_t>(set), entries[place], n, is_ordered ? at - begin : -1, ids);
       }
       at = std::max(at, end);
@@ -259,7 +264,7 @@ std::vector<std::int32_t> make_sets(const Plan& plan, const Contents& contents, 
       info.geometry_dim = roles[0].geometry_dim;
       info.more_roles.assign(roles.begin() + 1, roles.end());
     }
-    info.is_ordered = (plan.list.flags[s] & files::H5mSetList::ordered) != 0;
+    info.is_ordered = is_list(plan.list.flags[s]);
     info.tracks_members = (plan.list.flags[s] & files::H5mSetList::tracking) != 0;
     place_of[s] = static_cast<std::int32_t>(tables.sets.size());
     tables.sets.push_back(std::move(info));

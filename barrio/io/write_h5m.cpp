@@ -92,9 +92,49 @@ std::vector<std::int64_t> highest_below(mpi::Context& context, const std::vector
   return highest;
 }
 
-/// The set table and its contents. Memory O(sets x blocks) on each rank.
+/// Number what an ordered set holds 0, 1, 2, ...: where a file named what it does not have, positions are left out.
+/// Collective. Each ordered set is put in order by one rank, which sees its runs, not its members.
+void close_holes(mpi::Context& context, const MeshTables& tables, std::vector<Run>& runs) {
+  struct Piece {
+    std::int64_t set;
+    std::int64_t position;
+    std::int64_t count;
+  };
+  const auto is_ordered = [&](const Run& run) {
+    return run.set >= tables.n_parts && tables.sets[static_cast<std::size_t>(run.set - tables.n_parts)].is_ordered;
+  };
+  std::vector<Rank> to;
+  std::vector<Piece> pieces;
+  for (const Run& run : runs) {
+    if (!is_ordered(run)) continue;
+    to.push_back(static_cast<Rank>(run.set % context.size()));
+    pieces.push_back({run.set, run.position, run.count});
+  }
+  const std::vector<std::size_t> sent = exchange::detail::order_by_rank(to);
+  const auto asked = exchange::route(context, exchange::pack_by_rank<Piece>(to, pieces));
+  std::vector<std::size_t> order(asked.items.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t i) { return std::tuple(asked.items[i].set, asked.items[i].position); });
+  exchange::Parcels<std::int64_t> answers{asked.peers, asked.offsets, std::vector<std::int64_t>(order.size())};
+  std::int64_t next = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Piece& piece = asked.items[order[i]];
+    if (i == 0 || asked.items[order[i - 1]].set != piece.set) next = 0;
+    answers.items[order[i]] = next;
+    next += piece.count;
+  }
+  const std::vector<std::int64_t> positions = exchange::route(context, answers).items;
+  std::vector<std::int64_t> position_of(sent.size());
+  for (std::size_t i = 0; i < sent.size(); ++i) position_of[sent[i]] = positions[i];
+  std::size_t at = 0;
+  for (Run& run : runs)
+    if (is_ordered(run)) run.position = position_of[at++];
+}
+
+/// The set table and its contents. Memory O((sets + parts) x blocks) on each rank.
 void write_sets(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids) {
-  const std::vector<Run> runs = collect_runs(context, tables, ids);
+  std::vector<Run> runs = collect_runs(context, tables, ids);
   const auto n_parts = static_cast<std::size_t>(tables.n_parts);
   const std::size_t n_sets = n_parts + tables.sets.size();
   const std::size_t n_tables = 2 + tables.blocks.size();
@@ -150,6 +190,7 @@ void write_sets(mpi::Context& context, FileWriter& file, const MeshTables& table
   }
   std::vector<std::int64_t> start_of_set(n_sets);
   for (std::size_t s = 0; s < n_sets; ++s) start_of_set[s] = place[s * n_tables];
+  close_holes(context, tables, runs);
   mpi::exclusive_sum(context, std::span<std::int64_t>(mine));
   for (std::size_t k = 0; k < place.size(); ++k) place[k] += mine[k];
 

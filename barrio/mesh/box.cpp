@@ -176,6 +176,10 @@ void check(const BoxOptions& options, int n_ranks) {
   if (has_parts && std::ranges::min(options.parts) < 1)
     refuse(fmt::format("{} x {} x {} parts", options.parts[0], options.parts[1], options.parts[2]),
            "is not a number of parts along each axis", "ask for 1 or more along each");
+  const auto& parts = options.parts;
+  if (static_cast<double>(parts[0]) * parts[1] * parts[2] > static_cast<double>(INT32_MAX))
+    refuse(fmt::format("{} x {} x {} parts", parts[0], parts[1], parts[2]), "are more than can be numbered",
+           "ask for fewer");
   // Every rank holds the list of pieces.
   constexpr double most_volumes = 1e6;
   const auto& v = options.volumes;

@@ -119,7 +119,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table) {
       if (static_cast<std::int32_t>(p) == self) continue;
       columns[p].rows.reserve(static_cast<std::size_t>(n_rows[p]));
       columns[p].parts.reserve(static_cast<std::size_t>(n_rows[p]));
-      columns[p].nodes.reserve(static_cast<std::size_t>(n_rows[p] * block.nodes_per_cell));
+      columns[p].nodes.reserve(static_cast<std::size_t>(n_rows[p]) * static_cast<std::size_t>(block.nodes_per_cell));
     }
     const std::vector<detail::HomeRun>& runs = home_runs_.of_blocks[b];
     std::vector<std::int32_t> place_of_row(runs.empty() ? 0 : n);  // among the rows that go the same way

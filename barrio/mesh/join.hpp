@@ -60,11 +60,14 @@ struct Joined {
 ///
 /// Vertices of different pieces within the tolerance become one: the one of the first piece, lowest row. Elements keep
 /// their order, piece after piece; blocks of one type become one. Sets of one kind, id and name become one, but for
-/// sets of geometry. Parts follow each other if all pieces have some, else there are none. Where a tag is on some
-/// pieces only, it is on those entities only; a merged vertex has the values of the one that stays.
-/// @throws AgreedError{usage} for no pieces, a joint of pieces that do not exist, or a tolerance that is not finite
-/// Cost: memory O(slab); the vertices near joints travel to homes by place in space, then as many messages as merged
-/// vertices. Source: Tautges et al. 2012, section V; here space is hashed, so no rank has more than its share.
+/// sets of geometry, ordered sets, and sets without a meaning or a name. Parts follow each other if all pieces have
+/// some, else there are none. Where a tag is on some pieces only, it is on those entities only; a merged vertex has the
+/// values of the one that stays.
+/// @throws AgreedError{usage} for no pieces, a joint of pieces that do not exist, or a tolerance that is not finite;
+/// {bad_input} if a tag is not of the same type in all pieces
+/// Cost: memory O(slab and the values of tags on it); the vertices near joints travel to homes by place in space.
+/// A tolerance wider than cells merges chains of vertices, and long chains cost the square of their length.
+/// Source: Tautges et al. 2012, section V; here space is hashed, so no rank has more than its share.
 Joined join(mpi::Context& context, std::vector<MeshTables> pieces, const JoinOptions& options = {});
 
 }  // namespace barrio::mesh

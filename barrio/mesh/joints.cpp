@@ -123,7 +123,8 @@ void Joints::find_joints(const JoinOptions& options) {
     }
   }
   // Cells of space wide enough that few vertices reach into others, and not so narrow that their numbers overflow.
-  grid_ = std::max({8.0 * widest_tolerance_, 1e-12 * diagonal, std::numeric_limits<double>::min()});
+  grid_ = diagonal > 0.0 ? std::max(8.0 * widest_tolerance_, 1e-12 * diagonal) : 1.0 + widest_tolerance_;
+  for (std::size_t k = 0; k < 3; ++k) corner_[k] = std::isfinite(all[k]) ? all[k] : 0.0;
 }
 
 std::vector<Joints::Match> Joints::find_matches() {
@@ -162,9 +163,10 @@ std::vector<Joints::Match> Joints::find_matches() {
       std::array<std::int64_t, 3> high{};
       std::array<std::int64_t, 3> inside{};
       for (std::size_t k = 0; k < 3; ++k) {
-        low[k] = static_cast<std::int64_t>(std::floor((x[k] - 2.0 * widest_tolerance_) / grid_));
-        high[k] = static_cast<std::int64_t>(std::floor((x[k] + 2.0 * widest_tolerance_) / grid_));
-        inside[k] = static_cast<std::int64_t>(std::floor(x[k] / grid_));
+        const double at = x[k] - corner_[k];  // far from the origin places would not fit their numbers
+        low[k] = static_cast<std::int64_t>(std::floor((at - 2.0 * widest_tolerance_) / grid_));
+        high[k] = static_cast<std::int64_t>(std::floor((at + 2.0 * widest_tolerance_) / grid_));
+        inside[k] = static_cast<std::int64_t>(std::floor(at / grid_));
       }
       for (std::int64_t a = low[0]; a <= high[0]; ++a) {
         for (std::int64_t b = low[1]; b <= high[1]; ++b) {

@@ -38,12 +38,14 @@ bool fits(const std::array<int, 3>& grid, const Place& n) {
 /// @param cost  of a grid; infinity for one that is not of the kind
 template <class Cost>
 std::array<int, 3> best_grid(int n_ranks, const Place& n, Cost&& cost) {
-  for (int boxes = n_ranks; boxes > 1; --boxes) {
+  // There are no more boxes than cells; each step tries the divisors of one number.
+  const double n_cells = static_cast<double>(n[0]) * static_cast<double>(n[1]) * static_cast<double>(n[2]);
+  for (int boxes = static_cast<int>(std::min(static_cast<double>(n_ranks), n_cells)); boxes > 1; --boxes) {
     std::array<int, 3> best{1, 1, 1};
     double least = std::numeric_limits<double>::infinity();
     for (int a = 1; a <= boxes; ++a) {
       if (boxes % a != 0) continue;
-      for (int b = 1; b <= boxes / a; ++b) {
+      for (int b = 1; b <= boxes / a && a <= n[0]; ++b) {
         if (boxes / a % b != 0) continue;
         const std::array<int, 3> grid{a, b, boxes / a / b};
         if (!fits(grid, n)) continue;

@@ -190,6 +190,7 @@ void StructuredMesh::exchange(std::span<T> values, int n_components) const {
   }
   mpi::wait_all(requests, context_->wait_policy());
   for (std::size_t i = 0; i < n; ++i) {
+    if (in[i].empty()) continue;
     const T* from = in[i].data();
     for_each_row(neighbours_[i].receive_cells, [&](std::size_t first, std::size_t count) {
       std::copy(from, from + count, &values[first]);

@@ -158,6 +158,30 @@ TEST(BadH5m, TypesDoNotFit) {
              [](const fs::path& p) { test::set_type(p, "/tstt/elements/Hex8", "Polyhedron"); });
 }
 
+TEST(BadH5m, TagsDoNotFit) {
+  // The box has 7 named sets and 4 parts.
+  const std::string name = "/tstt/tags/NAME/";
+  damage_box("id_pairs", "is no list of 7 integers",
+             [&](const fs::path& p) { test::replace(p, name + "id_list", {7, 2}, false); });
+  damage_box("id_reals", "does not hold integers",
+             [&](const fs::path& p) { test::replace(p, name + "id_list", {7}, true); });
+  damage_box("few_values", "has 3 rows, expected are 7",
+             [&](const fs::path& p) { test::replace(p, name + "values", {3}, false); });
+  damage_box("other_values", "has values of another type than the tag",
+             [&](const fs::path& p) { test::replace(p, name + "values", {7}, false); });
+  damage_box("no_values", "is missing in the file", [&](const fs::path& p) { test::remove_link(p, name + "values"); });
+  damage_box("dense_values", "has 5 rows, expected are 60",
+             [&](const fs::path& p) { test::replace(p, "/tstt/elements/Hex8/tags/NAME", {5}, false); });
+  damage_box("parts", "has 99 values for 11 sets",
+             [&](const fs::path& p) { test::replace(p, "/tstt/sets/tags/PARALLEL_PARTITION", {99}, false); });
+}
+
+TEST(BadH5m, NamesOfTagsMayBeAnyBytes) {
+  const std::string found = verdict_after(
+      box(), "latin.h5m", [](const fs::path& p) { test::rename(p, "/tstt/tags/NAME", "/tstt/tags/NA\xE9 \x01"); });
+  EXPECT_EQ(found, "sound");
+}
+
 TEST(BadH5m, SetsPointOutside) {
   const auto list = "/tstt/sets/list";
   damage_box("beyond", "set 10 points outside the contents of sets",

@@ -171,6 +171,33 @@ void make_polygons(const std::filesystem::path& path, const std::string& group) 
   set_type(path, group, "Polygon");
 }
 
+void replace(const std::filesystem::path& file, const std::string& path, const std::vector<long>& sizes, bool is_real) {
+  const hid_t open = sure(H5Fopen(file.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), file.string());
+  const hid_t links = sure(H5Pcreate(H5P_LINK_CREATE), path);
+  H5Pset_create_intermediate_group(links, 1);
+  const std::string group = path.substr(0, path.rfind('/'));
+  if (H5Lexists(open, group.c_str(), H5P_DEFAULT) > 0 && H5Lexists(open, path.c_str(), H5P_DEFAULT) > 0)
+    sure(H5Ldelete(open, path.c_str(), H5P_DEFAULT), path);
+  const std::vector<hsize_t> extents(sizes.begin(), sizes.end());
+  const hid_t space = sure(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), path);
+  const hid_t type = is_real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT32;
+  const hid_t dataset = sure(H5Dcreate2(open, path.c_str(), type, space, links, H5P_DEFAULT, H5P_DEFAULT), path);
+  std::size_t n = 8;
+  for (const hsize_t size : extents) n *= size;
+  const std::vector<char> zeros(n, 0);
+  sure(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros.data()), path);
+  H5Dclose(dataset);
+  H5Sclose(space);
+  H5Pclose(links);
+  H5Fclose(open);
+}
+
+void rename(const std::filesystem::path& file, const std::string& from, const std::string& to) {
+  const hid_t open = sure(H5Fopen(file.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), file.string());
+  sure(H5Lmove(open, from.c_str(), open, to.c_str(), H5P_DEFAULT, H5P_DEFAULT), from);
+  H5Fclose(open);
+}
+
 void cut(const std::filesystem::path& file, std::uintmax_t n_bytes) { std::filesystem::resize_file(file, n_bytes); }
 
 std::vector<std::string> digest(const std::filesystem::path& path) {

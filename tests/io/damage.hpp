@@ -19,6 +19,10 @@ void remove_link(const std::filesystem::path& file, const std::string& path);
 void make_polygons(const std::filesystem::path& file, const std::string& group);
 /// Give an element table another type, by the file's own enumeration.
 void set_type(const std::filesystem::path& file, const std::string& group, const std::string& type);
+/// Put a dataset of zeros in the place of another, or where there is none. @param is_real  doubles, not integers
+void replace(const std::filesystem::path& file, const std::string& path, const std::vector<long>& sizes, bool is_real);
+/// Give a link another name.
+void rename(const std::filesystem::path& file, const std::string& from, const std::string& to);
 /// Cut a file to its first bytes.
 void cut(const std::filesystem::path& file, std::uintmax_t n_bytes);
 

@@ -337,6 +337,25 @@ TEST(WriteH5m, TagsGoWithEntitiesIntoTheMeshAndIntoNewOrder) {
   }
 }
 
+TEST(WriteH5m, OrderedSetsCloseUpWhereAFileNamedWhatItDoesNotHave) {
+  mesh::MeshTables tables = mesh::make_box(world(), {.n = {2, 2, 2}});
+  tables.sets = {{.name = "first", .is_ordered = true, .contained = {{1, 6}}}, {.name = "second", .is_ordered = true}};
+  tables.members.clear();
+  if (world().rank() == 0) {
+    tables.members.push_back({0, Dim::vertex, 7, 1, 1});
+    tables.members.push_back({1, Dim::vertex, 4, 3, 10});
+  }
+  if (world().rank() == world().size() - 1) tables.members.push_back({0, Dim::vertex, 2, 2, 3});
+  const fs::path path = test::scratch() / "holes.h5m";
+  write_h5m(world(), tables, path.string());
+  const mesh::MeshTables again = read_tables(world(), path.string());
+  EXPECT_EQ(ordered_members(again),
+            (std::set<std::array<std::int64_t, 4>>{
+                {0, 0, 0, 7}, {0, 1, 0, 2}, {0, 2, 0, 3}, {1, 0, 0, 4}, {1, 1, 0, 5}, {1, 2, 0, 6}}));
+  ASSERT_EQ(again.sets[0].contained.size(), 1U);
+  EXPECT_EQ(again.sets[0].contained[0].position, 3);
+}
+
 TEST(WriteH5m, WingComesBack) {
   mesh::MeshTables tables = read_tables(world(), test::data("wing/wing_coarse.msh").string());
   mesh::partition_cells(world(), tables, 8);

@@ -110,6 +110,16 @@ TEST(Join, BlocksSideBySideEqualTheSerialOracle) {
   expect_equals_oracle({block({0, 0, 0}, {2, 1, 1})}, 1e-3);                               // alone
 }
 
+TEST(Join, PiecesFarFromTheOriginAndPointsEqualTheSerialOracle) {
+  // Without a tolerance cells of space are narrow, and far from the origin their places would not fit 64 bits.
+  const auto far = [](MeshTables piece) {
+    return moved(std::move(piece), [](std::int64_t, double* x) {
+      for (std::size_t k = 0; k < 3; ++k) x[k] = 5e6 + 0.125 * x[k];
+    });
+  };
+  expect_equals_oracle({far(block({0, 0, 0}, {2, 2, 2})), far(block({2, 0, 0}, {2, 2, 2}))}, 0.0);
+}
+
 TEST(Join, RandomShiftsWithinTheToleranceEqualTheSerialOracle) {
   std::mt19937_64 random(test::seed());
   for (int repeat = 0; repeat < 8; ++repeat) {

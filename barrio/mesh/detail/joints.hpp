@@ -62,7 +62,8 @@ class Joints {
   std::vector<std::vector<std::int32_t>> joints_of_;  // by piece
   double grid_ = 1.0;                                 // width of the cells of space
   double widest_tolerance_ = 0.0;
-  std::vector<Partner> partners_;  // by (vertex, other), of vertices homed here
+  std::array<double, 3> corner_{};  // lowest of all pieces
+  std::vector<Partner> partners_;   // by (vertex, joint, other), of vertices homed here
   std::vector<std::vector<std::int64_t>> becomes_;
 };
 
