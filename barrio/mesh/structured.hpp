@@ -79,8 +79,8 @@ class StructuredMesh {
   };
 
   /// Collective for its check alone: each neighbour is sent one message with the box that it is thought to have.
-  /// @throws AgreedError{usage} for n < 1, more ghost layers than the thinnest box has cells, or a box that is not one;
-  /// {internal} if neighbours do not agree
+  /// @throws AgreedError{usage} for n < 1, more ghost layers than the thinnest box has cells, or a box that is not
+  /// one. Ranks that were given different options end the program by an assertion.
   /// Cost: O(neighbours) memory, one message to each.
   explicit StructuredMesh(mpi::Context& context, StructuredOptions options);
 
