@@ -81,6 +81,22 @@ struct Destinations {
 
 }  // namespace
 
+void MeshBuilder::shape_table(EntityTable& table, Dim dim) const {
+  // Asked of the tables, which all ranks know alike: a rank without cells has the same shape as the others.
+  const CellBlock* first = nullptr;
+  bool same_size = true;
+  table.has_one_type = true;
+  for (const CellBlock& block : tables_.blocks) {
+    if (topology(block.type).dim != dim || block.rows.n_rows == 0) continue;
+    if (first == nullptr) first = &block;
+    table.has_one_type = table.has_one_type && block.type == first->type;
+    same_size = same_size && block.nodes_per_cell > 0 && block.nodes_per_cell == first->nodes_per_cell;
+  }
+  if (first != nullptr && same_size) table.nodes_per_entity = first->nodes_per_cell;
+  if (first != nullptr && table.has_one_type) table.types.push_back(first->type);
+  if (!same_size) table.offsets.push_back(0);
+}
+
 void MeshBuilder::fetch_cells() {
   const Region region(context_.trace(), cells_region);
   const Dim top = tables_.top_dim();

@@ -39,7 +39,7 @@ Mesh& Mesh::operator=(Mesh&&) noexcept = default;
 
 mpi::Context& Mesh::context() const noexcept { return *storage_->context; }
 Dim Mesh::cell_dim() const noexcept { return storage_->cell_dim; }
-int Mesh::ghost_layers() const noexcept { return storage_->ghost_layers; }
+int Mesh::ghost_layers() const noexcept { return storage_->options.ghost_layers; }
 int Mesh::n_parts() const noexcept { return storage_->n_parts; }
 LocalRange Mesh::parts() const noexcept { return storage_->parts; }
 const VertexTable& Mesh::vertices() const& noexcept { return storage_->vertices; }
@@ -115,10 +115,11 @@ FieldData& Mesh::find_field(std::string_view wanted, Dim dim) const {
 }
 
 std::shared_ptr<const exchange::HaloPlan> Mesh::halo_plan(Dim dim) const {
-  if (dim == Dim::vertex) return storage_->vertex_halo;
-  if (dim == cell_dim()) return storage_->cell_halo;
+  const auto d = static_cast<std::size_t>(value(dim));
+  if (d < storage_->halos.size() && storage_->halos[d]) return storage_->halos[d];
   throw Error(ErrorCode::usage, {.subject = fmt::format("exchange on dimension {}", value(dim)),
-                                 .cause = "only vertices and cells have copies that are kept up to date"});
+                                 .cause = "is not possible: the mesh has no entities of that dimension",
+                                 .remedy = "mesh::Sides makes all faces or edges, with a plan of their own"});
 }
 
 std::uint64_t Mesh::checksum() const {
@@ -165,8 +166,9 @@ std::uint64_t Mesh::checksum(const FieldData& field) const {
 }
 
 std::uint64_t Mesh::memory_bytes() const noexcept {
-  std::uint64_t bytes = storage_->vertices.memory_bytes() + barrio::memory_bytes(storage_->cell_parts) +
-                        storage_->vertex_halo->memory_bytes() + storage_->cell_halo->memory_bytes();
+  std::uint64_t bytes = storage_->vertices.memory_bytes() + barrio::memory_bytes(storage_->cell_parts);
+  for (const auto& halo : storage_->halos)
+    if (halo) bytes += halo->memory_bytes();
   for (const EntityTable& table : storage_->entities) bytes += table.memory_bytes();
   for (const MeshSet& set : storage_->sets) {
     bytes += set.vertices.memory_bytes();

@@ -109,9 +109,13 @@ class Field {
 };
 
 struct BuildOptions {
-  /// Layer 1: cells of other ranks that share a vertex with a cell of this rank; layer k + 1: those that share one with
-  /// a cell of layer k.
+  /// Layer 1: cells of other ranks that share a vertex (see `bridge`) with a cell of this rank; layer k + 1: those that
+  /// share one with a cell of layer k.
   int ghost_layers = 0;
+  /// What joins a cell to the ghosts of the next layer, in place of vertices: Dim::edge or, for volumes, Dim::face.
+  Dim bridge = Dim::vertex;
+  /// Whether the listed faces and edges of ghost cells come with them, with their sets, tags and fields.
+  bool ghost_sides = false;
 };
 
 /// A mesh distributed over the ranks of a context: each rank holds the cells of its parts, the vertices they use,
@@ -125,8 +129,9 @@ class Mesh {
   /// Parts go to ranks in contiguous slices; a rank without a part is legal and empty.
   /// @pre tables.n_parts > 0 and `validate(tables)` holds
   /// @throws AgreedError{bad_input} for polyhedra, which are not supported; {usage} for a negative number of layers
-  /// Cost: three routed exchanges for cells and vertices, one neighbourhood round for ghosts and two for each layer
-  /// after the first; memory O(n_local).
+  /// or a bridge that is no side of a cell
+  /// Cost: three routed exchanges for cells and vertices; for ghosts one neighbourhood round and two for each further layer,
+  /// over a bridge of edges or faces two each; memory O(n_local).
   /// Source: Tautges et al. 2012, sections II to IV; here sharing comes with the look-up of coordinates, and no skin is
   /// computed.
   Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options = {});
@@ -149,7 +154,8 @@ class Mesh {
   const VertexTable& vertices() && = delete;
   [[nodiscard]] const EntityTable& cells() const& noexcept;
   const EntityTable& cells() && = delete;
-  /// Entities of dimension 1 to 3. Below the cells' dimension only those that the file lists; no ghosts of these.
+  /// Entities of dimension 1 to 3. Below the cells' dimension only those that the file lists; ghosts of these only if
+  /// `BuildOptions::ghost_sides` asked for them.
   [[nodiscard]] const EntityTable& entities(Dim dim) const&;
   /// Part of each local cell, ghosts included.
   [[nodiscard]] std::span<const std::int32_t> cell_parts() const& noexcept;
@@ -180,7 +186,7 @@ class Mesh {
   [[nodiscard]] std::span<const std::unique_ptr<FieldData>> fields() const& noexcept;
 
   /// A way to bring the copies of a field up to date. Local: the plan was made with the mesh.
-  /// @throws Error{usage} for fields on dimensions that have no copies to update (below the cells')
+  /// @throws Error{usage} for fields on a dimension of which the mesh has no entities
   template <class T>
   [[nodiscard]] exchange::HaloExchange<T> plan(const Field<T>& field) const {
     return {context(), halo_plan(field.dim()), field.values(), field.n_components()};
@@ -201,7 +207,9 @@ class Mesh {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
+  friend class MeshAssembly;
   friend class MeshBuilder;
+  friend class MeshMigration;
   struct Storage;
   FieldData& new_field(const std::string& name, Dim dim, int n_components, FieldValues values);
   [[nodiscard]] FieldData& find_field(std::string_view name, Dim dim) const;

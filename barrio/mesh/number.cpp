@@ -1,10 +1,8 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <tuple>
 
-#include "barrio/mesh/detail/builder.hpp"
-#include "barrio/mpi/collectives.hpp"
+#include "barrio/mesh/detail/assembly.hpp"
+#include "barrio/mesh/detail/plan_halo.hpp"
 
 // Places become local ids: interior, fringe, then copies grouped by owner, so that a halo receive lands in place.
 
@@ -25,23 +23,7 @@ std::vector<std::int32_t> order_of_copies(std::vector<std::int32_t> places, std:
 
 }  // namespace
 
-void MeshBuilder::shape_table(EntityTable& table, Dim dim) const {
-  // Asked of the tables, which all ranks know alike: a rank without cells has the same shape as the others.
-  const CellBlock* first = nullptr;
-  bool same_size = true;
-  table.has_one_type = true;
-  for (const CellBlock& block : tables_.blocks) {
-    if (topology(block.type).dim != dim || block.rows.n_rows == 0) continue;
-    if (first == nullptr) first = &block;
-    table.has_one_type = table.has_one_type && block.type == first->type;
-    same_size = same_size && block.nodes_per_cell > 0 && block.nodes_per_cell == first->nodes_per_cell;
-  }
-  if (first != nullptr && same_size) table.nodes_per_entity = first->nodes_per_cell;
-  if (first != nullptr && table.has_one_type) table.types.push_back(first->type);
-  if (!same_size) table.offsets.push_back(0);
-}
-
-void MeshBuilder::number_vertices() {
+void MeshAssembly::number_vertices() {
   const Region region(context_.trace(), number_region);
   const Rank me = context_.rank();
   const EntityTable& of_cells = cells();
@@ -84,13 +66,6 @@ void MeshBuilder::number_vertices() {
     table.owners.add(vertex_owners_[static_cast<std::size_t>(v)], 1);
   }
   coordinates_ = {};
-  table.n_global = mpi::sum(context_, static_cast<std::int64_t>(table.n_owned));
-  if (table.n_global < tables_.vertices.n_rows) {
-    context_.log().notice(fmt::format("{} vertices belong to no {} and are left out",
-                                      tables_.vertices.n_rows - table.n_global,
-                                      out_.cell_dim == Dim::volume ? "volume" : "cell"));
-  }
-
   std::vector<std::pair<LocalId, std::int32_t>> shared;
   for (std::size_t v = 0; v < n_used_; ++v)
     if (sharers_at_[v] >= 0) shared.emplace_back(vertex_at_[v], sharers_at_[v]);
@@ -101,34 +76,12 @@ void MeshBuilder::number_vertices() {
     table.shared.push_back(id);
     table.sharer_sets.push_back(set);
   }
-  plan_vertex_halo();
-}
-
-void MeshBuilder::plan_vertex_halo() {
   // A copy that only ghosts use may belong to a rank that does not know of it: the reader tells the owner.
-  const VertexTable& table = out_.vertices;
-  auto plan = std::make_shared<exchange::HaloPlan>();
-  plan->tags = context_.take_tags(1);
-  auto round = hood_->begin_round<GlobalId>();
-  for (const Owners::Run& run : table.owners.copies()) {
-    plan->incoming.push_back({run.owner, run.ids.first, static_cast<std::int32_t>(run.ids.size())});
-    const auto wanted = std::span<const GlobalId>(table.global_ids).subspan(index(run.ids.first), run.ids.size());
-    std::ranges::copy(wanted, round.allocate(run.owner, wanted.size()).begin());
-  }
-  round.close();
-  for (const auto& run : round.received_runs()) {
-    if (plan->readers.empty() || plan->readers.back() != run.from) {
-      plan->readers.push_back(run.from);
-      plan->out_offsets.push_back(plan->out.size());
-    }
-    for (const GlobalId id : run.messages) plan->out.push_back(local_vertex(id));
-    plan->out_offsets.back() = plan->out.size();
-  }
-  plan->out.shrink_to_fit();
-  out_.vertex_halo = std::move(plan);
+  out_.halos[0] =
+      detail::plan_halo_in(*hood_, table.global_ids, table.owners, [&](GlobalId id) { return local_vertex(id); });
 }
 
-void MeshBuilder::number_cells() {
+void MeshAssembly::number_cells() {
   const Region region(context_.trace(), number_region);
   EntityTable& table = cells();
   const std::size_t n = table.size();
@@ -146,7 +99,6 @@ void MeshBuilder::number_cells() {
   for (const std::int32_t g : ghosts) table.owners.add(ghost_owners_[static_cast<std::size_t>(g) - n_own_cells_], 1);
   order.insert(order.end(), ghosts.begin(), ghosts.end());
   table.n_owned = n_own_cells_;
-  table.n_global = tables_.n_global(out_.cell_dim);
 
   cell_at_.resize(n);
   for (std::size_t i = 0; i < n; ++i) cell_at_[static_cast<std::size_t>(order[i])] = local_id(i);
@@ -187,7 +139,7 @@ void MeshBuilder::number_cells() {
     plan->out_offsets.push_back(plan->out.size());
   }
   plan->out.shrink_to_fit();
-  out_.cell_halo = std::move(plan);
+  out_.halos[static_cast<std::size_t>(value(out_.cell_dim))] = std::move(plan);
 }
 
 }  // namespace barrio::mesh

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "barrio/base/hash.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/builder.hpp"
 #include "barrio/mesh/detail/message.hpp"
@@ -156,8 +155,7 @@ void MeshBuilder::resolve_vertices() {
     for (std::size_t i = 0; i < shared.size(); ++i) {
       const std::size_t place = first_place + static_cast<std::size_t>(shared[i]);
       sharers_at_[place] = numbers[static_cast<std::size_t>(sets_of_shared[i])];
-      const std::span<const Rank> sharers = out_.vertices.rank_sets[sharers_at_[place]];
-      vertex_owners_[place] = sharers[Hash64().add(barrio::value(wanted[place])).value() % sharers.size()];
+      vertex_owners_[place] = drawn_owner(Dim::vertex, wanted[place], out_.vertices.rank_sets[sharers_at_[place]]);
     }
     for (const SetRun& run : members)
       set_runs_[0].push_back({run.set, run.first + static_cast<std::int32_t>(first_place), run.count});

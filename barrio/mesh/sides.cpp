@@ -10,6 +10,7 @@
 #include "barrio/base/hash.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/mesh/detail/plan_halo.hpp"
 #include "barrio/mesh/detail/sides.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -483,18 +484,9 @@ void Sides::Builder<n_corners>::plan_halo() {
   const auto copies = std::span<const GlobalId>(table.global_ids).subspan(table.n_owned);
   std::vector<Rank> owners = table.owners.to_vector();
   owners.erase(owners.begin(), owners.begin() + static_cast<std::ptrdiff_t>(table.n_owned));
-  const auto local_of = [&](GlobalId id) {
-    const auto owned = std::span<const GlobalId>(table.global_ids).first(table.n_owned);
-    for (const auto& [first, end] :
-         {std::pair(std::size_t{0}, table.n_interior), std::pair(table.n_interior, table.n_owned)}) {
-      const auto part = owned.subspan(first, end - first);
-      const auto found = std::ranges::lower_bound(part, id);
-      if (found != part.end() && *found == id) return local_id(first + static_cast<std::size_t>(found - part.begin()));
-    }
-    return no_local_id;
-  };
   out_.halo_ = std::make_shared<exchange::HaloPlan>(
-      exchange::plan_halo(context_, copies, owners, local_id(table.n_owned), local_of));
+      exchange::plan_halo(context_, copies, owners, local_id(table.n_owned),
+                          [&](GlobalId id) { return detail::find_owned(table, id); }));
 }
 
 Sides::Sides(const Mesh& mesh, Dim dim) : context_(&mesh.context()), dim_(dim) {

@@ -148,8 +148,9 @@ TEST(Mesh, RefusesWhatItCannotDoByName) {
   } catch (const Error& error) {
     EXPECT_NE(error.cause().find("Did you mean 'temperature'?"), std::string::npos);
   }
-  auto on_faces = mesh.add_field<double>("flux", Dim::face);
-  EXPECT_THROW(static_cast<void>(mesh.plan(on_faces)), Error);
+  auto on_edges = mesh.add_field<double>("flux", Dim::edge);  // of which the file lists none
+  EXPECT_THROW(static_cast<void>(mesh.plan(on_edges)), Error);
+  EXPECT_THROW(Mesh(world(), tables, {.ghost_layers = 1, .bridge = Dim::volume}), AgreedError);
 }
 
 TEST(Mesh, CountsItsMemory) {

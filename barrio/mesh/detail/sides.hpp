@@ -34,6 +34,21 @@ void for_each_side(CellType type, std::span<const Id> nodes, Visit&& visit) {
   }
 }
 
+/// The same for sides of any dimension below the cell's: for the edges of a volume too.
+template <class Id, class Visit>
+void for_each_side(Dim dim, CellType type, std::span<const Id> nodes, Visit&& visit) {
+  if (value(dim) + 1 == value(topology(type).dim)) {
+    for_each_side(type, nodes, visit);
+    return;
+  }
+  const std::span<const std::int8_t> edges = topology(type).edges;
+  for (std::size_t e = 0; e + 1 < edges.size(); e += 2) {
+    const std::array<Id, 2> ends{nodes[static_cast<std::size_t>(edges[e])],
+                                 nodes[static_cast<std::size_t>(edges[e + 1])]};
+    visit(std::span<const Id>(ends));
+  }
+}
+
 /// Number of corner nodes of a cell: its first nodes; a polygon has as many as it has nodes.
 inline std::size_t n_corners(CellType type, std::size_t n_nodes) noexcept {
   const int n = topology(type).n_corners;

@@ -12,7 +12,7 @@ namespace barrio::mesh {
 struct Mesh::Storage {
   mpi::Context* context = nullptr;
   Dim cell_dim = Dim::volume;
-  int ghost_layers = 0;
+  BuildOptions options;
   int n_parts = 0;
   LocalRange parts;
   VertexTable vertices;
@@ -21,8 +21,7 @@ struct Mesh::Storage {
   std::vector<MeshSet> sets;
   std::vector<MeshTag> tags;
   std::vector<Rank> neighbours;
-  std::shared_ptr<const exchange::HaloPlan> vertex_halo;
-  std::shared_ptr<const exchange::HaloPlan> cell_halo;
+  std::array<std::shared_ptr<const exchange::HaloPlan>, 4> halos;  // by dimension; null where there is nothing
   std::vector<std::unique_ptr<FieldData>> fields;
 };
 

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "barrio/mesh/detail/sides.hpp"
+#include "barrio/mesh/mesh.hpp"
+
+namespace barrio::mesh::detail {
+
+/// Cells around some vertices, compressed. Everything is local.
+class CellsAround {
+ public:
+  /// @param n_cells  the first ones of the table are looked at
+  /// @param[in] anchors  vertices to be asked for, in any order
+  CellsAround(const EntityTable& cells, std::size_t n_cells, std::span<const LocalId> anchors, std::size_t n_vertices)
+      : slots_(n_vertices, -1) {
+    for (const LocalId v : anchors) {
+      if (slots_[index(v)] >= 0) continue;
+      slots_[index(v)] = static_cast<std::int32_t>(offsets_.size() - 1);
+      offsets_.push_back(0);
+    }
+    std::vector<std::pair<std::int32_t, std::int32_t>> found;  // slot, cell
+    for (std::size_t c = 0; c < n_cells; ++c)
+      for (const LocalId v : cells.nodes_of(c))
+        if (const std::int32_t slot = slots_[index(v)]; slot >= 0)
+          found.emplace_back(slot, static_cast<std::int32_t>(c));
+    for (const auto& [slot, cell] : found) offsets_[static_cast<std::size_t>(slot) + 1] += 1;
+    for (std::size_t s = 0; s + 1 < offsets_.size(); ++s) offsets_[s + 1] += offsets_[s];
+    cells_.resize(found.size());
+    std::vector<std::int32_t> next(offsets_.begin(), offsets_.end() - 1);
+    for (const auto& [slot, cell] : found)
+      cells_[static_cast<std::size_t>(next[static_cast<std::size_t>(slot)]++)] = cell;
+  }
+  /// Ascending. @pre v is an anchor
+  [[nodiscard]] std::span<const std::int32_t> of(LocalId v) const {
+    const auto slot = static_cast<std::size_t>(slots_[index(v)]);
+    const auto first = static_cast<std::size_t>(offsets_[slot]);
+    return std::span<const std::int32_t>(cells_).subspan(first, static_cast<std::size_t>(offsets_[slot + 1]) - first);
+  }
+
+ private:
+  std::vector<std::int32_t> slots_;
+  std::vector<std::int32_t> offsets_{0};
+  std::vector<std::int32_t> cells_;
+};
+
+/// Call `visit(cell)` for each of the cells that has a side. @param anchor  one of its corners
+template <class Visit>
+void for_each_cell_with(const EntityTable& cells, const CellsAround& around, LocalId anchor,
+                        std::span<const LocalId> corners, Dim dim, Visit&& visit) {
+  for (const std::int32_t c : around.of(anchor)) {
+    const auto cell = static_cast<std::size_t>(c);
+    if (is_side_of<LocalId>(corners, dim, cells.type(cell), cells.nodes_of(cell))) visit(c);
+  }
+}
+
+}  // namespace barrio::mesh::detail

@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "barrio/base/hash.hpp"
+#include "barrio/mesh/detail/assembly.hpp"
+#include "barrio/mesh/detail/cells_around.hpp"
+#include "barrio/mesh/detail/plan_halo.hpp"
+#include "barrio/mesh/detail/sets_of_places.hpp"
+
+// Listed entities come into the local order as cells do, and sets get their members.
+
+namespace barrio::mesh {
+namespace {
+
+using detail::MessageReader;
+using detail::MessageWriter;
+using detail::SetRun;
+
+constexpr RegionName place_region{"mesh.place_sides"};
+
+}  // namespace
+
+Rank MeshAssembly::drawn_owner(Dim dim, GlobalId id, std::span<const Rank> sharers) {
+  return sharers[Hash64(static_cast<std::uint64_t>(value(dim))).add(barrio::value(id)).value() % sharers.size()];
+}
+
+void MeshAssembly::HeldSides::add(GlobalId id, CellType type, std::span<const LocalId> of_side, Rank owner) {
+  sides.push_back({id, type, static_cast<std::int32_t>(of_side.size()), nodes.size(), owner, -1});
+  nodes.insert(nodes.end(), of_side.begin(), of_side.end());
+}
+
+void MeshAssembly::set_sharers(HeldSides::Side& side, Dim dim, std::span<const Rank> ranks) {
+  side.owner = drawn_owner(dim, side.id, ranks);
+  side.sharer_set = table(dim).rank_sets.add(ranks);
+}
+
+void MeshAssembly::add_ghost_sides(Dim dim, HeldSides& held) {
+  // Who gets a cell gets the listed sides that it has.
+  std::vector<LocalId> anchors;
+  for (const HeldSides::Side& side : held.sides) anchors.push_back(held.nodes[side.first_node]);
+  const detail::CellsAround around(cells(), n_own_cells_, anchors, out_.vertices.size());
+  std::vector<std::pair<std::int32_t, Rank>> readers_of;  // own cell, reader
+  for (std::size_t r = 0; r < sent_.ranks.size(); ++r)
+    for (const std::int32_t place : sent_.places[r])
+      readers_of.emplace_back(barrio::value(cell_at_[static_cast<std::size_t>(place)]), sent_.ranks[r]);
+  std::ranges::sort(readers_of);
+  std::vector<std::int32_t> leaving;
+  PlacesByRank going;
+  for (std::size_t s = 0; s < held.sides.size(); ++s) {
+    const auto place = static_cast<std::int32_t>(s);
+    const auto nodes = held.nodes_of(held.sides[s]);
+    const auto corners = nodes.first(detail::n_corners(held.sides[s].type, nodes.size()));
+    detail::for_each_cell_with(cells(), around, corners[0], corners, dim, [&](std::int32_t c) {
+      const auto readers = std::ranges::equal_range(readers_of, c, {}, &std::pair<std::int32_t, Rank>::first);
+      for (const auto& [cell, reader] : readers) {
+        std::vector<std::int32_t>& places = going.of(reader);
+        if (places.empty() || places.back() != place) places.push_back(place);
+        if (leaving.empty() || leaving.back() != place) leaving.push_back(place);
+      }
+    });
+  }
+  const detail::SetsOfPlaces sets(held.sets, leaving);
+  auto round = hood_->begin_byte_round();
+  MessageWriter message;
+  for (std::size_t r = 0; r < going.ranks.size(); ++r) {
+    detail::SideColumns out;
+    for (const std::int32_t place : going.places[r]) {
+      const HeldSides::Side& side = held.sides[static_cast<std::size_t>(place)];
+      for (const std::int32_t set : sets.of(place))
+        detail::append(out.sets, set, static_cast<std::int32_t>(out.ids.size()));
+      out.ids.push_back(side.id);
+      out.types.push_back(side.type);
+      out.sizes.push_back(side.n_nodes);
+      out.owners.push_back(side.owner);
+      for (const LocalId v : held.nodes_of(side)) out.nodes.push_back(out_.vertices.global_ids[index(v)]);
+    }
+    message.clear();
+    out.put_into(message);
+    std::ranges::copy(message.bytes(), round.allocate(going.ranks[r], message.bytes().size()).begin());
+  }
+  round.close();
+
+  // A side between ghosts of two ranks comes from both.
+  detail::IdIndex known;
+  for (const HeldSides::Side& side : held.sides) known.add(side.id);
+  std::vector<LocalId> local;
+  for (const auto& [from, bytes] : round.received()) {
+    MessageReader reader(bytes);
+    const detail::SideColumnsView in(reader);
+    in.for_each([&](std::size_t i, std::span<const GlobalId> nodes, std::span<const std::int32_t> of_sets) {
+      const std::size_t n_before = known.size();
+      const std::int32_t place = known.add(in.ids[i]);
+      if (known.size() == n_before) return;
+      local.clear();
+      for (const GlobalId node : nodes) local.push_back(local_vertex(node));
+      held.add(in.ids[i], in.types[i], local, in.owners[i]);
+      for (const std::int32_t set : of_sets) held.sets.push_back({set, place, 1});
+    });
+  }
+}
+
+void MeshAssembly::place_sides(Dim dim, HeldSides held) {
+  const Region region(context_.trace(), place_region);
+  if (options_.ghost_sides && options_.ghost_layers > 0) add_ghost_sides(dim, held);
+  const Rank me = context_.rank();
+  enum Group : std::uint8_t { interior, fringe, copy };
+  EntityTable& table = this->table(dim);
+  std::vector<std::uint8_t> group(held.sides.size(), copy);
+  std::vector<std::int32_t> order(held.sides.size());
+  for (std::size_t i = 0; i < held.sides.size(); ++i) {
+    order[i] = static_cast<std::int32_t>(i);
+    if (held.sides[i].owner != me) continue;
+    const bool is_interior = std::ranges::all_of(held.nodes_of(held.sides[i]),
+                                                 [&](LocalId v) { return index(v) < out_.vertices.n_owned; });
+    group[i] = is_interior ? interior : fringe;
+    table.n_owned += 1;
+    table.n_interior += is_interior ? 1 : 0;
+  }
+  std::ranges::sort(order, {}, [&](std::int32_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    return std::tuple(group[at], group[at] == copy ? held.sides[at].owner : 0, held.sides[at].id);
+  });
+  table.owners = Owners(me, table.n_owned);
+  table.nodes.reserve(held.nodes.size());
+  table.global_ids.reserve(held.sides.size());
+  std::vector<LocalId> local_of(held.sides.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const HeldSides::Side& side = held.sides[static_cast<std::size_t>(order[i])];
+    local_of[static_cast<std::size_t>(order[i])] = local_id(i);
+    const auto of_side = held.nodes_of(side);
+    table.nodes.insert(table.nodes.end(), of_side.begin(), of_side.end());
+    table.global_ids.push_back(side.id);
+    if (!table.has_one_type) table.types.push_back(side.type);
+    if (table.nodes_per_entity == 0) table.offsets.push_back(static_cast<std::int32_t>(table.nodes.size()));
+    if (side.owner != me) table.owners.add(side.owner, 1);
+    if (side.sharer_set < 0) continue;
+    table.shared.push_back(local_id(i));
+    table.sharer_sets.push_back(side.sharer_set);
+  }
+  auto& runs = set_runs_[static_cast<std::size_t>(value(dim))];
+  for (const SetRun& run : held.sets)
+    for (std::int32_t i = run.first; i < run.first + run.count; ++i)
+      runs.push_back({run.set, barrio::value(local_of[static_cast<std::size_t>(i)]), 1});
+  out_.halos[static_cast<std::size_t>(value(dim))] = detail::plan_halo_in(
+      *hood_, table.global_ids, table.owners, [&](GlobalId id) { return detail::find_owned(table, id); });
+}
+
+void MeshAssembly::fill_sets(std::span<const SetInfo> infos) {
+  std::array<std::vector<Range>, 4> ranges;
+  for (std::size_t d = 0; d < 4; ++d) {
+    const bool is_cells = static_cast<int>(d) == value(out_.cell_dim);
+    const std::span<const LocalId> at =
+        d == 0 ? std::span<const LocalId>(vertex_at_)
+               : (is_cells ? std::span<const LocalId>(cell_at_) : std::span<const LocalId>());
+    ranges[d] = detail::ranges_of_sets(set_runs_[d], at, infos.size());
+  }
+  for (std::size_t s = 0; s < infos.size(); ++s) {
+    MeshSet& set = out_.sets.emplace_back();
+    set.info = infos[s];
+    set.vertices = std::move(ranges[0][s]);
+    for (std::size_t d = 1; d < 4; ++d) set.entities[d] = std::move(ranges[d][s]);
+  }
+  std::vector<bool> is_full(out_.sets.size(), false);
+  for (std::size_t s = 0; s < out_.sets.size(); ++s) add_contained(s, is_full);
+}
+
+void MeshAssembly::add_contained(std::size_t s, std::vector<bool>& is_full) {
+  if (is_full[s]) return;
+  is_full[s] = true;
+  MeshSet& set = out_.sets[s];
+  for (const SetInSet& inner : set.info.contained) {
+    const auto i = static_cast<std::size_t>(inner.set);
+    add_contained(i, is_full);
+    set.vertices = set.vertices.united(out_.sets[i].vertices);
+    for (std::size_t d = 1; d < 4; ++d) set.entities[d] = set.entities[d].united(out_.sets[i].entities[d]);
+  }
+}
+
+}  // namespace barrio::mesh
