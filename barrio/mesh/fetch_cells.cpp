@@ -223,13 +223,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table) {
   }
   n_own_cells_ = table.size();
 
-  // A window of ids may cost as much memory as the cells do; ids that are spread wider are hashed.
-  const auto window_limit = static_cast<std::int64_t>(2 * nodes.size() + 1024);
-  index_ = detail::IdIndex(nodes, window_limit);
-  index_.reserve(with_room(index_.size()));
-  n_used_ = index_.size();
-  table.nodes.reserve(with_room(nodes.size()));
-  for (const GlobalId node : nodes) table.nodes.push_back(LocalId{index_.find(node)});
+  index_vertices(nodes);
 }
 
 }  // namespace barrio::mesh

@@ -63,9 +63,7 @@ MeshAssembly::HeldSides MeshBuilder::fetch_sides(Dim dim) {
       SideColumns& out = to_homes[home];
       homes.push_back(home);
       places.push_back(static_cast<std::int32_t>(out.ids.size()));
-      out.ids.push_back(GlobalId{first + static_cast<std::int64_t>(i)});
-      out.types.push_back(block.type);
-      out.sizes.push_back(static_cast<std::int32_t>(nodes.size()));
+      out.add(GlobalId{first + static_cast<std::int64_t>(i)}, block.type, -1, nodes.size());
       out.nodes.insert(out.nodes.end(), nodes.begin(), nodes.end());
     }
     for (const SetRun& run : home_runs_.of_blocks[b]) {
@@ -86,10 +84,7 @@ MeshAssembly::HeldSides MeshBuilder::fetch_sides(Dim dim) {
       for (const Rank user : users) {
         SideColumns& out = to_users[user];
         for (const std::int32_t set : sets) out.sets.push_back({set, static_cast<std::int32_t>(out.ids.size()), 1});
-        out.ids.push_back(in.ids[i]);
-        out.types.push_back(in.types[i]);
-        out.sizes.push_back(in.sizes[i]);
-        out.owners.push_back(users.size() > 1 ? -1 : user);  // -1: contested
+        out.add(in.ids[i], in.types[i], users.size() > 1 ? -1 : user, nodes.size());  // -1: contested
         out.nodes.insert(out.nodes.end(), nodes.begin(), nodes.end());
       }
     });

@@ -10,7 +10,9 @@
 #include "barrio/base/memory.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/mesh/detail/builder.hpp"
+#include "barrio/mesh/detail/migration.hpp"
 #include "barrio/mesh/detail/storage.hpp"
+#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
@@ -88,6 +90,37 @@ const MeshTag& Mesh::tag(std::string_view wanted) const& {
               {.subject = fmt::format("tag '{}'", wanted),
                .cause = "is not in the mesh." + did_you_mean(wanted, known),
                .remedy = known.empty() ? "" : fmt::format("the mesh has: {}", fmt::join(known, ", "))});
+}
+
+std::size_t Mesh::migrate(std::span<const Rank> to) {
+  mpi::Context& here = context();
+  agree_after(here, [&] {
+    const std::size_t n = n_owned(cell_dim());
+    if (to.size() != n) {
+      throw Error(ErrorCode::usage, {.subject = fmt::format("{} destinations", to.size()),
+                                     .cause = fmt::format("are not one for each of the {} cells of this rank", n),
+                                     .remedy = "name a rank for each owned cell, in local order"});
+    }
+    const auto wrong = std::ranges::find_if(to, [&](Rank rank) { return rank < 0 || rank >= here.size(); });
+    if (wrong == to.end()) return;
+    throw Error(ErrorCode::usage, {.subject = fmt::format("destination {}", *wrong),
+                                   .cause = fmt::format("is not one of the {} ranks", here.size()),
+                                   .remedy = "name ranks from 0 to their number less one"});
+  });
+  for (const auto& field : fields()) {
+    const auto& halo = storage_->halos[static_cast<std::size_t>(value(field->dim))];
+    if (!halo) continue;
+    std::visit(
+        [&]<class T>(std::vector<T>& values) {
+          exchange::HaloExchange<T>(here, halo, values, field->n_components).exchange();
+        },
+        field->values);
+  }
+  auto moved = std::make_unique<Storage>();
+  MeshMigration(*storage_, to, *moved).run();
+  const auto n_left = static_cast<std::size_t>(std::ranges::count_if(to, [&](Rank r) { return r != here.rank(); }));
+  storage_ = std::move(moved);
+  return n_left;
 }
 
 FieldData& Mesh::new_field(const std::string& wanted, Dim dim, int n_components, FieldValues values) {

@@ -193,6 +193,20 @@ class Mesh {
   }
   [[nodiscard]] std::shared_ptr<const exchange::HaloPlan> halo_plan(Dim dim) const;
 
+  /// Move cells to other ranks, with all that belongs to them. Collective.
+  ///
+  /// Vertices and listed faces and edges go where cells use them; sets, tags and fields go along, after the copies of
+  /// fields were brought up to date. Sharers, owners, ghosts and plans are then what they are in a mesh that was built
+  /// that way. Each rank becomes one part. What refers to the mesh of before is void: fields, plans and spans are asked
+  /// for again, `Sides` are made again.
+  /// @param[in] to  rank of each owned cell, in local order: shape (n_owned(cell_dim())); any rank may be named
+  /// @return number of cells that left this rank
+  /// @throws AgreedError{usage} for a wrong number of destinations or a rank that does not exist; the mesh is untouched
+  /// then. @pre all ranks have the same fields
+  /// Cost: rounds with the ranks that cells go to or whose entities they use, no matter how many ranks there are; each
+  /// ends in a non-blocking barrier. Time and memory O(n_local).
+  std::size_t migrate(std::span<const Rank> to);
+
   /// Hash of the owned mesh: vertices with coordinates, cells with connectivity. Collective. Does not depend on the
   /// rank count or on ghosts; see `Hash64`.
   [[nodiscard]] std::uint64_t checksum() const;

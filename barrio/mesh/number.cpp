@@ -23,6 +23,16 @@ std::vector<std::int32_t> order_of_copies(std::vector<std::int32_t> places, std:
 
 }  // namespace
 
+void MeshAssembly::index_vertices(std::span<const GlobalId> nodes) {
+  // A window of ids may cost as much memory as the cells do; ids that are spread wider are hashed.
+  const auto window_limit = static_cast<std::int64_t>(2 * nodes.size() + 1024);
+  index_ = detail::IdIndex(nodes, window_limit);
+  index_.reserve(with_room(index_.size()));
+  n_used_ = index_.size();
+  cells().nodes.reserve(with_room(nodes.size()));
+  for (const GlobalId node : nodes) cells().nodes.push_back(LocalId{index_.find(node)});
+}
+
 void MeshAssembly::number_vertices() {
   const Region region(context_.trace(), number_region);
   const Rank me = context_.rank();

@@ -69,11 +69,9 @@ void MeshAssembly::add_ghost_sides(Dim dim, HeldSides& held) {
       const HeldSides::Side& side = held.sides[static_cast<std::size_t>(place)];
       for (const std::int32_t set : sets.of(place))
         detail::append(out.sets, set, static_cast<std::int32_t>(out.ids.size()));
-      out.ids.push_back(side.id);
-      out.types.push_back(side.type);
-      out.sizes.push_back(side.n_nodes);
-      out.owners.push_back(side.owner);
-      for (const LocalId v : held.nodes_of(side)) out.nodes.push_back(out_.vertices.global_ids[index(v)]);
+      const auto nodes = held.nodes_of(side);
+      out.add(side.id, side.type, side.owner, nodes.size());
+      for (const LocalId v : nodes) out.nodes.push_back(out_.vertices.global_ids[index(v)]);
     }
     message.clear();
     out.put_into(message);

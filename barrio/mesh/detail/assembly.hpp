@@ -57,6 +57,8 @@ class MeshAssembly {
   // add_ghosts.cpp
   void add_ghosts();
   // number.cpp
+  /// Give the vertices of own cells places. Local. @param[in] nodes  of all own cells, cell after cell
+  void index_vertices(std::span<const GlobalId> nodes);
   void number_vertices();
   void number_cells();
   // place_sides.cpp
@@ -95,6 +97,9 @@ class MeshAssembly {
   std::vector<Rank> vertex_owners_;
   std::vector<std::int32_t> sharers_at_;  // by place: number of the set of ranks whose cells use it, -1 for one rank
   std::size_t n_own_cells_ = 0;
+  std::vector<LocalId> cell_at_;               // local id by place
+  std::vector<LocalId> vertex_at_;             // local id by place
+  std::optional<exchange::Neighborhood> hood_;  // of ranks that share vertices, from add_ghosts on
 
  private:
   /// Own cells that go to each rank with a layer.
@@ -116,11 +121,8 @@ class MeshAssembly {
   void add_contained(std::size_t set, std::vector<bool>& is_full);
 
   std::vector<Rank> ghost_owners_;
-  std::optional<exchange::Neighborhood> hood_;
   PlacesByRank sent_;                       // own cells that are ghosts elsewhere, ascending
   std::vector<std::uint8_t> touches_copy_;  // by cell place
-  std::vector<LocalId> cell_at_;            // local id by place
-  std::vector<LocalId> vertex_at_;          // local id by place
 };
 
 }  // namespace barrio::mesh

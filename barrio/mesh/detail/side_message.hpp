@@ -21,6 +21,13 @@ struct SideColumns {
   std::vector<GlobalId> nodes;
   std::vector<SetRun> sets;  ///< of entities by place
 
+  /// Begin one; its nodes are put behind those of the others. @param n  their number
+  void add(GlobalId id, CellType type, Rank owner, std::size_t n) {
+    ids.push_back(id);
+    types.push_back(type);
+    sizes.push_back(static_cast<std::int32_t>(n));
+    owners.push_back(owner);
+  }
   void put_into(MessageWriter& out) const {
     out.put(ids);
     out.put(types);

@@ -23,6 +23,13 @@ struct Mesh::Storage {
   std::vector<Rank> neighbours;
   std::array<std::shared_ptr<const exchange::HaloPlan>, 4> halos;  // by dimension; null where there is nothing
   std::vector<std::unique_ptr<FieldData>> fields;
+
+  [[nodiscard]] std::size_t n_local(Dim dim) const noexcept {
+    return dim == Dim::vertex ? vertices.size() : entities[static_cast<std::size_t>(value(dim))].size();
+  }
+  [[nodiscard]] std::size_t n_owned(Dim dim) const noexcept {
+    return dim == Dim::vertex ? vertices.n_owned : entities[static_cast<std::size_t>(value(dim))].n_owned;
+  }
 };
 
 }  // namespace barrio::mesh
