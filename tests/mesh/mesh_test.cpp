@@ -83,6 +83,60 @@ TEST(Mesh, EqualsTheSerialOracleWithSeveralLayers) {
   expect_equals_oracle(box({5, 4, 6}, true, 6), 2);
   expect_equals_oracle(scattered_box({5, 4, 3}, true, 9), 2);
 }
+/// Ghosts over a bridge, and the listed faces that come with them, are those of the oracle.
+void expect_bridged(const MeshTables& tables, const BuildOptions& options, std::size_t n_common) {
+  const WholeMesh whole(world(), tables);
+  Mesh mesh(world(), tables, options);
+  mesh.validate();
+  const int rank = world().rank();
+  const int size = world().size();
+  const auto owned = whole.cells_of(rank, size);
+  const auto ghosts = whole.ghosts_of(rank, size, options.ghost_layers, n_common);
+  const EntityTable& cells = mesh.cells();
+  std::set<std::int64_t> found;
+  for (std::size_t c = cells.n_owned; c < cells.size(); ++c) found.insert(value(cells.global_ids[c]));
+  EXPECT_EQ(found, ghosts);
+
+  auto all = owned;
+  if (options.ghost_sides) all.insert(ghosts.begin(), ghosts.end());
+  std::set<std::int64_t> faces;
+  for (const GlobalId id : mesh.entities(Dim::face).global_ids) faces.insert(value(id));
+  EXPECT_EQ(faces, whole.faces_of(all));
+  const std::set<std::int64_t> own_faces = whole.faces_of(owned);
+  for (const LocalId shared : mesh.entities(Dim::face).shared)
+    EXPECT_EQ(own_faces.count(value(mesh.entities(Dim::face).global_ids[index(shared)])), 1U);
+  // The plan reaches all copies.
+  auto id = mesh.add_field<std::int64_t>("id", Dim::face);
+  const EntityTable& table = mesh.entities(Dim::face);
+  for (std::size_t i = 0; i < table.n_owned; ++i) id.values()[i] = value(table.global_ids[i]);
+  mesh.plan(id).exchange();
+  for (std::size_t i = 0; i < table.size(); ++i) EXPECT_EQ(id.values()[i], value(table.global_ids[i]));
+  // Sets hold the ghosts' faces too.
+  const MeshSet& low = mesh.set(SetKind::neumann, "x-");
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    bool is_low = true;
+    for (const LocalId node : table.nodes_of(i)) is_low = is_low && mesh.vertices().coordinates[3 * index(node)] == 0.0;
+    EXPECT_EQ(low.entities[2].contains(local_id(i)), is_low);
+  }
+}
+
+TEST(Mesh, GhostsComeOverEdgesAndFaces) {
+  for (const int n_layers : {1, 2, 3}) {
+    expect_bridged(box({7, 5, 4}, false, 8), {.ghost_layers = n_layers, .bridge = Dim::edge}, 2);
+    expect_bridged(box({7, 5, 4}, false, 8), {.ghost_layers = n_layers, .bridge = Dim::face}, 4);
+    expect_bridged(box({4, 3, 5}, true, 5), {.ghost_layers = n_layers, .bridge = Dim::face}, 3);
+  }
+  expect_bridged(scattered_box({5, 4, 3}, true, 9), {.ghost_layers = 2, .bridge = Dim::edge}, 2);
+  expect_bridged(scattered_box({5, 4, 3}, false, 9), {.ghost_layers = 2, .bridge = Dim::face}, 4);
+}
+
+TEST(Mesh, ListedFacesOfGhostsComeOnRequest) {
+  for (const int n_layers : {0, 1, 2}) {
+    expect_bridged(box({7, 5, 4}, true, 8), {.ghost_layers = n_layers, .ghost_sides = true}, 1);
+    expect_bridged(scattered_box({5, 4, 3}, false, 9), {.ghost_layers = n_layers, .ghost_sides = true}, 1);
+  }
+}
+
 TEST(Mesh, EmptyRanksAreLegal) { expect_equals_oracle(box({3, 2, 2}, false, 2)); }
 TEST(Mesh, MorePartsThanCellsIsLegal) { expect_equals_oracle(box({2, 1, 1}, false, 7)); }
 

@@ -10,25 +10,28 @@ WholeMesh::WholeMesh(mpi::Context& context, const mesh::MeshTables& tables) : n_
   for (std::size_t i = 0; i + 2 < x.size(); i += 3) vertices.push_back({x[i], x[i + 1], x[i + 2]});
   std::size_t at = 0;
   for (const mesh::CellBlock& block : tables.blocks) {
-    if (mesh::topology(block.type).dim != tables.top_dim()) continue;
+    const bool is_top = mesh::topology(block.type).dim == tables.top_dim();
+    if (!is_top && mesh::topology(block.type).dim != mesh::Dim::face) continue;
     std::vector<std::int64_t> sizes;
     std::vector<std::int64_t> nodes;
     std::vector<std::int32_t> parts;
-    for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i, ++at) {
+    for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
       sizes.push_back(static_cast<std::int64_t>(block.cell(i).size()));
       for (const GlobalId node : block.cell(i)) nodes.push_back(value(node));
-      parts.push_back(tables.parts.empty() ? 0 : tables.parts[at]);
+      if (is_top) parts.push_back(tables.parts.empty() ? 0 : tables.parts[at++]);
     }
     sizes = collect(context, sizes);
     nodes = collect(context, nodes);
     parts = collect(context, parts);
-    std::size_t first = 0;
+    auto next = nodes.begin();
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const auto n = static_cast<std::size_t>(sizes[i]);
-      cells.push_back({block.type,
-                       {nodes.begin() + static_cast<long>(first), nodes.begin() + static_cast<long>(first + n)},
-                       parts[i]});
-      first += n;
+      const std::vector<std::int64_t> of_cell(next, next + sizes[i]);
+      next += sizes[i];
+      if (is_top) {
+        cells.push_back({block.type, of_cell, parts[i]});
+      } else {
+        faces.push_back(of_cell);
+      }
     }
   }
 }
@@ -53,17 +56,37 @@ std::set<std::int64_t> WholeMesh::vertices_of(const std::set<std::int64_t>& some
   return used;
 }
 
-std::set<std::int64_t> WholeMesh::ghosts_of(int rank, int n_ranks, int n_layers) const {
+std::set<std::int64_t> WholeMesh::ghosts_of(int rank, int n_ranks, int n_layers, std::size_t n_common) const {
   const std::set<std::int64_t> mine = cells_of(rank, n_ranks);
   std::set<std::int64_t> all = mine;
   for (int layer = 0; layer < n_layers; ++layer) {
-    const std::set<std::int64_t> used = vertices_of(all);
-    for (std::size_t c = 0; c < cells.size(); ++c)
+    std::map<std::int64_t, std::vector<std::int64_t>> around;  // cells by vertex
+    for (const std::int64_t c : all)
+      for (const std::int64_t node : cells[static_cast<std::size_t>(c)].nodes) around[node].push_back(c);
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      std::map<std::int64_t, std::size_t> n_in_common;
       for (const std::int64_t node : cells[c].nodes)
-        if (used.count(node) > 0) all.insert(static_cast<std::int64_t>(c));
+        for (const std::int64_t other : around[node]) n_in_common[other] += 1;
+      for (const auto& [other, n] : n_in_common)
+        if (n >= n_common) all.insert(static_cast<std::int64_t>(c));
+    }
   }
   for (const std::int64_t c : mine) all.erase(c);
   return all;
+}
+
+std::set<std::int64_t> WholeMesh::faces_of(const std::set<std::int64_t>& some) const {
+  std::set<std::int64_t> found;
+  for (const std::int64_t c : some) {
+    const auto& nodes = cells[static_cast<std::size_t>(c)].nodes;
+    const std::set<std::int64_t> of_cell(nodes.begin(), nodes.end());
+    for (std::size_t f = 0; f < faces.size(); ++f) {
+      bool inside = true;
+      for (const std::int64_t node : faces[f]) inside = inside && of_cell.count(node) > 0;
+      if (inside) found.insert(static_cast<std::int64_t>(f));
+    }
+  }
+  return found;
 }
 
 std::map<std::int64_t, std::set<int>> WholeMesh::sharers(int n_ranks) const {
