@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -41,6 +42,14 @@ struct HaloPlan {
 /// @throws AgreedError{internal} if a rank asks for a value its supposed owner does not have
 HaloPlan plan_halo(mpi::Context& context, std::span<const GlobalId> copies, std::span<const Rank> owners,
                    LocalId first_copy, const std::function<LocalId(GlobalId)>& local_of);
+
+/// What becomes of an owner's value and of those that copies of it hold.
+enum class Reduction {
+  sum,
+  min,
+  max,
+  any,  ///< the first that is not 0: the owner's, else that of the lowest rank; else 0
+};
 
 /// Bring the copies of one field up to date with their owners, as often as wanted.
 /// Neighbours only; one message per neighbour and direction; receives go straight into the field.
@@ -134,6 +143,17 @@ class HaloExchange {
     for (const LocalId id : plan_->out) {
       T* const owned = &values_[index(id) * n_components_];
       for (std::size_t c = 0; c < n_components_; ++c) owned[c] = combine(owned[c], *copy++);
+    }
+  }
+
+  /// The same by name: what a finite element code does with contributions to vertices of the interface. Copies that no
+  /// own cell uses take part too: let them hold what changes nothing.
+  void reduce(Reduction reduction) {
+    switch (reduction) {
+      case Reduction::sum: return reduce([](T a, T b) { return static_cast<T>(a + b); });
+      case Reduction::min: return reduce([](T a, T b) { return std::min(a, b); });
+      case Reduction::max: return reduce([](T a, T b) { return std::max(a, b); });
+      case Reduction::any: return reduce([](T a, T b) { return a != T{} ? a : b; });
     }
   }
 

@@ -58,6 +58,44 @@ std::size_t Mesh::n_local(Dim dim) const { return dim == Dim::vertex ? vertices(
 std::size_t Mesh::n_owned(Dim dim) const { return dim == Dim::vertex ? vertices().n_owned : entities(dim).n_owned; }
 std::int64_t Mesh::n_global(Dim dim) const { return dim == Dim::vertex ? vertices().n_global : entities(dim).n_global; }
 
+const Sharing& Mesh::sharing(Dim dim) const& {
+  if (dim == Dim::vertex) return vertices();
+  return entities(dim);
+}
+
+std::span<const GlobalId> Mesh::global_ids(Dim dim) const& {
+  return dim == Dim::vertex ? vertices().global_ids : entities(dim).global_ids;
+}
+
+EntityStatus Mesh::status(Dim dim, LocalId id) const& {
+  const Rank owner = (dim == Dim::vertex ? vertices().owners : entities(dim).owners)[index(id)];
+  const bool is_owned = owner == context().rank();
+  const Sharing& sharing = this->sharing(dim);
+  const auto at = std::ranges::lower_bound(sharing.shared, id);
+  if (at == sharing.shared.end() || *at != id) return {owner, is_owned, !is_owned, {}};
+  return {owner, is_owned, false, sharing.sharers_of(static_cast<std::size_t>(at - sharing.shared.begin()))};
+}
+
+std::vector<Interface> Mesh::interfaces(Dim dim) const& {
+  const Sharing& sharing = this->sharing(dim);
+  std::vector<Interface> all(sharing.rank_sets.size());
+  for (std::size_t s = 0; s < sharing.shared.size(); ++s) {
+    Interface& one = all[static_cast<std::size_t>(sharing.sharer_sets[s])];
+    one.ranks = sharing.sharers_of(s);
+    one.entities.insert(sharing.shared[s]);
+  }
+  std::erase_if(all, [](const Interface& one) { return one.entities.empty(); });  // of ghosts' vertices
+  return all;
+}
+
+Range Mesh::shared_with(Dim dim, Rank rank) const {
+  const Sharing& sharing = this->sharing(dim);
+  Range found;
+  for (std::size_t s = 0; s < sharing.shared.size(); ++s)
+    if (std::ranges::binary_search(sharing.sharers_of(s), rank)) found.insert(sharing.shared[s]);
+  return found;
+}
+
 LocalRange Mesh::interior(Dim dim) const {
   const std::size_t n = dim == Dim::vertex ? vertices().n_interior : entities(dim).n_interior;
   return {LocalId{0}, local_id(n)};
@@ -176,7 +214,7 @@ std::uint64_t Mesh::checksum() const {
 
 std::uint64_t Mesh::checksum(const FieldData& field) const {
   std::uint64_t total = 0;
-  const std::vector<GlobalId>& ids = field.dim == Dim::vertex ? vertices().global_ids : entities(field.dim).global_ids;
+  const std::span<const GlobalId> ids = global_ids(field.dim);
   const auto n = static_cast<std::size_t>(field.n_components);
   std::visit(
       [&](const auto& values) {

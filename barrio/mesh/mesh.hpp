@@ -70,6 +70,24 @@ struct VertexTable : Sharing {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
+/// What an entity is to a rank.
+struct EntityStatus {
+  Rank owner;
+  bool is_owned;
+  bool is_ghost;                  ///< only ghosts here use it; for cells: another rank's
+  std::span<const Rank> sharers;  ///< ranks whose own cells use it, ascending; empty if it is one rank's, or a ghost
+
+  /// It lies on the interface to other ranks.
+  [[nodiscard]] bool is_shared() const noexcept { return !sharers.empty(); }
+  [[nodiscard]] bool is_multi_shared() const noexcept { return sharers.size() > 2; }
+};
+
+/// Entities of one dimension that the same ranks share.
+struct Interface {
+  std::span<const Rank> ranks;  ///< ascending, this one included
+  Range entities;
+};
+
 /// A set of entities and its members on this rank, those of the sets it contains included.
 struct MeshSet {
   SetInfo info;
@@ -176,6 +194,16 @@ class Mesh {
 
   /// Ranks that share a vertex with this one, ascending.
   [[nodiscard]] std::span<const Rank> neighbours() const& noexcept;
+  /// Who shares the entities of a dimension, vertices or others. Cells are never shared.
+  [[nodiscard]] const Sharing& sharing(Dim dim) const&;
+  /// By local id.
+  [[nodiscard]] std::span<const GlobalId> global_ids(Dim dim) const&;
+  /// Local. Cost: O(log of shared entities and of owners). The mesh keeps the sharers that it refers to.
+  [[nodiscard]] EntityStatus status(Dim dim, LocalId id) const&;
+  /// Shared entities grouped by who shares them, in the order of `Sharing::rank_sets`. Local. Cost: O(shared).
+  [[nodiscard]] std::vector<Interface> interfaces(Dim dim) const&;
+  /// Entities that this rank shares with another one. Local. Cost: O(shared).
+  [[nodiscard]] Range shared_with(Dim dim, Rank rank) const;
 
   /// Add a field, zero everywhere. Local. @throws Error{usage} if the name is taken on that dimension
   template <class T>
@@ -214,7 +242,9 @@ class Mesh {
   [[nodiscard]] std::uint64_t checksum(const FieldData& field) const;
 
   /// Check all that the mesh promises. Collective. @throws AgreedError{internal} naming the first broken promise:
-  /// every entity owned once; sharers agree; copies equal their owners' entities; local order; plans complete.
+  /// every entity owned once; sharers agree; the remote id of the remote id is the entity; a 1 from every sharer sums up
+  /// to their number; copies equal their owners' entities; local order; plans complete. Cost: O(n_local) without
+  /// messages, messages O(interface), and one routed id for each owned entity.
   void validate() const;
 
   /// Bytes this rank holds for the mesh and its fields. Local.

@@ -7,6 +7,7 @@
 #include "barrio/base/hash.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/mesh.hpp"
+#include "barrio/mesh/remote_ids.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -58,7 +59,7 @@ void check_vertices(const Mesh& mesh) {
 }
 
 /// Each owned id meets at a rank drawn by hash; there it must be alone.
-void check_owned_once(mpi::Context& context, std::span<const GlobalId> owned, std::int64_t n_global, const char* what) {
+void check_owned_once(mpi::Context& context, std::span<const GlobalId> owned, std::int64_t n_global, Dim dim) {
   std::vector<Rank> to;
   for (const GlobalId id : owned)
     to.push_back(static_cast<Rank>(mix64(static_cast<std::uint64_t>(barrio::value(id))) %
@@ -68,21 +69,22 @@ void check_owned_once(mpi::Context& context, std::span<const GlobalId> owned, st
   agree_after(context, [&] {
     std::sort(met.begin(), met.end());
     const auto twice = std::adjacent_find(met.begin(), met.end());
-    if (twice != met.end()) broken(fmt::format("{} {} is owned twice", what, barrio::value(*twice)));
-    if (n != n_global) broken(fmt::format("{} {} are owned, {} exist", n, what, n_global));
+    if (twice != met.end()) broken(fmt::format("entity {} of dimension {} is owned twice", barrio::value(*twice), value(dim)));
+    if (n != n_global) broken(fmt::format("{} entities of dimension {} are owned, {} exist", n, value(dim), n_global));
   });
 }
 
-/// Both ends of each pair of neighbours list the same shared vertices with the same sharers.
-void check_sharers(const Mesh& mesh) {
+/// Both ends of each pair of neighbours list the same shared entities with the same sharers.
+void check_sharers(const Mesh& mesh, Dim dim) {
   mpi::Context& context = mesh.context();
-  const VertexTable& v = mesh.vertices();
+  const Sharing& sharing = mesh.sharing(dim);
+  const std::span<const GlobalId> ids = mesh.global_ids(dim);
   std::vector<std::uint64_t> digest(mesh.neighbours().size(), 0);
-  for (std::size_t s = 0; s < v.shared.size(); ++s) {
+  for (std::size_t s = 0; s < sharing.shared.size(); ++s) {
     Hash64 hash;
-    hash.add(barrio::value(v.global_ids[index(v.shared[s])]));
-    for (const Rank rank : v.sharers_of(s)) hash.add(static_cast<std::int64_t>(rank));
-    for (const Rank rank : v.sharers_of(s)) {
+    hash.add(barrio::value(ids[index(sharing.shared[s])]));
+    for (const Rank rank : sharing.sharers_of(s)) hash.add(static_cast<std::int64_t>(rank));
+    for (const Rank rank : sharing.sharers_of(s)) {
       if (rank == context.rank()) continue;
       const auto at = std::lower_bound(mesh.neighbours().begin(), mesh.neighbours().end(), rank);
       digest[static_cast<std::size_t>(at - mesh.neighbours().begin())] += hash.value();
@@ -94,7 +96,55 @@ void check_sharers(const Mesh& mesh) {
       broken("neighbours are not mutual");
     for (std::size_t n = 0; n < digest.size(); ++n)
       if (heard.items[n] != digest[n])
-        broken(fmt::format("shared vertices differ from those of rank {}", heard.peers[n]));
+        broken(fmt::format("shared entities of dimension {} differ from those of rank {}", value(dim), heard.peers[n]));
+  });
+}
+
+/// The remote id of the remote id is the entity itself: each rank tells a sharer what it takes for its own id.
+void check_remote_ids(const Mesh& mesh, Dim dim) {
+  struct Claim {
+    LocalId yours;
+    LocalId mine;
+  };
+  const RemoteIds remote(mesh, dim);
+  const Sharing& sharing = mesh.sharing(dim);
+  const Rank me = mesh.context().rank();
+  exchange::Neighborhood hood(mesh.context(), mesh.neighbours());
+  auto round = hood.begin_round<Claim>();
+  for (std::size_t s = 0; s < sharing.shared.size(); ++s)
+    for (std::size_t i = 0; i < sharing.sharers_of(s).size(); ++i)
+      if (const Rank rank = sharing.sharers_of(s)[i]; rank != me)
+        round.allocate(rank) = {remote.of(s)[i], sharing.shared[s]};
+  round.close();
+  const auto claims = round.collect();
+  agree_after(mesh.context(), [&] {
+    for (const auto& [from, claim] : claims) {
+      const auto at = std::ranges::lower_bound(sharing.shared, claim.yours);
+      const auto s = static_cast<std::size_t>(at - sharing.shared.begin());
+      if (at == sharing.shared.end() || *at != claim.yours)
+        broken(fmt::format("rank {} shares entity {}, which is not shared", from, barrio::value(claim.yours)));
+      const auto place = std::ranges::lower_bound(sharing.sharers_of(s), from) - sharing.sharers_of(s).begin();
+      if (remote.of(s)[static_cast<std::size_t>(place)] != claim.mine)
+        broken(fmt::format("the remote id of entity {} on rank {} is not its own", barrio::value(claim.yours), from));
+    }
+  });
+}
+
+/// The sum of a 1 from every sharer is their number.
+void check_sum_of_sharers(const Mesh& mesh, Dim dim) {
+  const Sharing& sharing = mesh.sharing(dim);
+  std::vector<std::int32_t> ones(mesh.n_local(dim), 0);
+  for (std::size_t i = 0; i < mesh.n_owned(dim); ++i) ones[i] = 1;
+  for (const LocalId id : sharing.shared) ones[index(id)] = 1;
+  exchange::HaloExchange<std::int32_t> halo(mesh.context(), mesh.halo_plan(dim), ones, 1);
+  halo.reduce(exchange::Reduction::sum);
+  agree_after(mesh.context(), [&] {
+    for (std::size_t i = 0; i < mesh.n_owned(dim); ++i) {
+      const auto n_sharers = std::max<std::size_t>(mesh.status(dim, local_id(i)).sharers.size(), 1);
+      if (ones[i] != static_cast<std::int32_t>(n_sharers))
+        broken(fmt::format("{} ranks use entity {} of dimension {}, which has {} sharers", ones[i], i, value(dim),
+                           n_sharers));
+    }
   });
 }
 
@@ -121,26 +171,35 @@ void Mesh::validate() const {
   agree_after(here, [&] {
     check_vertices(*this);
     check_order(c.global_ids, c.owners, c.n_interior, c.n_owned, here.rank(), "cell");
+    for (const GlobalId id : c.global_ids)
+      if (barrio::value(id) < 0 || barrio::value(id) >= c.n_global)
+        broken(fmt::format("a cell has the id {}, {} exist", barrio::value(id), c.n_global));
   });
-  check_owned_once(here, std::span<const GlobalId>(v.global_ids).first(v.n_owned), v.n_global, "vertex");
-  check_owned_once(here, std::span<const GlobalId>(c.global_ids).first(c.n_owned), c.n_global, "cell");
-  for (int d = 1; d < value(cell_dim()); ++d) {
-    const EntityTable& e = entities(Dim{d});
-    check_owned_once(here, std::span<const GlobalId>(e.global_ids).first(e.n_owned), e.n_global, "entity");
+  for (int d = 0; d <= value(cell_dim()); ++d) {
+    const Dim dim{d};
+    check_owned_once(here, global_ids(dim).first(n_owned(dim)), n_global(dim), dim);
+    if (dim == cell_dim() || n_global(dim) == 0) continue;
+    check_sharers(*this, dim);
+    check_remote_ids(*this, dim);
+    check_sum_of_sharers(*this, dim);
   }
-  check_sharers(*this);
   check_copies(*this, Dim::vertex, [&](std::size_t i) {
     return Hash64()
         .add(barrio::value(v.global_ids[i]))
         .add_all(std::span<const double>(&v.coordinates[3 * i], 3))
         .value();
   });
-  check_copies(*this, cell_dim(), [&](std::size_t i) {
-    Hash64 hash;
-    hash.add(barrio::value(c.global_ids[i])).add(static_cast<std::int64_t>(cell_parts()[i]));
-    for (const LocalId node : c.nodes_of(i)) hash.add(barrio::value(v.global_ids[index(node)]));
-    return hash.value();
-  });
+  for (int d = 1; d <= value(cell_dim()); ++d) {
+    const EntityTable& e = entities(Dim{d});
+    if (e.n_global == 0) continue;
+    check_copies(*this, Dim{d}, [&](std::size_t i) {
+      Hash64 hash;
+      hash.add(barrio::value(e.global_ids[i])).add(static_cast<std::int64_t>(e.type(i)));
+      if (Dim{d} == cell_dim()) hash.add(static_cast<std::int64_t>(cell_parts()[i]));
+      for (const LocalId node : e.nodes_of(i)) hash.add(barrio::value(v.global_ids[index(node)]));
+      return hash.value();
+    });
+  }
 }
 
 }  // namespace barrio::mesh
