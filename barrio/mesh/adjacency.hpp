@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "barrio/mesh/sides.hpp"
+
+namespace barrio::mesh {
+
+/// For each of some local entities a list of others, compressed: 4 bytes an entry. A mesh holds none of these; they are
+/// made when asked for and gone when destroyed.
+class Adjacency {
+ public:
+  /// Entities next to one, ascending.
+  [[nodiscard]] std::span<const LocalId> operator[](LocalId id) const& noexcept {
+    return std::span<const LocalId>(items_).subspan(offsets_[index(id)], offsets_[index(id) + 1] - offsets_[index(id)]);
+  }
+  std::span<const LocalId> operator[](LocalId id) const&& = delete;
+  [[nodiscard]] std::size_t size() const noexcept { return offsets_.size() - 1; }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+
+  /// Turn lists of targets round: who lists each target. @param visit_targets  called as (source, visitor), twice
+  template <class VisitTargets>
+  static Adjacency inverse(std::size_t n_sources, std::size_t n_targets, VisitTargets&& visit_targets) {
+    Adjacency out;
+    out.offsets_.assign(n_targets + 1, 0);
+    for (std::size_t source = 0; source < n_sources; ++source)
+      visit_targets(source, [&](LocalId target) { out.offsets_[index(target) + 1] += 1; });
+    for (std::size_t t = 0; t < n_targets; ++t) out.offsets_[t + 1] += out.offsets_[t];
+    out.items_.resize(out.offsets_.back());
+    std::vector<std::uint32_t> next(out.offsets_.begin(), out.offsets_.end() - 1);
+    for (std::size_t source = 0; source < n_sources; ++source)
+      visit_targets(source, [&](LocalId target) { out.items_[next[index(target)]++] = local_id(source); });
+    return out;
+  }
+
+ private:
+  std::vector<std::uint32_t> offsets_{0};
+  std::vector<LocalId> items_;
+};
+
+/// Local entities of one dimension, ghosts included, around each local vertex. Local. Cost: O(n_local).
+/// @param dim  Dim::edge to the cells' dimension; below it those that the file lists
+Adjacency around_vertices(const Mesh& mesh, Dim dim);
+
+/// Local cells, ghosts included, that have each side. Local. Cost: O(n_local).
+/// @param sides  made from the mesh; of faces of volumes a side has one or two cells
+Adjacency cells_of_sides(const Mesh& mesh, const Sides& sides);
+
+/// Sides that exactly one of some cells has: their boundary as one rank sees it. Local. Cost: O(n_local).
+/// @param[in] cells  local, ghosts included
+Range local_skin(const Sides& sides, const Range& cells);
+
+/// Sides that exactly one of the cells of all ranks has: the boundary of a set of the whole mesh. Collective.
+/// @param[in] cells  the set's cells on this rank; ghosts among them are passed over
+/// @return local sides that this rank's cells have, whoever owns them
+/// Cost: O(n_local), a reduction and a halo exchange of one byte a side. Does not depend on the rank count.
+/// Source: Tautges et al. 2012, section IV, where the skin is the first step of sharing; here nothing else needs it.
+Range skin(const Mesh& mesh, const Sides& sides, const Range& cells);
+
+}  // namespace barrio::mesh
