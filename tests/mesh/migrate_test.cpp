@@ -3,6 +3,7 @@
 #include <functional>
 #include <random>
 
+#include "barrio/mesh/balance.hpp"
 #include "barrio/mesh/box.hpp"
 #include "barrio/mesh/mesh.hpp"
 #include "barrio/mesh/partition_cells.hpp"
@@ -234,6 +235,28 @@ TEST(Migrate, MovesNothingWhenAllStay) {
   EXPECT_EQ(mesh.migrate(std::vector<Rank>(mesh.n_owned(Dim::volume), world().rank())), 0U);
   mesh.validate();
   EXPECT_EQ(mesh.checksum(), before);
+}
+
+TEST(Migrate, BalancesWeights) {
+  // Cells of the lower half weigh three times as much; all of them begin on one rank.
+  MeshTables tables = box({6, 6, 8}, false, 1);
+  Mesh mesh(world(), tables, {.ghost_layers = 1});
+  const auto weigh = [&] {
+    std::vector<std::int64_t> weights;
+    for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c)
+      weights.push_back(value(mesh.cells().global_ids[c]) < 144 ? 3 : 1);
+    return weights;
+  };
+  mesh.migrate(balanced_ranks(mesh, weigh()));
+  mesh.validate();
+  std::int64_t mine = 0;
+  for (const std::int64_t weight : weigh()) mine += weight;
+  const double mean = (3 * 144 + 144) / static_cast<double>(world().size());
+  EXPECT_NEAR(static_cast<double>(mine), mean, 6.0);
+  const std::vector<Rank> stay = balanced_ranks(mesh, weigh());
+  EXPECT_EQ(std::ranges::count(stay, world().rank()), static_cast<std::ptrdiff_t>(stay.size()))
+      << "a balanced mesh stays as it is";
+  EXPECT_THROW(balanced_ranks(mesh, std::vector<std::int64_t>(stay.size() + 1, 1)), AgreedError);
 }
 
 TEST(Migrate, RefusesWrongDestinations) {
