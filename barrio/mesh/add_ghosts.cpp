@@ -102,8 +102,8 @@ void MeshAssembly::ranks_around(std::span<const LocalId> vertices, std::vector<R
   std::vector<Rank> both;
   for (std::size_t i = 0; i < vertices.size(); ++i) {
     const std::size_t place = index(vertices[i]);
-    const std::span<const Rank> users = sharers_at_[place] < 0 ? std::span(&vertex_owners_[place], 1)
-                                                               : out_.vertices.rank_sets[sharers_at_[place]];
+    const std::span<const Rank> users =
+        sharers_at_[place] < 0 ? std::span(&vertex_owners_[place], 1) : out_.vertices.rank_sets[sharers_at_[place]];
     if (i == 0) {
       ranks.assign(users.begin(), users.end());
       continue;
@@ -153,15 +153,16 @@ MeshAssembly::Going MeshAssembly::cells_at_sides(std::size_t first_new) {
   auto round = hood_->begin_round<SideKey>();
   std::vector<Rank> behind;
   for (std::size_t c = first_new; c < table.size(); ++c) {
-    detail::for_each_side<LocalId>(options_.bridge, table.type(c), table.nodes_of(c), [&](std::span<const LocalId> side) {
-      ranks_around(side, behind);
-      if (behind.empty()) return;
-      SideKey key;
-      key.fill(no_global_id);
-      for (std::size_t i = 0; i < side.size(); ++i) key[i] = index_.ids()[index(side[i])];
-      std::ranges::sort(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(side.size()));
-      for (const Rank rank : behind) round.allocate(rank) = key;
-    });
+    detail::for_each_side<LocalId>(
+        options_.bridge, table.type(c), table.nodes_of(c), [&](std::span<const LocalId> side) {
+          ranks_around(side, behind);
+          if (behind.empty()) return;
+          SideKey key;
+          key.fill(no_global_id);
+          for (std::size_t i = 0; i < side.size(); ++i) key[i] = index_.ids()[index(side[i])];
+          std::ranges::sort(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(side.size()));
+          for (const Rank rank : behind) round.allocate(rank) = key;
+        });
   }
   round.close();
   struct Named {
@@ -195,7 +196,8 @@ MeshAssembly::Going MeshAssembly::cells_at_sides(std::size_t first_new) {
 
 void MeshAssembly::send_cells(const Going& going) {
   std::vector<std::int32_t> leaving;
-  for (const std::vector<std::int32_t>& places : going.places) leaving.insert(leaving.end(), places.begin(), places.end());
+  for (const std::vector<std::int32_t>& places : going.places)
+    leaving.insert(leaving.end(), places.begin(), places.end());
   sort_unique(leaving);
   detail::CellPacker packer({.cells = cells(),
                              .parts = out_.cell_parts,

@@ -17,11 +17,10 @@ MeshBuilder::MeshBuilder(mpi::Context& context, const MeshTables& tables, BuildO
                                          .remedy = "ask for 0 or more"});
   }
   if (options.bridge >= tables.top_dim() && tables.top_dim() > Dim::vertex) {
-    throw AgreedError(
-        ErrorCode::usage,
-        {.subject = fmt::format("ghosts over a bridge of dimension {}", value(options.bridge)),
-         .cause = fmt::format("cannot be found: the cells are of dimension {}", value(tables.top_dim())),
-         .remedy = "bridge by vertices, or by entities of a dimension below the cells'"});
+    throw AgreedError(ErrorCode::usage,
+                      {.subject = fmt::format("ghosts over a bridge of dimension {}", value(options.bridge)),
+                       .cause = fmt::format("cannot be found: the cells are of dimension {}", value(tables.top_dim())),
+                       .remedy = "bridge by vertices, or by entities of a dimension below the cells'"});
   }
   for (const CellBlock& block : tables.blocks) {
     if (block.type == CellType::polyhedron && block.rows.n_rows > 0) {

@@ -122,8 +122,7 @@ MeshAssembly::HeldSides MeshBuilder::fetch_sides(Dim dim) {
       bool is_taken = false;
       detail::for_each_cell_with(cells(), around, anchor, corners, dim, [&](std::int32_t) { is_taken = true; });
       if (!is_taken) return;
-      for (const std::int32_t set : sets)
-        detail::append(held.sets, set, static_cast<std::int32_t>(held.sides.size()));
+      for (const std::int32_t set : sets) detail::append(held.sets, set, static_cast<std::int32_t>(held.sides.size()));
       held.add(in.ids[i], in.types[i], local, me);
       if (in.owners[i] < 0) claimed_here.push_back(in.ids[i]);
     });

@@ -35,6 +35,7 @@ Mesh::Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options
     : storage_(std::make_unique<Storage>()) {
   MeshBuilder(context, tables, options, *storage_).build();
 }
+Mesh::Mesh(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
 Mesh::~Mesh() = default;
 Mesh::Mesh(Mesh&&) noexcept = default;
 Mesh& Mesh::operator=(Mesh&&) noexcept = default;
@@ -130,7 +131,7 @@ const MeshTag& Mesh::tag(std::string_view wanted) const& {
                .remedy = known.empty() ? "" : fmt::format("the mesh has: {}", fmt::join(known, ", "))});
 }
 
-std::size_t Mesh::migrate(std::span<const Rank> to) {
+Mesh Mesh::moved(std::span<const Rank> to) {
   mpi::Context& here = context();
   agree_after(here, [&] {
     const std::size_t n = n_owned(cell_dim());
@@ -154,11 +155,14 @@ std::size_t Mesh::migrate(std::span<const Rank> to) {
         },
         field->values);
   }
-  auto moved = std::make_unique<Storage>();
-  MeshMigration(*storage_, to, *moved).run();
-  const auto n_left = static_cast<std::size_t>(std::ranges::count_if(to, [&](Rank r) { return r != here.rank(); }));
-  storage_ = std::move(moved);
-  return n_left;
+  Mesh mesh(std::make_unique<Storage>());
+  MeshMigration(*storage_, to, *mesh.storage_).run();
+  return mesh;
+}
+
+std::size_t Mesh::migrate(std::span<const Rank> to) {
+  *this = moved(to);
+  return static_cast<std::size_t>(std::ranges::count_if(to, [&](Rank rank) { return rank != context().rank(); }));
 }
 
 FieldData& Mesh::new_field(const std::string& wanted, Dim dim, int n_components, FieldValues values) {

@@ -148,10 +148,9 @@ class Mesh {
   /// @pre tables.n_parts > 0 and `validate(tables)` holds
   /// @throws AgreedError{bad_input} for polyhedra, which are not supported; {usage} for a negative number of layers
   /// or a bridge that is no side of a cell
-  /// Cost: three routed exchanges for cells and vertices; for ghosts one neighbourhood round and two for each further layer,
-  /// over a bridge of edges or faces two each; memory O(n_local).
-  /// Source: Tautges et al. 2012, sections II to IV; here sharing comes with the look-up of coordinates, and no skin is
-  /// computed.
+  /// Cost: three routed exchanges for cells and vertices; for ghosts one neighbourhood round and two for each further
+  /// layer, over a bridge of edges or faces two each; memory O(n_local). Source: Tautges et al. 2012, sections II to
+  /// IV; here sharing comes with the look-up of coordinates, and no skin is computed.
   Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options = {});
   ~Mesh();
   Mesh(Mesh&&) noexcept;
@@ -234,6 +233,8 @@ class Mesh {
   /// Cost: rounds with the ranks that cells go to or whose entities they use, no matter how many ranks there are; each
   /// ends in a non-blocking barrier. Time and memory O(n_local).
   std::size_t migrate(std::span<const Rank> to);
+  /// Make the mesh that `migrate` makes of this one, which stays, but that copies of fields are up to date. Collective.
+  [[nodiscard]] Mesh moved(std::span<const Rank> to);
 
   /// Hash of the owned mesh: vertices with coordinates, cells with connectivity. Collective. Does not depend on the
   /// rank count or on ghosts; see `Hash64`.
@@ -242,8 +243,8 @@ class Mesh {
   [[nodiscard]] std::uint64_t checksum(const FieldData& field) const;
 
   /// Check all that the mesh promises. Collective. @throws AgreedError{internal} naming the first broken promise:
-  /// every entity owned once; sharers agree; the remote id of the remote id is the entity; a 1 from every sharer sums up
-  /// to their number; copies equal their owners' entities; local order; plans complete. Cost: O(n_local) without
+  /// every entity owned once; sharers agree; the remote id of the remote id is the entity; a 1 from every sharer sums
+  /// up to their number; copies equal their owners' entities; local order; plans complete. Cost: O(n_local) without
   /// messages, messages O(interface), and one routed id for each owned entity.
   void validate() const;
 
@@ -255,6 +256,7 @@ class Mesh {
   friend class MeshBuilder;
   friend class MeshMigration;
   struct Storage;
+  explicit Mesh(std::unique_ptr<Storage> storage);
   FieldData& new_field(const std::string& name, Dim dim, int n_components, FieldValues values);
   [[nodiscard]] FieldData& find_field(std::string_view name, Dim dim) const;
   std::unique_ptr<Storage> storage_;

@@ -19,7 +19,8 @@ constexpr RegionName migrate_region{"mesh.migrate"};
 std::vector<SetRun> runs_of(const std::vector<MeshSet>& sets, Dim dim) {
   std::vector<SetRun> runs;
   for (std::size_t s = 0; s < sets.size(); ++s) {
-    const Range& members = dim == Dim::vertex ? sets[s].vertices : sets[s].entities[static_cast<std::size_t>(value(dim))];
+    const Range& members =
+        dim == Dim::vertex ? sets[s].vertices : sets[s].entities[static_cast<std::size_t>(value(dim))];
     for (const LocalRange& run : members.runs())
       runs.push_back({static_cast<std::int32_t>(s), value(run.first), static_cast<std::int32_t>(run.size())});
   }
@@ -61,7 +62,8 @@ void MeshMigration::run() {
   out_.parts = {LocalId{context_.rank()}, LocalId{context_.rank() + 1}};
   for (const MeshTag& tag : old_.tags) out_.tags.push_back({tag.info, {}, tag.on_sets});
   for (const auto& field : old_.fields) {
-    const FieldValues none = std::visit([]<class T>(const std::vector<T>&) { return FieldValues(std::vector<T>()); }, field->values);
+    const FieldValues none =
+        std::visit([]<class T>(const std::vector<T>&) { return FieldValues(std::vector<T>()); }, field->values);
     out_.fields.push_back(std::make_unique<FieldData>(FieldData{field->name, field->dim, field->n_components, none}));
   }
   send_cells();
@@ -185,8 +187,7 @@ void MeshMigration::take_cells() {
   const auto n_kept = static_cast<std::ptrdiff_t>(order.size());
   for (std::size_t m = 0; m < arrivals_.size(); ++m)
     for (std::size_t i = 0; i < arrivals_[m].cells.ids.size(); ++i)
-      order.push_back(
-          {arrivals_[m].cells.ids[i], {static_cast<std::int32_t>(m), static_cast<std::int32_t>(i)}});
+      order.push_back({arrivals_[m].cells.ids[i], {static_cast<std::int32_t>(m), static_cast<std::int32_t>(i)}});
   std::ranges::sort(order.begin() + n_kept, order.end(), {}, &Cell::id);
   std::ranges::inplace_merge(order, order.begin() + n_kept, {}, &Cell::id);
 
@@ -235,8 +236,7 @@ void MeshMigration::take_cells() {
   index_vertices(nodes);
 }
 
-void MeshMigration::keep_sets(Dim dim, std::span<const std::int32_t> place_of,
-                              std::vector<SetRun>& runs) const {
+void MeshMigration::keep_sets(Dim dim, std::span<const std::int32_t> place_of, std::vector<SetRun>& runs) const {
   for (const SetRun& run : runs_of(old_.sets, dim))
     for (std::int32_t i = run.first; i < run.first + run.count; ++i)
       if (place_of[static_cast<std::size_t>(i)] >= 0)
@@ -326,8 +326,7 @@ MeshAssembly::HeldSides MeshMigration::take_sides(Dim dim) {
       const std::size_t n_before = known.size();
       const std::int32_t place = known.add(in.ids[i]);
       if (known.size() == n_before) return;
-      take(in.ids[i], in.types[i], in.owners[i], of_side,
-           {static_cast<std::int32_t>(m), static_cast<std::int32_t>(i)});
+      take(in.ids[i], in.types[i], in.owners[i], of_side, {static_cast<std::int32_t>(m), static_cast<std::int32_t>(i)});
       for (const std::int32_t set : sets) held.sets.push_back({set, place, 1});
     });
   }

@@ -109,8 +109,8 @@ void MeshAssembly::place_sides(Dim dim, HeldSides held) {
   for (std::size_t i = 0; i < held.sides.size(); ++i) {
     order[i] = static_cast<std::int32_t>(i);
     if (held.sides[i].owner != me) continue;
-    const bool is_interior = std::ranges::all_of(held.nodes_of(held.sides[i]),
-                                                 [&](LocalId v) { return index(v) < out_.vertices.n_owned; });
+    const bool is_interior =
+        std::ranges::all_of(held.nodes_of(held.sides[i]), [&](LocalId v) { return index(v) < out_.vertices.n_owned; });
     group[i] = is_interior ? interior : fringe;
     table.n_owned += 1;
     table.n_interior += is_interior ? 1 : 0;

@@ -19,7 +19,8 @@ RemoteIds::RemoteIds(const Mesh& mesh, Dim dim) {
   // Both ends of a pair list what they share by ascending global id.
   std::vector<std::vector<std::size_t>> slots(neighbours.size());  // in ids_, of the ids that a neighbour tells
   offsets_.reserve(sharing.shared.size() + 1);
-  for (std::size_t s = 0; s < sharing.shared.size(); ++s) offsets_.push_back(offsets_.back() + sharing.sharers_of(s).size());
+  for (std::size_t s = 0; s < sharing.shared.size(); ++s)
+    offsets_.push_back(offsets_.back() + sharing.sharers_of(s).size());
   ids_.resize(offsets_.back());
   exchange::Neighborhood hood(mesh.context(), neighbours);
   auto round = hood.begin_round<LocalId>();

@@ -484,9 +484,8 @@ void Sides::Builder<n_corners>::plan_halo() {
   const auto copies = std::span<const GlobalId>(table.global_ids).subspan(table.n_owned);
   std::vector<Rank> owners = table.owners.to_vector();
   owners.erase(owners.begin(), owners.begin() + static_cast<std::ptrdiff_t>(table.n_owned));
-  out_.halo_ = std::make_shared<exchange::HaloPlan>(
-      exchange::plan_halo(context_, copies, owners, local_id(table.n_owned),
-                          [&](GlobalId id) { return detail::find_owned(table, id); }));
+  out_.halo_ = std::make_shared<exchange::HaloPlan>(exchange::plan_halo(
+      context_, copies, owners, local_id(table.n_owned), [&](GlobalId id) { return detail::find_owned(table, id); }));
 }
 
 Sides::Sides(const Mesh& mesh, Dim dim) : context_(&mesh.context()), dim_(dim) {

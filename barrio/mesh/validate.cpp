@@ -69,7 +69,8 @@ void check_owned_once(mpi::Context& context, std::span<const GlobalId> owned, st
   agree_after(context, [&] {
     std::sort(met.begin(), met.end());
     const auto twice = std::adjacent_find(met.begin(), met.end());
-    if (twice != met.end()) broken(fmt::format("entity {} of dimension {} is owned twice", barrio::value(*twice), value(dim)));
+    if (twice != met.end())
+      broken(fmt::format("entity {} of dimension {} is owned twice", barrio::value(*twice), value(dim)));
     if (n != n_global) broken(fmt::format("{} entities of dimension {} are owned, {} exist", n, value(dim), n_global));
   });
 }

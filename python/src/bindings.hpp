@@ -14,6 +14,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 
@@ -62,14 +63,18 @@ struct Exchange {
 class SharedMesh {
  public:
   /// Collective: all ranks agree on the shape that connectivity has in Python.
-  SharedMesh(std::unique_ptr<mpi::Context> context, mesh::Mesh mesh);
+  /// @param context  may serve several meshes; freed with the last of them
+  SharedMesh(std::shared_ptr<mpi::Context> context, mesh::Mesh mesh);
   SharedMesh(const SharedMesh&) = delete;
   SharedMesh& operator=(const SharedMesh&) = delete;
   /// Gives up the memory instead of waiting if a ghost exchange is on its way: Python may drop a mesh at any time.
   ~SharedMesh();
 
   mesh::Mesh& mesh() noexcept { return state_->mesh; }
+  [[nodiscard]] const std::shared_ptr<mpi::Context>& context() const noexcept { return state_->context; }
   Exchange& exchange(mesh::FieldData& field);
+  /// The name of a field between begin and end, or nothing.
+  [[nodiscard]] std::optional<std::string> travelling_field() const;
   /// Vertices of every entity of a dimension, on any rank; 0 if their number varies. @pre dim >= 1
   [[nodiscard]] int width(Dim dim) const noexcept { return state_->widths[static_cast<std::size_t>(mesh::value(dim))]; }
   /// Where the vertices of each entity begin, one longer than their number. @pre width(dim) == 0
@@ -77,7 +82,7 @@ class SharedMesh {
 
  private:
   struct State {
-    std::unique_ptr<mpi::Context> context;
+    std::shared_ptr<mpi::Context> context;
     mesh::Mesh mesh;
     std::map<const mesh::FieldData*, Exchange> exchanges = {};
     std::array<int, 4> widths = {};
@@ -135,6 +140,8 @@ ReadOnly<T, nb::ndim<1>> copied(std::vector<T> values) {
 void bind_errors(nb::module_& module);
 void bind_mesh(nb::module_& module);
 void bind_field(nb::module_& module, nb::class_<SharedMesh>& mesh);
+void bind_tags(nb::module_& module, nb::class_<SharedMesh>& mesh);
+void bind_sides(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_io(nb::module_& module);
 void bind_exchange(nb::module_& module);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "barrio/base/error.hpp"
+#include "barrio/mesh/balance.hpp"
 #include "bindings.hpp"
 
 namespace barrio::python {
@@ -27,10 +28,6 @@ Dim checked(Dim dim, Dim lowest = Dim::vertex) {
 
 mesh::Mesh& mesh_of(nb::handle self) { return nb::cast<SharedMesh&>(self).mesh(); }
 
-const std::vector<GlobalId>& ids_of(const mesh::Mesh& mesh, Dim dim) {
-  return dim == Dim::vertex ? mesh.vertices().global_ids : mesh.entities(checked(dim)).global_ids;
-}
-
 /// Vertices of the entities: one row each, or offsets and vertices where the number of them varies.
 nb::object connectivity(nb::handle self, Dim dim) {
   auto& shared = nb::cast<SharedMesh&>(self);
@@ -49,6 +46,15 @@ ReadOnly<CellType, nb::ndim<1>> types(nb::handle self, const EntityTable& table)
 
 nb::slice slice(mesh::LocalRange range) {
   return nb::slice(static_cast<Py_ssize_t>(index(range.first)), static_cast<Py_ssize_t>(index(range.last)));
+}
+
+MeshPointer migrated(SharedMesh& self,
+                     const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& to) {
+  if (const auto field = self.travelling_field())
+    throw_usage(fmt::format("field '{}'", *field), "is being exchanged", "call end_exchange() first");
+  const std::span<const Rank> ranks(to.data(), to.shape(0));
+  const nb::gil_scoped_release unlocked;
+  return std::make_shared<SharedMesh>(self.context(), self.mesh().moved(ranks));
 }
 
 void bind_enumerations(nb::module_& module) {
@@ -135,7 +141,8 @@ holds compressed, are copies.)");
           },
           "Of all local vertices, shape (n_local(vertex), 3), model units.")
       .def(
-          "global_ids", [](Self self, Dim dim) { return view(self, ids_of(mesh_of(self), dim)); }, nb::arg("dim"))
+          "global_ids", [](Self self, Dim dim) { return view(self, mesh_of(self).global_ids(checked(dim))); },
+          nb::arg("dim"))
       .def(
           "owners",
           [](Self self, Dim dim) {
@@ -185,6 +192,31 @@ holds compressed, are copies.)");
           },
           nb::arg("kind"), nb::arg("name"),
           "The set of a kind with a name. Raises UsageError with \"did you mean\" if there is none.")
+      .def("migrate", &migrated, nb::arg("to"),
+           nb::sig("def migrate(self, to: numpy.typing.NDArray[numpy.int32]) -> Mesh"),
+           R"(Make the mesh in which cells are on other ranks, with their sets, tags and fields. Collective.
+
+`to` names a rank for each owned cell. This mesh stays as it is, since arrays may refer to it; drop it to free its memory.)")
+      .def(
+          "balanced_ranks",
+          [](SharedMesh& self,
+             const std::optional<nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>&
+                 weights) {
+            std::vector<Rank> ranks;
+            {
+              const std::span<const std::int64_t> all =
+                  weights ? std::span(weights->data(), weights->shape(0)) : std::span<const std::int64_t>();
+              const nb::gil_scoped_release unlocked;
+              ranks = mesh::balanced_ranks(self.mesh(), all);
+            }
+            return copied(std::move(ranks));
+          },
+          nb::arg("weights") = nb::none(),
+          nb::sig("def balanced_ranks(self, weights: numpy.typing.NDArray[numpy.int64] | None = None) -> "
+                  "numpy.typing.NDArray[numpy.int32]"),
+          "A rank for each owned cell, so that all ranks get the same weight: what `migrate` takes. Collective. "
+          "Without "
+          "weights all cells count alike.")
       .def(
           "checksum",
           [](SharedMesh& self) {
@@ -210,6 +242,8 @@ holds compressed, are copies.)");
                            mesh.n_owned(mesh.cell_dim()));
       });
   bind_field(module, shared);
+  bind_tags(module, shared);
+  bind_sides(module, shared);
 }
 
 }  // namespace barrio::python

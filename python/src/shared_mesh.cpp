@@ -11,7 +11,7 @@ namespace barrio::python {
 using mesh::EntityTable;
 using mesh::FieldData;
 
-SharedMesh::SharedMesh(std::unique_ptr<mpi::Context> context, mesh::Mesh mesh)
+SharedMesh::SharedMesh(std::shared_ptr<mpi::Context> context, mesh::Mesh mesh)
     : state_(std::make_unique<State>(std::move(context), std::move(mesh))) {
   agree_on_widths();
 }
@@ -36,6 +36,12 @@ Exchange& SharedMesh::exchange(FieldData& field) {
         return state_->exchanges.try_emplace(&field, state_->mesh.plan(typed)).first->second;
       },
       field.values);
+}
+
+std::optional<std::string> SharedMesh::travelling_field() const {
+  for (const auto& [field, exchange] : state_->exchanges)
+    if (exchange.is_travelling) return field->name;
+  return {};
 }
 
 // A rank's table is as simple as its own entities allow. A script runs on all ranks alike, so it must get the same kind

@@ -92,7 +92,8 @@ void fill(Mesh& mesh) {
     auto x = mesh.add_field<double>("x", dim, 2);
     const auto& ids = dim == Dim::vertex ? mesh.vertices().global_ids : mesh.entities(dim).global_ids;
     for (std::size_t i = 0; i < mesh.n_owned(dim); ++i)
-      for (std::size_t c = 0; c < 2; ++c) x.values()[2 * i + c] = static_cast<double>(10 * value(ids[i])) + static_cast<double>(c);
+      for (std::size_t c = 0; c < 2; ++c)
+        x.values()[2 * i + c] = static_cast<double>(10 * value(ids[i])) + static_cast<double>(c);
   }
   auto n = mesh.add_field<std::int32_t>("n", Dim::vertex);
   for (std::size_t i = 0; i < mesh.n_owned(Dim::vertex); ++i)
@@ -140,9 +141,11 @@ void add_tags(MeshTables& tables) {
     const double x = static_cast<double>(tables.vertices.first(me)) + static_cast<double>(i);
     dense.columns[0].items.add(std::as_bytes(std::span(&x, 1)), false);
   }
-  TagTable varying{.info = {.name = "varying", .type = TagType::int32, .length_varies = true, .storage = TagStorage::sparse}};
+  TagTable varying{
+      .info = {.name = "varying", .type = TagType::int32, .length_varies = true, .storage = TagStorage::sparse}};
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
-    TagColumn& column = varying.columns.emplace_back(TagColumn{.block = static_cast<std::int32_t>(b), .is_dense = false});
+    TagColumn& column =
+        varying.columns.emplace_back(TagColumn{.block = static_cast<std::int32_t>(b), .is_dense = false});
     column.items.offsets.push_back(0);
     for (std::size_t i = 0; i < tables.blocks[b].rows.size(me); ++i) {
       const auto row = static_cast<std::int32_t>(tables.blocks[b].rows.first(me) + static_cast<std::int64_t>(i));

@@ -97,8 +97,8 @@ class MeshAssembly {
   std::vector<Rank> vertex_owners_;
   std::vector<std::int32_t> sharers_at_;  // by place: number of the set of ranks whose cells use it, -1 for one rank
   std::size_t n_own_cells_ = 0;
-  std::vector<LocalId> cell_at_;               // local id by place
-  std::vector<LocalId> vertex_at_;             // local id by place
+  std::vector<LocalId> cell_at_;                // local id by place
+  std::vector<LocalId> vertex_at_;              // local id by place
   std::optional<exchange::Neighborhood> hood_;  // of ranks that share vertices, from add_ghosts on
 
  private:

@@ -1,0 +1,139 @@
+#include "barrio/mesh/sides.hpp"
+
+#include <fmt/format.h>
+
+#include "barrio/mesh/adjacency.hpp"
+#include "barrio/mesh/remote_ids.hpp"
+#include "bindings.hpp"
+
+namespace barrio::python {
+namespace {
+
+/// All faces or edges of a mesh, which they keep alive.
+struct SharedSides {
+  MeshPointer owner;
+  mesh::Sides sides;
+
+  SharedSides(MeshPointer mesh, Dim dim) : owner(std::move(mesh)), sides(make(*owner, dim)) {}
+
+ private:
+  static mesh::Sides make(SharedMesh& mesh, Dim dim) {
+    const nb::gil_scoped_release unlocked;
+    return {mesh.mesh(), dim};
+  }
+};
+
+mesh::Range range_of(const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ids,
+                     std::size_t n_local) {
+  std::vector<LocalId> list;
+  for (std::size_t i = 0; i < ids.shape(0); ++i) {
+    const std::int32_t id = ids.data()[i];
+    if (id < 0 || static_cast<std::size_t>(id) >= n_local)
+      throw_usage(fmt::format("cell {}", id), fmt::format("is not one of the {} local cells", n_local));
+    list.push_back(LocalId{id});
+  }
+  return mesh::Range::of(list);
+}
+
+/// Sharers, or local ids there, of the shared entities: offsets and all of them one after the other.
+template <class T, class Of>
+nb::tuple compressed(std::size_t n, Of&& of) {
+  std::vector<std::int64_t> offsets{0};
+  std::vector<T> items;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::span<const T> some = of(i);
+    items.insert(items.end(), some.begin(), some.end());
+    offsets.push_back(static_cast<std::int64_t>(items.size()));
+  }
+  return nb::make_tuple(copied(std::move(offsets)), copied(std::move(items)));
+}
+
+const mesh::Sharing& sharing_of(SharedMesh& self, Dim dim) {
+  if (dim < Dim::vertex || dim > Dim::volume) throw_usage(fmt::format("dimension {}", value(dim)), "is not in 0 .. 3");
+  return self.mesh().sharing(dim);
+}
+
+}  // namespace
+
+void bind_sides(nb::module_& module, nb::class_<SharedMesh>& shared) {
+  using Self = nb::handle_t<SharedSides>;
+  const auto sides_of = [](Self self) -> const mesh::Sides& { return nb::cast<const SharedSides&>(self).sides; };
+  nb::class_<SharedSides>(module, "Sides",
+                          R"(All faces, or all edges, of a mesh's cells, ghosts included: numbered, owned, shared.
+
+Made when asked for: `Sides(mesh, Dim.face)` is collective. Global ids do not depend on the rank count.)")
+      .def(nb::init<MeshPointer, Dim>(), nb::arg("mesh"), nb::arg("dim"))
+      .def_prop_ro("dim", [](const SharedSides& self) { return self.sides.dim(); })
+      .def_prop_ro("n_local", [](const SharedSides& self) { return self.sides.table().size(); })
+      .def_prop_ro("n_owned", [](const SharedSides& self) { return self.sides.table().n_owned; })
+      .def_prop_ro("n_global", [](const SharedSides& self) { return self.sides.table().n_global; })
+      .def_prop_ro("global_ids", [sides_of](Self self) { return view(self, sides_of(self).table().global_ids); })
+      .def_prop_ro(
+          "owners", [sides_of](Self self) { return copied(sides_of(self).table().owners.to_vector()); },
+          nb::rv_policy::automatic, "The rank that owns each local side.")
+      .def_prop_ro(
+          "corners",
+          [sides_of](Self self) {
+            return compressed<LocalId>(sides_of(self).table().size(),
+                                       [&](std::size_t i) { return sides_of(self).table().nodes_of(i); });
+          },
+          "Corners of the local sides, by local id, in an order that all ranks see alike: (offsets, vertices).")
+      .def_prop_ro(
+          "of_cells",
+          [sides_of](Self self) {
+            const std::size_t n_cells = nb::cast<const SharedSides&>(self).owner->mesh().cells().size();
+            return compressed<LocalId>(n_cells, [&](std::size_t i) { return sides_of(self).of_cell(i); });
+          },
+          "Sides of the local cells, in the order of their topology: (offsets, sides).")
+      .def(
+          "skin",
+          [](const SharedSides& self,
+             const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& cells) {
+            mesh::Mesh& mesh = self.owner->mesh();
+            const mesh::Range some = range_of(cells, mesh.cells().size());
+            std::vector<LocalId> found;
+            {
+              const nb::gil_scoped_release unlocked;
+              found = mesh::skin(mesh, self.sides, some).ids();
+            }
+            return copied(std::move(found));
+          },
+          nb::arg("cells"),
+          nb::sig("def skin(self, cells: numpy.typing.NDArray[numpy.int32]) -> numpy.typing.NDArray[numpy.int32]"),
+          "Sides that exactly one of the cells of all ranks has: the boundary of a set. Collective. `cells` are this "
+          "rank's members, by local id.")
+      .def("__repr__", [](const SharedSides& self) {
+        return fmt::format("<barrio.Sides of dimension {}: {} in all, {} here>", value(self.sides.dim()),
+                           self.sides.table().n_global, self.sides.table().size());
+      });
+  shared
+      .def(
+          "shared",
+          [](nb::handle_t<SharedMesh> self, Dim dim) {
+            return view(self, sharing_of(nb::cast<SharedMesh&>(self), dim).shared);
+          },
+          nb::arg("dim"), "Local ids of the entities that other ranks' cells use too, ascending.")
+      .def(
+          "sharers",
+          [](SharedMesh& self, Dim dim) {
+            const mesh::Sharing& sharing = sharing_of(self, dim);
+            return compressed<Rank>(sharing.shared.size(), [&](std::size_t i) { return sharing.sharers_of(i); });
+          },
+          nb::arg("dim"), "Ranks that share each of `shared(dim)`, this one included: (offsets, ranks).")
+      .def(
+          "remote_ids",
+          [](SharedMesh& self, Dim dim) {
+            const std::size_t n = sharing_of(self, dim).shared.size();
+            std::optional<mesh::RemoteIds> remote;
+            {
+              const nb::gil_scoped_release unlocked;
+              remote.emplace(self.mesh(), dim);
+            }
+            return compressed<LocalId>(n, [&](std::size_t i) { return remote->of(i); });
+          },
+          nb::arg("dim"),
+          "Local ids that each of `shared(dim)` has on its sharers: (offsets, ids), in the order of `sharers(dim)`. "
+          "Collective.");
+}
+
+}  // namespace barrio::python
