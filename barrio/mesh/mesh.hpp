@@ -230,8 +230,9 @@ class Mesh {
   /// @return number of cells that left this rank
   /// @throws AgreedError{usage} for a wrong number of destinations or a rank that does not exist; the mesh is untouched
   /// then. @pre all ranks have the same fields
-  /// Cost: rounds with the ranks that cells go to or whose entities they use, no matter how many ranks there are; each
-  /// ends in a non-blocking barrier. Time and memory O(n_local).
+  /// Cost: two small reductions, then rounds with the ranks that cells go to or whose entities they use, no matter how
+  /// many ranks there are; only if a cell goes to a rank that is no neighbour, three of them end in a non-blocking
+  /// barrier. Time and memory O(n_local).
   std::size_t migrate(std::span<const Rank> to);
   /// Make the mesh that `migrate` makes of this one, which stays, but that copies of fields are up to date. Collective.
   [[nodiscard]] Mesh moved(std::span<const Rank> to);

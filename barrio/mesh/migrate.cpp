@@ -5,6 +5,7 @@
 #include "barrio/mesh/detail/cells_around.hpp"
 #include "barrio/mesh/detail/meet.hpp"
 #include "barrio/mesh/detail/migration.hpp"
+#include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
 namespace {
@@ -44,14 +45,25 @@ void keep_shape(const EntityTable& from, EntityTable& to) {
   if (from.nodes_per_entity == 0) to.offsets.push_back(0);
 }
 
+/// Whoever gets a cell from a neighbour is two steps from the former owners of what the cell has, so that rounds of
+/// neighbours do, as long as cells go no farther anywhere. Collective.
+exchange::Termination termination_for(mpi::Context& context, std::span<const Rank> neighbours,
+                                      std::span<const Rank> to) {
+  const bool goes_far = std::ranges::any_of(
+      to, [&](Rank rank) { return rank != context.rank() && !std::ranges::binary_search(neighbours, rank); });
+  return mpi::max(context, static_cast<std::int64_t>(goes_far)) == 0 ? exchange::Termination::introductions
+                                                                     : exchange::Termination::consensus;
+}
+
 }  // namespace
 
 MeshMigration::MeshMigration(const Mesh::Storage& from, std::span<const Rank> to, Mesh::Storage& out)
     : MeshAssembly(*from.context, from.options, out),
       old_(from),
       to_(to),
-      everyone_(*from.context, from.neighbours,
-                {.termination = exchange::Termination::consensus, .delivery = exchange::Delivery::by_rank}) {}
+      reach_(*from.context, from.neighbours,
+             {.termination = termination_for(*from.context, from.neighbours, to),
+              .delivery = exchange::Delivery::by_rank}) {}
 
 void MeshMigration::run() {
   const Region region(context_.trace(), migrate_region);
@@ -134,7 +146,7 @@ void MeshMigration::send_cells() {
                              .cell_sets = cell_runs,
                              .vertex_sets = vertex_runs},
                             std::move(leaving));
-  auto round = everyone_.begin_byte_round();
+  auto round = reach_.begin_byte_round();
   MessageWriter message;
   for (std::size_t r = 0; r < going.ranks.size(); ++r) {
     message.clear();
@@ -284,7 +296,7 @@ void MeshMigration::share_vertices() {
   vertex_owners_.reserve(with_room(n_used_));
   vertex_owners_.assign(n_used_, context_.rank());
   detail::meet_at_former_owners(
-      everyone_, index_.ids(), former_owners, [&](GlobalId id) { return index_.find(id); },
+      reach_, index_.ids(), former_owners, [&](GlobalId id) { return index_.find(id); },
       [&](std::int32_t place, std::span<const Rank> ranks) {
         const auto at = static_cast<std::size_t>(place);
         sharers_at_[at] = out_.vertices.rank_sets.add(ranks);
@@ -331,7 +343,7 @@ MeshAssembly::HeldSides MeshMigration::take_sides(Dim dim) {
     });
   }
   detail::meet_at_former_owners(
-      everyone_, known.ids(), former_owners, [&](GlobalId id) { return known.find(id); },
+      reach_, known.ids(), former_owners, [&](GlobalId id) { return known.find(id); },
       [&](std::int32_t place, std::span<const Rank> ranks) {
         set_sharers(held.sides[static_cast<std::size_t>(place)], dim, ranks);
       });

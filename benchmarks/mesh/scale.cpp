@@ -1,5 +1,6 @@
-// What it costs a rank to resolve a mesh and to add ghosts, when ranks grow and each keeps a cube of as many cells:
-// messages, bytes and memory, counted. Builds for the simulator too, so for more ranks than a machine has cores.
+// What it costs a rank to resolve a mesh, to add ghosts and to give cells away, when ranks grow and each keeps a cube
+// of as many cells: messages, bytes and memory, counted. Builds for the simulator too, so for more ranks than a machine
+// has cores.
 //
 //   barrio --ranks 8 exec build/release/bin/barrio-bench-mesh-scale --cells 6
 //   python3 benchmarks/mesh/simulate.py --ranks 64 256
@@ -9,6 +10,7 @@
 #undef exit  // the simulator's compiler defines it, and CLI11 has a member of that name
 #endif
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -68,13 +70,14 @@ void run(Context& context, std::int64_t n, bool tets, int n_layers) {
   tables = mesh::reorder_by_part(context, std::move(tables));
   mpi::barrier(context);
   const Meter of_mesh(context);
-  const mesh::Mesh mesh(context, tables, {.ghost_layers = n_layers});
+  mesh::Mesh mesh(context, tables, {.ghost_layers = n_layers});
   const Json mesh_cost = of_mesh.read();
   mpi::barrier(context);
   const Meter of_sides(context);
   const mesh::Sides faces(mesh, mesh::Dim::face);
   const Json sides_cost = of_sides.read();
   mesh.validate();
+  const std::uint64_t checksum = mesh.checksum();
 
   Json document = mpi::document(context, "barrio.bench.mesh_scale", 1);
   document["cells_per_rank"] = static_cast<std::int64_t>(mesh.n_owned(mesh::Dim::volume));
@@ -83,7 +86,20 @@ void run(Context& context, std::int64_t n, bool tets, int n_layers) {
   document["neighbours"] = mpi::max(context, static_cast<std::int64_t>(mesh.neighbours().size()));
   document["ghosts"] = mpi::max(context, static_cast<std::int64_t>(mesh.n_ghost(mesh::Dim::volume)));
   document["memory_bytes"] = mpi::max(context, static_cast<std::int64_t>(mesh.memory_bytes()));
-  document["checksum"] = fmt::format("{:016x}", mesh.checksum());
+  document["checksum"] = fmt::format("{:016x}", checksum);
+
+  // A tenth of a rank's cells go to its first neighbour.
+  std::vector<Rank> to(mesh.n_owned(mesh::Dim::volume), context.rank());
+  if (!mesh.neighbours().empty())
+    std::fill_n(to.begin(), static_cast<std::ptrdiff_t>(to.size() / 10), mesh.neighbours().front());
+  mpi::barrier(context);
+  const Meter of_migration(context);
+  mesh.migrate(to);
+  document["migrate"] = of_migration.read();
+  mesh.validate();
+  if (mesh.checksum() != checksum) {
+    throw AgreedError(ErrorCode::internal, {.subject = "the mesh", .cause = "is another one after cells have moved"});
+  }
   if (context.is_root()) std::fputs((document.dump() + "\n").c_str(), stdout);
 }
 
@@ -91,7 +107,9 @@ void run(Context& context, std::int64_t n, bool tets, int n_layers) {
 
 int main(int argc, char** argv) {
   return barrio::run(argc, argv, [&](Context& context) {
-    CLI::App app{"Cost per rank of resolving a mesh and adding ghosts, each rank with a cube of as many cells"};
+    CLI::App app{
+        "Cost per rank of resolving a mesh, adding ghosts and giving cells away, each rank with a cube of as many "
+        "cells"};
     std::int64_t n = 6;
     bool tets = false;
     int n_layers = 1;

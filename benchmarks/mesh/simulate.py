@@ -1,4 +1,4 @@
-"""Count what a rank sends to resolve a mesh and to add ghosts, on simulated clusters (SimGrid SMPI), and print a table.
+"""Count what a rank sends to build a mesh and to give cells away, on simulated clusters (SimGrid SMPI).
 
     python3 benchmarks/mesh/simulate.py --ranks 64 256
 
@@ -88,6 +88,9 @@ def main() -> None:
         "faces: messages": [d["faces"]["messages"] for d in documents],
         "faces: KiB": [d["faces"]["bytes"] / 1024 for d in documents],
         "faces: us": [d["faces"]["seconds"] * 1e6 for d in documents],
+        "migrate: messages": [d["migrate"]["messages"] for d in documents],
+        "migrate: KiB": [d["migrate"]["bytes"] / 1024 for d in documents],
+        "migrate: us": [d["migrate"]["seconds"] * 1e6 for d in documents],
         "memory, KiB": [d["memory_bytes"] / 1024 for d in documents],
     }
     print(
@@ -102,7 +105,10 @@ def main() -> None:
         options.json.write_text(json.dumps(documents, indent=2) + "\n", encoding="utf-8")
     if options.most_growth is None:
         return
-    for name in ("mesh: messages", "mesh: KiB", "faces: messages", "faces: KiB", "memory, KiB"):
+    watched = [
+        f"{step}: {what}" for step in ("mesh", "faces", "migrate") for what in ("messages", "KiB")
+    ]
+    for name in [*watched, "memory, KiB"]:
         if growth[name] > options.most_growth:
             raise SystemExit(f"simulate: {name} grow {growth[name]:.2f} times")
 

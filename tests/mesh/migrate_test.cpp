@@ -1,12 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <random>
 
 #include "barrio/mesh/balance.hpp"
 #include "barrio/mesh/box.hpp"
 #include "barrio/mesh/mesh.hpp"
 #include "barrio/mesh/partition_cells.hpp"
+#include "tests/support/collect.hpp"
 #include "tests/support/mpi_test.hpp"
 
 // A mesh whose cells were moved equals the one that is built where they went.
@@ -228,6 +230,34 @@ TEST(Migrate, MovesTagsOfAllKindsAndSetsInSets) {
     add_sets_in_sets(tables);
     expect_moves(tables, {scattered(test::seed()), scattered(test::seed() + 7)},
                  {.ghost_layers = 1, .ghost_sides = true});
+  }
+}
+
+TEST(Migrate, GivesCellsToNeighboursWithoutAskingFurther) {
+  // Each rank gives every third cell to one of its neighbours: nobody is written to who is farther than two steps.
+  for (const bool tets : {false, true}) {
+    const MeshTables tables = box({6, 5, 4}, tets, world().size());
+    const BuildOptions options{.ghost_layers = 1, .ghost_sides = true};
+    Mesh mesh(world(), tables, options);
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      const std::span<const Rank> neighbours = mesh.neighbours();
+      struct Way {
+        std::int64_t id;
+        Rank to;
+      };
+      std::vector<Way> here;
+      for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
+        const std::int64_t id = value(mesh.cells().global_ids[c]);
+        const bool goes = (id + repeat) % 3 == 0 && !neighbours.empty();
+        here.push_back({id, goes ? neighbours[static_cast<std::size_t>(id) % neighbours.size()] : world().rank()});
+      }
+      std::vector<Rank> to;
+      for (const Way& way : here) to.push_back(way.to);
+      mesh.migrate(to);
+      std::map<std::int64_t, Rank> all;
+      for (const Way& way : test::collect(world(), here)) all[way.id] = way.to;
+      expect_same_mesh(mesh, Mesh(world(), with_parts(tables, [&](std::int64_t id) { return all.at(id); }), options));
+    }
   }
 }
 

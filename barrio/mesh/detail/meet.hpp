@@ -12,7 +12,7 @@ namespace barrio::mesh::detail {
 
 /// Find out which ranks have the same entities: each tells the former owner of what it has, who answers those that are
 /// not alone. Collective over the neighbourhood; two rounds, nothing for entities that stay with their owner.
-/// @param hood  any rank can be written to in it
+/// @param hood  in which former owners can be written to
 /// @param[in] ids  what this rank has, without repetition
 /// @param[in] former_owners  of each; all who have an entity name the same
 /// @param find  gives the place of an id in `ids`, or -1

@@ -73,7 +73,7 @@ class MeshMigration : private MeshAssembly {
 
   const Storage& old_;
   std::span<const Rank> to_;
-  exchange::Neighborhood everyone_;  // in which any rank can be written to
+  exchange::Neighborhood reach_;  // in which all can be written to who get cells, or share what these have
   std::vector<Arrival> arrivals_;
   std::array<std::vector<std::int32_t>, 4> kept_sides_;  // by dimension, local ids in the old mesh
   std::vector<Origin> cell_origins_;                     // by place
