@@ -1,6 +1,7 @@
 #include "barrio/files/hdf5.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <exception>
 
 #include "barrio/base/error.hpp"
+#include "barrio/files/detail/native.hpp"
 #include "barrio/files/detail/quiet.hpp"
 #include "barrio/mpi/agree.hpp"
 
@@ -173,6 +175,24 @@ void check_size_of(hid_t dataset, hid_t type, hid_t space, const std::string& pa
 
 }  // namespace
 
+Rows detail::checked_rows(Rows rows, std::span<const std::int64_t> shape, const std::string& path) {
+  const std::size_t outer = rows.within.size();
+  bool fits = outer < std::max<std::size_t>(shape.size(), 1);
+  for (std::size_t d = 0; fits && d < outer; ++d) fits = rows.within[d] >= 0 && rows.within[d] < shape[d];
+  if (!fits)
+    throw Error(ErrorCode::bad_input, {.subject = path,
+                                       .cause = fmt::format("has the shape [{}], place [{}] in it was wanted",
+                                                            fmt::join(shape, ", "), fmt::join(rows.within, ", "))});
+  const std::int64_t n_rows = shape.empty() ? 1 : shape[outer];
+  if (rows.count < 0) rows = {0, n_rows, rows.within};
+  if (rows.first < 0 || rows.count > n_rows - rows.first) {
+    throw Error(ErrorCode::bad_input, {.subject = path,
+                                       .cause = fmt::format("has {} rows, rows {} to {} were wanted", n_rows,
+                                                            rows.first, rows.first + rows.count)});
+  }
+  return rows;
+}
+
 void check_size(hid_t where, const std::string& path) {
   const Quiet quiet;
   const Handle dataset = checked(H5Dopen2(where, path.c_str(), H5P_DEFAULT), &H5Dclose, path, "opening");
@@ -233,21 +253,22 @@ RawValues<Word> read_raw(hid_t where, const std::string& path, Rows rows) {
   if (H5Tdetect_class(type.get(), H5T_VLEN) > 0 || H5Tis_variable_str(type.get()) > 0)
     throw Error(ErrorCode::bad_input,
                 {.subject = path, .cause = "has values of varying length, which are not expected here"});
-  const auto n_rows = rank > 0 ? static_cast<std::int64_t>(sizes[0]) : 1;
-  if (rows.count < 0) rows = {0, n_rows};
-  if (rows.first < 0 || rows.count > n_rows - rows.first) {
-    throw Error(ErrorCode::bad_input, {.subject = path,
-                                       .cause = fmt::format("has {} rows, rows {} to {} were wanted", n_rows,
-                                                            rows.first, rows.first + rows.count)});
-  }
+  std::vector<std::int64_t> shape(sizes.begin(), sizes.begin() + rank);
+  rows = detail::checked_rows(rows, shape, path);
+  const std::size_t outer = rows.within.size();
   RawValues<Word> raw;
   raw.value_bytes = H5Tget_size(type.get());
   hsize_t n_values = static_cast<hsize_t>(rows.count);
-  for (int d = 1; d < rank; ++d) n_values *= sizes[static_cast<std::size_t>(d)];
+  for (std::size_t d = outer + 1; d < shape.size(); ++d) n_values *= sizes[d];
   if (rank > 0) {
-    std::array<hsize_t, H5S_MAX_RANK> first{static_cast<hsize_t>(rows.first)};
+    std::array<hsize_t, H5S_MAX_RANK> first{};
     std::array<hsize_t, H5S_MAX_RANK> count = sizes;
-    count[0] = static_cast<hsize_t>(rows.count);
+    for (std::size_t d = 0; d < outer; ++d) {
+      first[d] = static_cast<hsize_t>(rows.within[d]);
+      count[d] = 1;
+    }
+    first[outer] = static_cast<hsize_t>(rows.first);
+    count[outer] = static_cast<hsize_t>(rows.count);
     if (n_values == 0) {
       check(H5Sselect_none(space.get()), path, "selecting rows");
     } else {
@@ -276,15 +297,6 @@ RawValues<Word> read_raw(hid_t where, const std::string& path, Rows rows) {
   return raw;
 }
 
-/// Call `take(bytes of one number in native order)` for each number.
-template <class Number>
-Number native(const std::byte* at, bool swaps) {
-  std::array<std::byte, sizeof(Number)> bytes{};
-  std::memcpy(bytes.data(), at, sizeof(Number));
-  if (swaps) std::reverse(bytes.begin(), bytes.end());
-  return std::bit_cast<Number>(bytes);
-}
-
 [[noreturn]] void wrong_kind(const std::string& path, const char* wanted) {
   throw Error(ErrorCode::bad_input, {.subject = path, .cause = fmt::format("does not hold {}", wanted)});
 }
@@ -304,7 +316,7 @@ std::vector<Word> read_words(hid_t where, const std::string& path, Rows rows) {
   // Each value is widened by itself: the two arms of a conditional would first meet in an unsigned type.
   const auto widen_all = [&]<class Number>(Number) {
     for (Word& number : numbers) {
-      number = static_cast<Word>(native<Number>(at, raw.swaps));
+      number = static_cast<Word>(detail::native<Number>(at, raw.swaps));
       at += sizeof(Number);
     }
   };
@@ -338,9 +350,9 @@ std::vector<double> read_reals(hid_t where, const std::string& path, Rows rows) 
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::byte* at = raw.bytes() + i * raw.value_bytes;
     if (raw.value_bytes == 8) {
-      numbers[i] = native<double>(at, raw.swaps);
+      numbers[i] = detail::native<double>(at, raw.swaps);
     } else if (raw.value_bytes == 4) {
-      numbers[i] = static_cast<double>(native<float>(at, raw.swaps));
+      numbers[i] = static_cast<double>(detail::native<float>(at, raw.swaps));
     } else {
       wrong_kind(path, "numbers of 4 or 8 bytes");
     }

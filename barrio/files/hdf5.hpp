@@ -63,10 +63,12 @@ std::vector<std::int64_t> extents(hid_t where, const std::string& path);
 /// @throws Error{bad_input} naming the dataset
 void check_size(hid_t where, const std::string& path);
 
-/// Rows of a dataset that this rank reads; the other dimensions are read whole.
+/// Rows of a dataset that this rank reads; the dimensions after them are read whole.
 struct Rows {
   std::int64_t first = 0;
   std::int64_t count = 0;
+  /// Places in the leading dimensions, such as a time step; rows then count in the dimension after them. Borrowed.
+  std::span<const std::int64_t> within = {};
 };
 /// All rows.
 inline constexpr Rows all_rows{0, -1};

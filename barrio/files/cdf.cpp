@@ -1,0 +1,257 @@
+#include <fmt/format.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "barrio/base/error.hpp"
+#include "barrio/files/detail/cdf.hpp"
+#include "barrio/files/detail/native.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::files::detail {
+
+bool is_cdf(std::string_view head) noexcept {
+  return head.size() >= 4 && head.starts_with("CDF") && (head[3] == 1 || head[3] == 2 || head[3] == 5);
+}
+
+std::size_t size_of(CdfFile::Type type) noexcept {
+  using enum CdfFile::Type;
+  switch (type) {
+    case int16:
+    case uint16: return 2;
+    case int32:
+    case uint32:
+    case float32: return 4;
+    case float64:
+    case int64:
+    case uint64: return 8;
+    default: return 1;
+  }
+}
+
+/// Walk over the words of a header. Its length is not known before, so more of the file is fetched as it goes on.
+class CdfHeader {
+ public:
+  /// @param more  fetch bytes behind those that are there; false at the end of the file
+  CdfHeader(std::string path, std::string bytes, std::function<bool(std::string&)> more)
+      : path_(std::move(path)), bytes_(std::move(bytes)), more_(std::move(more)) {
+    if (!is_cdf(take(4))) refuse("is not a classic netCDF file");
+    version_ = bytes_[3];
+  }
+  [[nodiscard]] const std::string& bytes() const& noexcept { return bytes_; }
+  /// As far as it was read.
+  [[nodiscard]] std::size_t size() const noexcept { return at_; }
+
+  std::string_view take(std::uint64_t n) {
+    if (n > longest_header - at_) refuse("announces a header that is too long");
+    while (n > bytes_.size() - at_)
+      if (!more_(bytes_)) refuse("ends within its header");
+    at_ += n;
+    return std::string_view(bytes_).substr(at_ - n, n);
+  }
+  /// Text or numbers, which fill up to a multiple of four bytes.
+  std::string padded(std::uint64_t n) {
+    std::string text(take(n));
+    take(-n % 4);
+    return text;
+  }
+  std::uint64_t word32() { return word<std::uint32_t>(); }
+  /// A count or a size: 64 bits wide in CDF-5.
+  std::uint64_t count() {
+    const std::uint64_t n = version_ == 5 ? word<std::uint64_t>() : word32();
+    if (n >> 58U != 0) refuse(fmt::format("has a count of {} in its header", n));
+    return n;
+  }
+  std::uint64_t offset() { return version_ == 1 ? word32() : word<std::uint64_t>(); }
+  std::string name() { return padded(count()); }
+  CdfFile::Type type() {
+    const std::uint64_t code = word32();
+    if (code < 1 || code > 11) refuse(fmt::format("has a type number {} in its header", code));
+    return CdfFile::Type{static_cast<std::uint8_t>(code)};
+  }
+  /// Begin a list. @param tag  that announces it if it is not empty @return its length
+  std::uint64_t list(std::uint64_t tag) {
+    const std::uint64_t found = word32();
+    const std::uint64_t n = count();
+    if (found != tag && (found != 0 || n != 0)) refuse("has a header that is no list of dimensions and variables");
+    return n;
+  }
+  std::vector<CdfFile::Attribute> attributes() {
+    std::vector<CdfFile::Attribute> all;
+    for (std::uint64_t n = list(12); n > 0; --n) {
+      CdfFile::Attribute attribute{name(), {type(), {}}};
+      const std::uint64_t n_values = count();
+      attribute.values.bytes = padded(n_values * size_of(attribute.values.type));
+      all.push_back(std::move(attribute));
+    }
+    return all;
+  }
+  [[noreturn]] void refuse(const std::string& cause) const {
+    throw Error(ErrorCode::bad_input, {.subject = path_,
+                                       .cause = fmt::format("{}, near byte {}", cause, at_),
+                                       .remedy = "check that the file is a complete netCDF file"});
+  }
+
+ private:
+  static constexpr std::uint64_t longest_header = std::uint64_t{256} << 20U;
+  template <class Word>
+  std::uint64_t word() {
+    return native<Word>(reinterpret_cast<const std::byte*>(take(sizeof(Word)).data()),
+                        std::endian::native == std::endian::little);
+  }
+  std::string path_;
+  std::string bytes_;
+  std::function<bool(std::string&)> more_;
+  std::size_t at_ = 0;
+  int version_ = 1;
+};
+
+namespace {
+
+std::unique_ptr<std::FILE, int (*)(std::FILE*)> open_file(const std::string& path) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (!file)
+    throw Error(ErrorCode::failed, {.subject = path,
+                                    .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
+                                    .remedy = "check the name and its rights"});
+  return file;
+}
+
+/// Fetch the next bytes of a file, as many again as are there.
+bool fetch(std::FILE* file, std::string& bytes) {
+  constexpr std::size_t first_bytes = 8192;
+  const std::size_t n_before = bytes.size();
+  bytes.resize(std::max(first_bytes, 2 * n_before));
+  bytes.resize(n_before + std::fread(bytes.data() + n_before, 1, bytes.size() - n_before, file));
+  return bytes.size() > n_before;
+}
+
+}  // namespace
+
+CdfFile::CdfFile(const std::string& path)
+    : path_(path), file_(open_file(path)), file_bytes_(std::filesystem::file_size(path)) {
+  CdfHeader header(path, {}, [this](std::string& bytes) { return fetch(file_.get(), bytes); });
+  parse(header);
+}
+
+CdfFile::CdfFile(mpi::Context& context, const std::string& path) : path_(path), file_(nullptr, &std::fclose) {
+  std::string text;
+  agree_after(context, [&] {
+    file_ = open_file(path);
+    file_bytes_ = std::filesystem::file_size(path);
+    if (!context.is_root()) return;
+    CdfHeader header(path, {}, [this](std::string& bytes) { return fetch(file_.get(), bytes); });
+    parse(header);
+    text = header.bytes().substr(0, header.size());
+  });
+  mpi::broadcast(context, text);
+  if (context.is_root()) return;
+  CdfHeader header(path, std::move(text), [](std::string&) { return false; });
+  parse(header);
+}
+
+void CdfFile::parse(CdfHeader& header) {
+  version_ = header.bytes()[3];
+  std::uint64_t n_records = header.word32();
+  if (version_ == 5) n_records = n_records << 32U | header.word32();
+  struct Dimension {
+    std::string name;
+    std::int64_t n;  // 0: the record dimension
+  };
+  std::vector<Dimension> dimensions;
+  for (std::uint64_t n = header.list(10); n > 0; --n) {
+    std::string name = header.name();
+    dimensions.push_back({std::move(name), static_cast<std::int64_t>(header.count())});
+  }
+  attributes_ = header.attributes();
+  std::uint64_t first_record = UINT64_MAX;
+  std::size_t n_with_records = 0;
+  std::uint64_t unpadded_bytes = 0;
+  for (std::uint64_t n = header.list(11); n > 0; --n) {
+    Variable variable{.name = header.name()};
+    for (std::uint64_t d = header.count(); d > 0; --d) {
+      const std::uint64_t id = header.count();
+      if (id >= dimensions.size() || (dimensions[id].n == 0 && !variable.shape.empty()))
+        header.refuse(fmt::format("has a variable '{}' along a dimension that it cannot have", variable.name));
+      variable.has_records = variable.has_records || dimensions[id].n == 0;
+      variable.dimensions.push_back(dimensions[id].name);
+      variable.shape.push_back(dimensions[id].n);
+    }
+    variable.attributes = header.attributes();
+    variable.type = header.type();
+    static_cast<void>(header.count());  // its size, which follows from the shape and overflows for large arrays
+    variable.begin = header.offset();
+    std::uint64_t bytes = size_of(variable.type);
+    for (std::size_t d = variable.has_records ? 1 : 0; d < variable.shape.size(); ++d)
+      if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(variable.shape[d]), &bytes) || bytes >> 62U != 0)
+        header.refuse(fmt::format("has a variable '{}' of more bytes than a file can have", variable.name));
+    if (variable.has_records) {
+      unpadded_bytes = bytes;
+      record_bytes_ += (bytes + 3) / 4 * 4;
+      first_record = std::min(first_record, variable.begin);
+      n_with_records += 1;
+    }
+    variables_.push_back(std::move(variable));
+  }
+  if (n_with_records == 1) record_bytes_ = unpadded_bytes;  // a lone variable's records are not filled up
+  // A streaming writer does not come to count its records.
+  if (n_records == (version_ == 5 ? UINT64_MAX : UINT32_MAX))
+    n_records = record_bytes_ > 0 && file_bytes_ > first_record ? (file_bytes_ - first_record) / record_bytes_ : 0;
+  if (n_records > file_bytes_) header.refuse(fmt::format("has a count of {} records", n_records));
+  for (Variable& variable : variables_)
+    if (variable.has_records) variable.shape[0] = static_cast<std::int64_t>(n_records);
+}
+
+const CdfFile::Variable* CdfFile::find(std::string_view name) const noexcept {
+  for (const Variable& variable : variables_)
+    if (variable.name == name) return &variable;
+  return nullptr;
+}
+
+void CdfFile::refuse(const std::string& variable, std::string cause) const {
+  throw Error(ErrorCode::bad_input, {.subject = path_,
+                                     .cause = fmt::format("variable '{}' {}", variable, std::move(cause)),
+                                     .remedy = "the file is damaged or was not copied whole"});
+}
+
+CdfFile::Values CdfFile::read(const Variable& variable, Rows rows) const {
+  rows = checked_rows(rows, variable.shape, variable.name);
+  // Bytes of one item along each dimension; products were checked when the header was read.
+  std::uint64_t row_bytes = size_of(variable.type);
+  const std::size_t outer = rows.within.size();
+  for (std::size_t d = outer + 1; d < variable.shape.size(); ++d)
+    row_bytes *= static_cast<std::uint64_t>(variable.shape[d]);
+  std::uint64_t begin = variable.begin;
+  std::uint64_t item_bytes = row_bytes;
+  for (std::size_t d = outer; d-- > 0;) {
+    item_bytes *= static_cast<std::uint64_t>(variable.shape[d + 1]);
+    const std::uint64_t stride = variable.has_records && d == 0 ? record_bytes_ : item_bytes;
+    begin += stride * static_cast<std::uint64_t>(rows.within[d]);
+  }
+  // Whole records stand apart, all other rows one after the other.
+  const bool are_records = variable.has_records && outer == 0;
+  const std::uint64_t stride = are_records ? record_bytes_ : row_bytes;
+  begin += stride * static_cast<std::uint64_t>(rows.first);
+  const auto n_rows = static_cast<std::uint64_t>(rows.count);
+  Values values{variable.type, {}};
+  if (n_rows == 0 || row_bytes == 0) return values;
+  if (begin > file_bytes_ || n_rows > (file_bytes_ - begin) / std::max<std::uint64_t>(row_bytes, 1) + 1 ||
+      stride * (n_rows - 1) + row_bytes > file_bytes_ - begin)
+    refuse(variable.name, fmt::format("reaches to byte {}, but the file has {} bytes",
+                                      begin + stride * (n_rows - 1) + row_bytes, file_bytes_));
+  values.bytes.resize(n_rows * row_bytes);
+  const std::uint64_t n_pieces = are_records ? n_rows : 1;
+  const std::uint64_t piece_bytes = values.bytes.size() / n_pieces;
+  for (std::uint64_t i = 0; i < n_pieces; ++i) {
+    if (::fseeko(file_.get(), static_cast<off_t>(begin + i * stride), SEEK_SET) != 0 ||
+        std::fread(values.bytes.data() + i * piece_bytes, 1, piece_bytes, file_.get()) != piece_bytes)
+      refuse(variable.name, fmt::format("cannot be read: {}", std::strerror(errno)));
+  }
+  return values;
+}
+
+}  // namespace barrio::files::detail

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "barrio/files/hdf5.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::files::detail {
+
+/// Whether a file begins as a classic netCDF file does. @param head  its first bytes
+bool is_cdf(std::string_view head) noexcept;
+
+class CdfHeader;
+
+/// A classic netCDF file, open to read: CDF-1, CDF-2 or CDF-5. A header says where each array begins; arrays are
+/// contiguous and big-endian, but those along the record dimension, whose records take turns.
+/// Source: the NetCDF Classic Format Specification, and its CDF-5 extension by PnetCDF.
+class CdfFile {
+ public:
+  enum class Type : std::uint8_t {
+    int8 = 1,
+    text,
+    int16,
+    int32,
+    float32,
+    float64,
+    uint8,
+    uint16,
+    uint32,
+    int64,
+    uint64
+  };
+  /// Numbers or text, big-endian as in the file.
+  struct Values {
+    Type type = Type::text;
+    std::string bytes;
+  };
+  struct Attribute {
+    std::string name;
+    Values values;
+  };
+  struct Variable {
+    std::string name;
+    std::vector<std::string> dimensions = {};
+    std::vector<std::int64_t> shape = {};
+    bool has_records = false;  ///< its first dimension is the record dimension
+    Type type = Type::text;
+    std::uint64_t begin = 0;  ///< of the data, or of the first record
+    std::vector<Attribute> attributes = {};
+  };
+
+  /// Open on this process alone. Local.
+  /// @throws Error{bad_input} if the header is damaged or the file ends within it
+  explicit CdfFile(const std::string& path);
+  /// Open on all ranks. Collective; only rank 0 reads the header from the file.
+  CdfFile(mpi::Context& context, const std::string& path);
+
+  [[nodiscard]] const std::vector<Variable>& variables() const& noexcept { return variables_; }
+  [[nodiscard]] const std::vector<Attribute>& attributes() const& noexcept { return attributes_; }
+  [[nodiscard]] int version() const noexcept { return version_; }
+  /// The variable of a name, or none.
+  [[nodiscard]] const Variable* find(std::string_view name) const noexcept;
+
+  /// Read rows of a variable. Local.
+  /// @throws Error{bad_input} naming the variable if the rows do not exist or the file ends before them
+  [[nodiscard]] Values read(const Variable& variable, Rows rows) const;
+
+ private:
+  void parse(CdfHeader& header);
+  [[noreturn]] void refuse(const std::string& variable, std::string cause) const;
+
+  std::string path_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  std::uint64_t file_bytes_ = 0;
+  int version_ = 1;
+  std::vector<Variable> variables_;
+  std::vector<Attribute> attributes_;
+  std::uint64_t record_bytes_ = 0;  ///< of all variables that have records
+};
+
+/// Bytes of one number or character.
+std::size_t size_of(CdfFile::Type type) noexcept;
+
+}  // namespace barrio::files::detail

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "barrio/files/hdf5.hpp"
+
+namespace barrio::files::detail {
+
+/// A number from its bytes in a file. @param swaps  the file has the other byte order
+template <class Number>
+Number native(const std::byte* at, bool swaps) {
+  std::array<std::byte, sizeof(Number)> bytes{};
+  std::memcpy(bytes.data(), at, sizeof(Number));
+  if (swaps) std::reverse(bytes.begin(), bytes.end());
+  return std::bit_cast<Number>(bytes);
+}
+
+/// Fill in "all rows" and check that the rows exist. @throws Error{bad_input} naming `path`
+Rows checked_rows(Rows rows, std::span<const std::int64_t> shape, const std::string& path);
+
+}  // namespace barrio::files::detail
