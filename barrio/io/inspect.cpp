@@ -3,75 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <map>
 
+#include "barrio/io/detail/description.hpp"
 #include "barrio/io/detail/gmsh_file.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/mesh/detail/sides.hpp"
-#include "barrio/mesh/quality.hpp"
 
 namespace barrio::io {
 namespace {
 
+using detail::Point;
 using mesh::CellType;
-using Point = std::array<double, 3>;
-
-/// Gathers the extremes of cells of the top dimension.
-class Quality {
- public:
-  void add(CellType type, std::span<const Point> corners) {
-    const mesh::CellShape shape = mesh::cell_shape(type, corners);
-    shortest_ = std::min(shortest_, shape.shortest_edge);
-    longest_ = std::max(longest_, shape.longest_edge);
-    min_ratio_ = std::min(min_ratio_, shape.edge_ratio);
-    sum_ratio_ += shape.edge_ratio;
-    n_inverted_ += shape.corner_volume <= 0.0 ? 1 : 0;
-    n_ += 1;
-  }
-  [[nodiscard]] std::int64_t n() const noexcept { return n_; }
-  [[nodiscard]] Json json() const {
-    return Json{{"shortest_edge", shortest_},
-                {"longest_edge", longest_},
-                {"min_edge_ratio", min_ratio_},
-                {"mean_edge_ratio", sum_ratio_ / static_cast<double>(std::max<std::int64_t>(n_, 1))},
-                {"inverted", n_inverted_}};
-  }
-
- private:
-  double shortest_ = std::numeric_limits<double>::infinity();
-  double longest_ = 0.0;
-  double min_ratio_ = 1.0;
-  double sum_ratio_ = 0.0;
-  std::int64_t n_inverted_ = 0;
-  std::int64_t n_ = 0;
-};
-
-/// Say where the vertices are, and how many are nowhere: minima leave NaN out without a word.
-void add_box(Json& result, const std::vector<Point>& points) {
-  if (points.empty()) return;
-  const auto n_not_finite = std::count_if(points.begin(), points.end(), [](const Point& x) {
-    return !std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2]);
-  });
-  if (n_not_finite > 0) result["vertices_not_finite"] = n_not_finite;
-  Point low;
-  Point high;
-  low.fill(std::numeric_limits<double>::infinity());
-  high.fill(-std::numeric_limits<double>::infinity());
-  for (const Point& x : points) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      low[k] = std::min(low[k], x[k]);
-      high[k] = std::max(high[k], x[k]);
-    }
-  }
-  result["box"] = {{"low", low}, {"high", high}};
-}
 
 void add_cells(hid_t file, const files::H5mGroup& group, std::int64_t first_vertex, const std::vector<Point>& points,
-               Quality& quality) {
+               detail::Quality& quality) {
   const CellType type = *detail::cell_type_of(group.type);
   const std::string where = "/tstt/elements/" + group.name;
   const auto nodes = files::read_integers(file, where + "/connectivity");
@@ -124,8 +72,7 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
     if (*type == CellType::polyhedron)
       unsupported.push_back(fmt::format("{} polyhedra: barrio does not load them yet", group.n));
   }
-  result["entities"] = Json::object();
-  for (const auto& [type, n] : counts) result["entities"][std::string(mesh::topology(type).plural)] = n;
+  detail::add_entities(result, counts);
   if (!unsupported.empty()) result["unsupported"] = unsupported;
 
   Json sets{{"total", catalog.n_sets},
@@ -160,8 +107,8 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
   const auto x = files::read_reals(file.get(), "/tstt/nodes/coordinates");
   std::vector<Point> points(x.size() / width, Point{});
   for (std::size_t i = 0; i < x.size(); ++i) points[i / width][i % width] = x[i];
-  add_box(result, points);
-  Quality quality;
+  detail::add_box(result, points);
+  detail::Quality quality;
   for (const files::H5mGroup& group : catalog.groups) {
     const auto type = detail::cell_type_of(group.type);
     if (type && mesh::topology(*type).dim == top && *type != CellType::polyhedron && *type != CellType::knife)
@@ -191,20 +138,13 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
     for (const int group : index.groups_of(block.entity_dim, block.entity_tag))
       groups[{block.entity_dim, group}] += block.n;
   }
-  result["entities"] = Json::object();
-  for (const auto& [type, n] : counts) result["entities"][std::string(mesh::topology(type).plural)] = n;
-  std::int64_t n_material = 0;
-  Json named = Json::array();
-  for (const auto& [key, n] : groups) {
-    const bool is_material = key.first == top;
-    n_material += is_material ? 1 : 0;
-    named.push_back({{"kind", is_material ? "material" : "neumann"},
-                     {"id", key.second},
-                     {"name", index.group_name(key.first, key.second)}});
-  }
-  const auto n_groups = static_cast<std::int64_t>(groups.size());
-  result["sets"] = {{"total", n_groups}, {"parts", 0}, {"material", n_material}, {"neumann", n_groups - n_material}};
-  result["named_sets"] = named;
+  detail::add_entities(result, counts);
+  std::vector<mesh::SetInfo> sets;
+  for (const auto& [key, n] : groups)
+    sets.push_back({.kind = key.first == top ? mesh::SetKind::material : mesh::SetKind::neumann,
+                    .id = key.second,
+                    .name = index.group_name(key.first, key.second)});
+  detail::add_sets(result, sets);
   result["tags"] = Json::array();
   if (!options.with_quality || static_cast<std::uint64_t>(n_vertices) * sizeof(Point) > options.limit_bytes)
     return result;
@@ -216,8 +156,8 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   std::sort(tagged.begin(), tagged.end());
   std::vector<Point> points;
   for (const auto& [tag, x] : tagged) points.push_back(x);
-  add_box(result, points);
-  Quality quality;
+  detail::add_box(result, points);
+  detail::Quality quality;
   std::vector<Point> corners;
   detail::read_gmsh_elements(
       path, index, all, [&](std::size_t block, std::int64_t, std::span<const std::int64_t> nodes) {
@@ -242,12 +182,16 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
 
 Json inspect(const std::string& path, InspectOptions options) {
   const Format format = detect_format(path);
-  if (format == Format::vtkhdf) {
-    throw Error(ErrorCode::bad_input, {.subject = path,
-                                       .cause = "is a VTKHDF file, which barrio writes but does not read",
-                                       .remedy = "open it in ParaView, or give the mesh it was made from"});
+  Json result;
+  switch (format) {
+    case Format::h5m: result = inspect_h5m(path, options); break;
+    case Format::gmsh: result = inspect_gmsh(path, options); break;
+    case Format::exodus: result = detail::inspect_exodus(path, options); break;
+    case Format::vtkhdf:
+      throw Error(ErrorCode::bad_input, {.subject = path,
+                                         .cause = "is a VTKHDF file, which barrio writes but does not read",
+                                         .remedy = "open it in ParaView, or give the mesh it was made from"});
   }
-  Json result = format == Format::gmsh ? inspect_gmsh(path, options) : inspect_h5m(path, options);
   result["file_bytes"] = static_cast<std::uint64_t>(std::filesystem::file_size(path));
   return result;
 }

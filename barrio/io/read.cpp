@@ -9,6 +9,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/files/hdf5.hpp"
+#include "barrio/io/detail/exodus_file.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr RegionName read_region{"io.read"};
 constexpr RegionName partition_region{"io.partition"};
+constexpr const char* formats_read = "barrio reads .h5m, Gmsh .msh 4.1 and Exodus II";
 
 }  // namespace
 
@@ -42,14 +44,21 @@ Format detect_format(const std::string& path) {
   }
   head.resize(static_cast<std::size_t>(file.gcount()));
   if (head.starts_with("$MeshFormat") || head.starts_with("$Comments")) return Format::gmsh;
+  if (files::is_classic_netcdf(head)) {
+    if (detail::is_exodus(files::NetcdfFile(path))) return Format::exodus;
+    throw Error(ErrorCode::bad_input,
+                {.subject = path, .cause = "is a netCDF file, but holds no Exodus II mesh", .remedy = formats_read});
+  }
   const bool is_hdf5 = head.starts_with("\x89HDF\r\n\x1a\n");
   if (is_hdf5 || path.ends_with(".h5m")) {
     const files::Handle open = files::open_to_read(path);  // says what is wrong if it is no HDF5 file, or a torn one
-    return files::has(open.get(), "/VTKHDF") ? Format::vtkhdf : Format::h5m;
+    if (files::has(open.get(), "/VTKHDF")) return Format::vtkhdf;
+    const bool is_h5m = files::has(open.get(), "/tstt") || !detail::is_exodus(files::NetcdfFile(path));
+    return is_h5m ? Format::h5m : Format::exodus;
   }
   throw Error(ErrorCode::bad_input, {.subject = path,
                                      .cause = head.empty() ? "is empty" : "is of no format that barrio reads",
-                                     .remedy = "barrio reads .h5m and Gmsh .msh 4.1"});
+                                     .remedy = formats_read});
 }
 
 mesh::MeshTables read_tables(mpi::Context& context, const std::string& path,
@@ -60,13 +69,16 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path,
     if (context.is_root()) format = detect_format(path);
   });
   mpi::broadcast(context, std::span(&format, 1));
-  if (format == Format::vtkhdf) {
-    throw AgreedError(ErrorCode::bad_input, {.subject = path,
-                                             .cause = "is a VTKHDF file, which barrio writes but does not read",
-                                             .remedy = "give the mesh it was made from"});
+  mesh::MeshTables tables;
+  switch (format) {
+    case Format::h5m: tables = detail::read_h5m(context, path, without_tags); break;
+    case Format::gmsh: tables = detail::read_gmsh(context, path); break;
+    case Format::exodus: tables = detail::read_exodus(context, path, without_tags); break;
+    case Format::vtkhdf:
+      throw AgreedError(ErrorCode::bad_input, {.subject = path,
+                                               .cause = "is a VTKHDF file, which barrio writes but does not read",
+                                               .remedy = "give the mesh it was made from"});
   }
-  mesh::MeshTables tables =
-      format == Format::gmsh ? detail::read_gmsh(context, path) : detail::read_h5m(context, path, without_tags);
   mesh::validate(context, tables, path);
   return tables;
 }

@@ -8,22 +8,23 @@
 namespace barrio::io {
 
 /// Mesh file formats that barrio knows.
-enum class Format { h5m, gmsh, vtkhdf };
+enum class Format { h5m, gmsh, exodus, vtkhdf };
 
 /// Find out the format of a file by its contents. Local.
 /// @throws Error{failed} if it cannot be read, {bad_input} if it is of no known format
 Format detect_format(const std::string& path);
 
-/// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m and Gmsh 4.1 (text and binary).
+/// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1 (text and binary) and Exodus II
+/// (classic netCDF and netCDF-4).
 /// @throws AgreedError{bad_input} naming the file and what is wrong or not supported; {failed} if it cannot be read
-/// @param without_tags  tags of a .h5m file to leave out; "*" leaves out all
+/// @param without_tags  tags of a .h5m or Exodus file to leave out; "*" leaves out all
 /// Cost: each byte of the file is read once; memory O(slab) plus the list of sets.
 mesh::MeshTables read_tables(mpi::Context& context, const std::string& path,
                              const std::vector<std::string>& without_tags = {});
 
 struct ReadOptions {
   int ghost_layers = 0;
-  /// Tags of a .h5m file to leave out; "*" leaves out all. GLOBAL_ID mostly repeats the order of the file.
+  /// Tags of a .h5m or Exodus file to leave out; "*" leaves out all. GLOBAL_ID mostly repeats the order of the file.
   std::vector<std::string> without_tags = {"GLOBAL_ID"};
   std::string partitioner = "rcb";  ///< used if the file has no partition; then there are as many parts as ranks
 };

@@ -4,12 +4,7 @@ import unittest
 from collections import Counter
 
 from barrio_case import WING, Case, barrio
-
-try:
-    import h5py
-except ImportError as reason:
-    h5py = None
-    why_not = f"this Python has no h5py: {reason}"
+from h5m_by_hand import H5m, h5py, why_not
 
 N_PARTS = 5
 
@@ -40,36 +35,15 @@ def gmsh_elements() -> tuple[dict[int, tuple[float, ...]], list[tuple[int, int, 
     return nodes, elements
 
 
-@unittest.skipIf(h5py is None, globals().get("why_not", ""))
+@unittest.skipIf(h5py is None, why_not)
 class IndependentReader(Case):
     def setUp(self) -> None:
         super().setUp()
         path = self.folder / "wing.h5m"
         self.assert_code(barrio("partition", WING, "-n", N_PARTS, "-o", path, ranks=2), 0)
-        self.file = h5py.File(path, "r")
-        self.addCleanup(self.file.close)
-        self.root = self.file["tstt"]
-
-    def expand(self, row: int) -> list[int]:
-        """Ids in a set: from the end of the row before to its own; as pairs (first, count) if flag 8 says so."""
-        table = self.root["sets/list"]
-        first = 0 if row == 0 else int(table[row - 1, 0]) + 1
-        words = [int(w) for w in self.root["sets/contents"][first : int(table[row, 0]) + 1]]
-        if int(table[row, 3]) & 8 == 0:
-            return words
-        return [
-            id
-            for at in range(0, len(words), 2)
-            for id in range(words[at], words[at] + words[at + 1])
-        ]
-
-    def sets_with(self, tag: str) -> dict[int, list[int]]:
-        group = self.root["tags"][tag]
-        first = int(self.root["sets/list"].attrs["start_id"])
-        return {
-            int(value): self.expand(int(id) - first)
-            for id, value in zip(group["id_list"], group["values"], strict=True)
-        }
+        self.mesh = H5m(path)
+        self.addCleanup(self.mesh.close)
+        self.root = self.mesh.root
 
     def test_layout(self) -> None:
         self.assertEqual(set(self.root), {"nodes", "elements", "sets", "tags", "elemtypes"})
@@ -123,18 +97,18 @@ class IndependentReader(Case):
         }
         self.assertEqual(found, expected)
 
-        parts = self.sets_with("PARALLEL_PARTITION")
+        parts = self.mesh.sets_with("PARALLEL_PARTITION")
         first = int(self.root["elements/Tet4/connectivity"].attrs["start_id"])
         self.assertEqual(sorted(parts), list(range(N_PARTS)))
         self.assertEqual(
             sorted(id for ids in parts.values() for id in ids), list(range(first, first + 4591))
         )
         self.assertEqual(
-            {id: len(set(ids)) for id, ids in self.sets_with("MATERIAL_SET").items()},
+            {id: len(set(ids)) for id, ids in self.mesh.sets_with("MATERIAL_SET").items()},
             {11: 1978, 12: 2613},
         )
         self.assertEqual(
-            {id: len(set(ids)) for id, ids in self.sets_with("NEUMANN_SET").items()},
+            {id: len(set(ids)) for id, ids in self.mesh.sets_with("NEUMANN_SET").items()},
             {1: 264, 2: 282, 3: 488},
         )
         names = self.root["tags/NAME"]

@@ -13,44 +13,17 @@
 #include "barrio/mpi/collectives.hpp"
 #include "tests/io/damage.hpp"
 #include "tests/io/gmsh_binary.hpp"
+#include "tests/io/refusal.hpp"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::io {
 namespace {
 
+using test::expect_refusal;
+using test::verdict;
+using test::verdict_after;
 using test::world;
 namespace fs = std::filesystem;
-
-/// What reading a file says: "code: subject: cause", or "sound".
-std::string verdict(const fs::path& path) {
-  try {
-    static_cast<void>(read(world(), path.string(), {.ghost_layers = 1}));
-    return "sound";
-  } catch (const AgreedError& error) {
-    return std::to_string(exit_code(error.code())) + ": " + error.subject() + ": " + error.cause();
-  }
-}
-
-/// Damage a copy of a file on rank 0 and read it on all ranks.
-std::string verdict_after(const fs::path& good, const std::string& name,
-                          const std::function<void(const fs::path&)>& damage) {
-  const fs::path bad = test::scratch() / name;
-  if (world().rank() == 0) {
-    fs::copy_file(good, bad, fs::copy_options::overwrite_existing);
-    damage(bad);
-  }
-  mpi::barrier(world());
-  return verdict(bad);
-}
-
-/// The cause, and the same words on every rank.
-void expect_refusal(const std::string& found, const std::string& code, const std::string& cause) {
-  EXPECT_TRUE(found.starts_with(code + ": ")) << found;
-  EXPECT_NE(found.find(cause), std::string::npos) << "expected: " << cause << "\n   found: " << found;
-  std::string of_root = found;
-  mpi::broadcast(world(), of_root);
-  EXPECT_EQ(found, of_root);
-}
 
 /// A box of hexes in 4 parts, with boundary faces and sets.
 const fs::path& box() {

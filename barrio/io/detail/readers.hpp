@@ -12,6 +12,9 @@ namespace barrio::io::detail {
 /// @param without_tags  tags to leave out; "*" leaves out all
 mesh::MeshTables read_h5m(mpi::Context& context, const std::string& path, const std::vector<std::string>& without_tags);
 mesh::MeshTables read_gmsh(mpi::Context& context, const std::string& path);
+/// Element blocks become material sets, node sets Dirichlet sets, side sets Neumann sets of faces or edges.
+mesh::MeshTables read_exodus(mpi::Context& context, const std::string& path,
+                             const std::vector<std::string>& without_tags);
 
 /// The type that a .h5m file calls by a name; empty for an unknown name.
 std::optional<mesh::CellType> cell_type_of(const std::string& h5m_name);

@@ -1,0 +1,65 @@
+#include "barrio/io/detail/description.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "barrio/mesh/quality.hpp"
+
+namespace barrio::io::detail {
+
+void Quality::add(mesh::CellType type, std::span<const Point> corners) {
+  const mesh::CellShape shape = mesh::cell_shape(type, corners);
+  shortest_ = std::min(shortest_, shape.shortest_edge);
+  longest_ = std::max(longest_, shape.longest_edge);
+  min_ratio_ = std::min(min_ratio_, shape.edge_ratio);
+  sum_ratio_ += shape.edge_ratio;
+  n_inverted_ += shape.corner_volume <= 0.0 ? 1 : 0;
+  n_ += 1;
+}
+
+Json Quality::json() const {
+  return Json{{"shortest_edge", shortest_},
+              {"longest_edge", longest_},
+              {"min_edge_ratio", min_ratio_},
+              {"mean_edge_ratio", sum_ratio_ / static_cast<double>(std::max<std::int64_t>(n_, 1))},
+              {"inverted", n_inverted_}};
+}
+
+void add_box(Json& result, const std::vector<Point>& points) {
+  if (points.empty()) return;
+  const auto n_not_finite = std::count_if(points.begin(), points.end(), [](const Point& x) {
+    return !std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2]);
+  });
+  if (n_not_finite > 0) result["vertices_not_finite"] = n_not_finite;
+  Point low;
+  Point high;
+  low.fill(std::numeric_limits<double>::infinity());
+  high.fill(-std::numeric_limits<double>::infinity());
+  for (const Point& x : points) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      low[k] = std::min(low[k], x[k]);
+      high[k] = std::max(high[k], x[k]);
+    }
+  }
+  result["box"] = {{"low", low}, {"high", high}};
+}
+
+void add_entities(Json& result, const std::map<mesh::CellType, std::int64_t>& counts) {
+  result["entities"] = Json::object();
+  for (const auto& [type, n] : counts) result["entities"][std::string(mesh::topology(type).plural)] = n;
+}
+
+void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets) {
+  std::map<mesh::SetKind, std::int64_t> n;
+  Json named = Json::array();
+  for (const mesh::SetInfo& set : sets) {
+    n[set.kind] += 1;
+    named.push_back({{"kind", mesh::name(set.kind)}, {"id", set.id}, {"name", set.name}});
+  }
+  result["sets"] = {{"total", sets.size()}, {"parts", 0}};
+  for (const mesh::SetKind kind : {mesh::SetKind::material, mesh::SetKind::dirichlet, mesh::SetKind::neumann})
+    result["sets"][std::string(mesh::name(kind))] = n[kind];
+  result["named_sets"] = named;
+}
+
+}  // namespace barrio::io::detail

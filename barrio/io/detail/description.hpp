@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "barrio/base/json.hpp"
+#include "barrio/io/inspect.hpp"
+#include "barrio/mesh/tables.hpp"
+
+// What `inspect` says of files of several formats.
+
+namespace barrio::io::detail {
+
+using Point = std::array<double, 3>;
+
+/// Gathers the extremes of cells of the top dimension.
+class Quality {
+ public:
+  void add(mesh::CellType type, std::span<const Point> corners);
+  [[nodiscard]] std::int64_t n() const noexcept { return n_; }
+  [[nodiscard]] Json json() const;
+
+ private:
+  double shortest_ = std::numeric_limits<double>::infinity();
+  double longest_ = 0.0;
+  double min_ratio_ = 1.0;
+  double sum_ratio_ = 0.0;
+  std::int64_t n_inverted_ = 0;
+  std::int64_t n_ = 0;
+};
+
+/// Say where the vertices are, and how many are nowhere: minima leave NaN out without a word.
+void add_box(Json& result, const std::vector<Point>& points);
+/// Say how many cells of each type there are.
+void add_entities(Json& result, const std::map<mesh::CellType, std::int64_t>& counts);
+/// Say which sets there are; the file has no parts.
+void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets);
+
+Json inspect_exodus(const std::string& path, const InspectOptions& options);
+
+}  // namespace barrio::io::detail

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "barrio/files/netcdf.hpp"
+#include "barrio/mesh/cell_type.hpp"
+
+namespace barrio::io::detail {
+
+/// Elements of one type that an Exodus file keeps together.
+struct ExodusBlock {
+  int number = 0;  ///< in the file, from 1: part of the names of its variables
+  std::int32_t id = 0;
+  std::string name = {};
+  mesh::CellType type = mesh::CellType::hex;
+  int n_nodes = 0;        ///< per element
+  bool is_shell = false;  ///< its sides are its two faces, then its edges
+  std::int64_t n = 0;
+  std::int64_t first = 0;  ///< number of its first element among all, 0-based
+  std::int64_t row = 0;    ///< of its first element among those of its type and number of nodes
+};
+
+/// A node set or side set.
+struct ExodusSet {
+  int number = 0;  ///< as in ExodusBlock
+  std::int32_t id = 0;
+  std::string name = {};
+  std::int64_t n = 0;
+};
+
+/// An integer that each block, node set or side set has.
+struct ExodusProperty {
+  std::string name = {};
+  std::vector<std::int32_t> values;  ///< blocks (empty ones too), node sets or side sets
+};
+
+/// What an Exodus II file holds, without its arrays. O(blocks + sets + variables).
+struct ExodusCatalog {
+  std::int64_t n_vertices = 0;
+  int n_dims = 3;
+  std::int64_t n_elements = 0;
+  std::vector<ExodusBlock> blocks;  ///< those with elements
+  std::vector<ExodusSet> node_sets;
+  std::vector<ExodusSet> side_sets;
+  std::vector<ExodusProperty> block_properties;  ///< values of `blocks`, and so on
+  std::vector<ExodusProperty> node_set_properties;
+  std::vector<ExodusProperty> side_set_properties;
+  std::int64_t n_steps = 0;
+  std::vector<std::string> node_variables;  ///< all three are empty if there is no time step
+  std::vector<std::string> element_variables;
+  std::vector<std::string> global_variables;
+};
+
+/// Whether a netCDF file is an Exodus II file, by its variables.
+bool is_exodus(const files::NetcdfFile& file);
+
+/// Read the list of blocks, sets and variables. Local.
+/// @throws Error{bad_input} naming the block or set that is damaged or not supported
+ExodusCatalog read_exodus_catalog(const files::NetcdfFile& file, const std::string& path);
+
+/// Give all ranks the catalog of rank 0. Collective.
+void share(mpi::Context& context, ExodusCatalog& catalog);
+
+/// Read rows of all coordinates, shape (rows, 3). As NetcdfFile::reals.
+std::vector<double> read_exodus_coordinates(const files::NetcdfFile& file, const ExodusCatalog& catalog,
+                                            files::Rows rows);
+
+/// Read the vertices of elements of a block, 0-based and with nodes in barrio's order. As NetcdfFile::integers.
+/// @param fault  gets the first vertex that does not exist; reading goes on, since other ranks read along
+std::vector<GlobalId> read_exodus_nodes(const files::NetcdfFile& file, const std::string& path,
+                                        const ExodusCatalog& catalog, const ExodusBlock& block, files::Rows rows,
+                                        Status& fault);
+
+/// The name of a variable of a block or set: "connect3".
+std::string numbered(std::string_view name, int number);
+
+/// "element block 3 'steel'", "side set 20".
+std::string name_of(const ExodusBlock& block);
+std::string name_of(std::string_view what, const ExodusSet& set);
+
+}  // namespace barrio::io::detail

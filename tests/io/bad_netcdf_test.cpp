@@ -1,0 +1,154 @@
+// Damaged and wrong netCDF files: one clear message, the same on every rank.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <limits>
+
+#include "barrio/io/inspect.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/io/damage.hpp"
+#include "tests/io/exodus_sample.hpp"
+#include "tests/io/refusal.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::io {
+namespace {
+
+using test::expect_refusal;
+using test::NetcdfContents;
+using test::NetcdfFormat;
+using test::verdict;
+using test::world;
+namespace fs = std::filesystem;
+using Integers = std::vector<int>;
+using Reals = std::vector<double>;
+
+class BadExodus : public testing::TestWithParam<NetcdfFormat> {
+ protected:
+  static fs::path written(const NetcdfContents& contents) {
+    static int n_written = 0;  // a file that was refused stays open in HDF5, and takes no other contents
+    fs::path path = test::scratch() / ("bad" + std::to_string(n_written++) + ".e");
+    if (world().rank() == 0) test::write(contents, path, GetParam());
+    mpi::barrier(world());
+    return path;
+  }
+  static void expect(const std::string& cause, const std::function<void(NetcdfContents&)>& spoil) {
+    SCOPED_TRACE(cause);
+    NetcdfContents contents = test::exodus_sample();
+    spoil(contents);
+    expect_refusal(verdict(written(contents)), "3", cause);
+    mpi::barrier(world());
+  }
+  template <class Values>
+  static Values& values(NetcdfContents& contents, const std::string& name) {
+    return std::get<Values>(contents[name].values);
+  }
+};
+
+TEST_P(BadExodus, TheFileItselfIsSound) { EXPECT_EQ(verdict(written(test::exodus_sample())), "sound"); }
+
+TEST_P(BadExodus, NumbersMakeNoSense) {
+  expect("element 1 of element block 20 'air' has node 14, but the nodes are 1 to 13",
+         [](auto& file) { values<Integers>(file, "connect2")[3] = 14; });
+  expect("element 1 of element block 10 'steel' has node 0, but the nodes are 1 to 13",
+         [](auto& file) { values<Integers>(file, "connect1")[0] = 0; });
+  expect("hex 2 has vertex 11 twice", [](auto& file) { values<Integers>(file, "connect2")[1] = 12; });
+  expect("a coordinate of vertex 12 is not a finite number",
+         [](auto& file) { values<Reals>(file, "coordz")[12] = std::numeric_limits<double>::quiet_NaN(); });
+  expect("node set 5 'fixed' has node 14, but the nodes are 1 to 13",
+         [](auto& file) { values<Integers>(file, "node_ns1")[4] = 14; });
+  expect("node set 5 'fixed' has node -2, but the nodes are 1 to 13",
+         [](auto& file) { values<Integers>(file, "node_ns1")[0] = -2; });
+  expect("side set 100 'inlet' has element 0, but the elements are 1 to 4",
+         [](auto& file) { values<Integers>(file, "elem_ss1")[0] = 0; });
+  expect("side set 200 has element 5, but the elements are 1 to 4",
+         [](auto& file) { values<Integers>(file, "elem_ss2")[6] = 5; });
+  expect("side set 200 has side 9 of element 2, which is in element block 20 'air' and has sides 1 to 6",
+         [](auto& file) { values<Integers>(file, "side_ss2")[3] = 9; });
+  expect("side set 300 has side 0 of element 1", [](auto& file) { values<Integers>(file, "side_ss3")[0] = 0; });
+}
+
+TEST_P(BadExodus, TablesAreMissingOrOfTheWrongKind) {
+  expect("has no element blocks", [](auto& file) { file.remove("eb_prop1"); });
+  expect("has no coordinates", [](auto& file) { file.remove("coordx"); });
+  expect("element block 20 'air' has no elements: variable 'connect2' is missing",
+         [](auto& file) { file.remove("connect2"); });
+  expect("side set 200 has not as many sides as elements", [](auto& file) {
+    values<Integers>(file, "side_ss2").pop_back();
+    file["side_ss2"].shape[0] = 6;
+  });
+  expect("variable 'coordz' has not as many numbers as coordx", [](auto& file) {
+    values<Reals>(file, "coordz").pop_back();
+    file["coordz"].shape[0] = 12;
+  });
+  expect("variable 'connect1'", [](auto& file) { file["connect1"].values = Reals(8, 1.0); });
+  expect("variable 'coordy'", [](auto& file) { file["coordy"].values = Integers(13, 1); });
+  expect("variable 'eb_names' does not hold text", [](auto& file) { file["eb_names"].values = Reals(40, 1.0); });
+  expect("element block 10 'steel' is not a table of elements", [](auto& file) { file["connect1"].shape = {8}; });
+}
+
+TEST_P(BadExodus, ElementsThatAreNotSupportedAreNamed) {
+  const auto call = [](NetcdfContents& file, const std::string& type) {
+    file["connect4"].attributes = {{"elem_type", type}};
+  };
+  expect("element block 30 has elements of type 'NSIDED' with 5 nodes, which are not supported",
+         [&](auto& file) { call(file, "NSIDED"); });
+  expect("element block 30 has elements of type 'TETRA' with 5 nodes", [&](auto& file) { call(file, "TETRA"); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, BadExodus,
+                         testing::Values(NetcdfFormat::cdf1, NetcdfFormat::cdf5, NetcdfFormat::hdf5));
+
+TEST(BadNetcdf, CutAnywhereItIsRefusedAndNeverCrashes) {
+  const fs::path good = test::scratch() / "good.e";
+  for (const NetcdfFormat format : {NetcdfFormat::cdf1, NetcdfFormat::cdf5}) {
+    if (world().rank() == 0) test::write(test::exodus_sample(), good, format);
+    mpi::barrier(world());
+    const auto n_bytes = fs::file_size(good);
+    for (const std::uintmax_t n : {std::uintmax_t{7}, n_bytes / 8, n_bytes / 3, n_bytes - 600, n_bytes - 9}) {
+      SCOPED_TRACE(n);
+      const std::string found = test::verdict_after(good, "cut.e", [&](const fs::path& p) { test::cut(p, n); });
+      expect_refusal(found, "3", n < n_bytes / 2 ? "ends within its header" : "reaches to byte");
+      mpi::barrier(world());
+    }
+  }
+}
+
+/// Bytes of a header in turn become 0xff: a count, a type, an offset that makes no sense.
+TEST(BadNetcdf, NoByteOfAHeaderCanCrashAReader) {
+  const fs::path good = test::scratch() / "sound.e";
+  const fs::path bad = test::scratch() / "byte.e";
+  if (world().rank() != 0) return;  // local
+  for (const NetcdfFormat format : {NetcdfFormat::cdf1, NetcdfFormat::cdf5}) {
+    test::write(test::exodus_sample(), good, format);
+    std::ifstream in(good, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    int n_refused = 0;
+    for (std::size_t at = 4; at < text.size() / 2; at += 9) {
+      std::string damaged = text;
+      damaged[at] = static_cast<char>(0xff);
+      std::ofstream(bad, std::ios::binary) << damaged;
+      try {
+        static_cast<void>(inspect(bad.string()));
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::bad_input) << error.what();
+        n_refused += 1;
+      }
+    }
+    EXPECT_GT(n_refused, 20);
+  }
+}
+
+TEST(BadNetcdf, OtherContentsAreRefused) {
+  const fs::path path = test::scratch() / "other.nc";
+  if (world().rank() == 0) {
+    NetcdfContents file;
+    file.variables = {{"height", {3}, Reals{1, 2, 3}}};
+    test::write(file, path, NetcdfFormat::cdf2);
+  }
+  mpi::barrier(world());
+  expect_refusal(verdict(path), "3", "is a netCDF file, but holds no Exodus II mesh");
+}
+
+}  // namespace
+}  // namespace barrio::io

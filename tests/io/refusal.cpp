@@ -1,0 +1,42 @@
+#include "tests/io/refusal.hpp"
+
+#include <gtest/gtest.h>
+
+#include "barrio/base/error.hpp"
+#include "barrio/io/read.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::test {
+
+namespace fs = std::filesystem;
+
+std::string verdict(const fs::path& path) {
+  try {
+    static_cast<void>(io::read(world(), path.string(), {.ghost_layers = 1}));
+    return "sound";
+  } catch (const AgreedError& error) {
+    return std::to_string(exit_code(error.code())) + ": " + error.subject() + ": " + error.cause();
+  }
+}
+
+std::string verdict_after(const fs::path& good, const std::string& name,
+                          const std::function<void(const fs::path&)>& damage) {
+  const fs::path bad = scratch() / name;
+  if (world().rank() == 0) {
+    fs::copy_file(good, bad, fs::copy_options::overwrite_existing);
+    damage(bad);
+  }
+  mpi::barrier(world());
+  return verdict(bad);
+}
+
+void expect_refusal(const std::string& found, const std::string& code, const std::string& cause) {
+  EXPECT_TRUE(found.starts_with(code + ": ")) << found;
+  EXPECT_NE(found.find(cause), std::string::npos) << "expected: " << cause << "\n   found: " << found;
+  std::string of_root = found;
+  mpi::broadcast(world(), of_root);
+  EXPECT_EQ(found, of_root);
+}
+
+}  // namespace barrio::test
