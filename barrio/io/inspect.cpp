@@ -187,6 +187,7 @@ Json inspect(const std::string& path, InspectOptions options) {
     case Format::h5m: result = inspect_h5m(path, options); break;
     case Format::gmsh: result = inspect_gmsh(path, options); break;
     case Format::exodus: result = detail::inspect_exodus(path, options); break;
+    case Format::cgns: result = detail::inspect_cgns(path, options); break;
     case Format::vtkhdf:
       throw Error(ErrorCode::bad_input, {.subject = path,
                                          .cause = "is a VTKHDF file, which barrio writes but does not read",

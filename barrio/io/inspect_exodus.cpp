@@ -52,19 +52,11 @@ Json inspect_exodus(const std::string& path, const InspectOptions& options) {
   for (std::size_t i = 0; i < x.size(); i += 3) points.push_back({x[i], x[i + 1], x[i + 2]});
   add_box(result, points);
   Quality quality;
-  std::vector<Point> corners;
   for (const ExodusBlock& block : catalog.blocks) {
     Status fault;
     const auto nodes = read_exodus_nodes(file, path, catalog, block, {0, block.n}, fault);
     if (fault) throw *fault;
-    if (mesh::topology(block.type).dim != top) continue;
-    const auto n_corners = static_cast<std::size_t>(mesh::topology(block.type).n_corners);
-    for (std::size_t first = 0; first < nodes.size(); first += static_cast<std::size_t>(block.n_nodes)) {
-      corners.clear();
-      for (std::size_t c = 0; c < n_corners; ++c)
-        corners.push_back(points[static_cast<std::size_t>(value(nodes[first + c]))]);
-      quality.add(block.type, corners);
-    }
+    if (mesh::topology(block.type).dim == top) quality.add_all(block.type, nodes, block.n_nodes, points);
   }
   if (quality.n() > 0) result["quality"] = quality.json();
   return result;

@@ -9,6 +9,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/files/hdf5.hpp"
+#include "barrio/io/detail/cgns_file.hpp"
 #include "barrio/io/detail/exodus_file.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/mesh/partition_cells.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr RegionName read_region{"io.read"};
 constexpr RegionName partition_region{"io.partition"};
-constexpr const char* formats_read = "barrio reads .h5m, Gmsh .msh 4.1 and Exodus II";
+constexpr const char* formats_read = "barrio reads .h5m, Gmsh .msh 4.1, Exodus II and CGNS on HDF5";
 
 }  // namespace
 
@@ -35,7 +36,7 @@ Format detect_format(const std::string& path) {
                                     .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
                                     .remedy = "check the name and its rights"});
   }
-  std::string head(16, '\0');
+  std::string head(32, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   if (file.bad()) {
     throw Error(ErrorCode::failed, {.subject = path,
@@ -49,10 +50,15 @@ Format detect_format(const std::string& path) {
     throw Error(ErrorCode::bad_input,
                 {.subject = path, .cause = "is a netCDF file, but holds no Exodus II mesh", .remedy = formats_read});
   }
+  if (head.starts_with("@(#)ADF Database"))
+    throw Error(ErrorCode::bad_input, {.subject = path,
+                                       .cause = "is a CGNS file in the old ADF format",
+                                       .remedy = "convert it to HDF5 with adf2hdf, or cgnsconvert -h"});
   const bool is_hdf5 = head.starts_with("\x89HDF\r\n\x1a\n");
   if (is_hdf5 || path.ends_with(".h5m")) {
     const files::Handle open = files::open_to_read(path);  // says what is wrong if it is no HDF5 file, or a torn one
     if (files::has(open.get(), "/VTKHDF")) return Format::vtkhdf;
+    if (detail::is_cgns(open.get())) return Format::cgns;
     const bool is_h5m = files::has(open.get(), "/tstt") || !detail::is_exodus(files::NetcdfFile(path));
     return is_h5m ? Format::h5m : Format::exodus;
   }
@@ -74,6 +80,7 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path,
     case Format::h5m: tables = detail::read_h5m(context, path, without_tags); break;
     case Format::gmsh: tables = detail::read_gmsh(context, path); break;
     case Format::exodus: tables = detail::read_exodus(context, path, without_tags); break;
+    case Format::cgns: tables = detail::read_cgns(context, path); break;
     case Format::vtkhdf:
       throw AgreedError(ErrorCode::bad_input, {.subject = path,
                                                .cause = "is a VTKHDF file, which barrio writes but does not read",

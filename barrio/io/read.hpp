@@ -8,14 +8,14 @@
 namespace barrio::io {
 
 /// Mesh file formats that barrio knows.
-enum class Format { h5m, gmsh, exodus, vtkhdf };
+enum class Format { h5m, gmsh, exodus, cgns, vtkhdf };
 
 /// Find out the format of a file by its contents. Local.
 /// @throws Error{failed} if it cannot be read, {bad_input} if it is of no known format
 Format detect_format(const std::string& path);
 
-/// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1 (text and binary) and Exodus II
-/// (classic netCDF and netCDF-4).
+/// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1 (text and binary), Exodus II
+/// (classic netCDF and netCDF-4) and CGNS (on HDF5).
 /// @throws AgreedError{bad_input} naming the file and what is wrong or not supported; {failed} if it cannot be read
 /// @param without_tags  tags of a .h5m or Exodus file to leave out; "*" leaves out all
 /// Cost: each byte of the file is read once; memory O(slab) plus the list of sets.

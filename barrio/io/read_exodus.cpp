@@ -6,6 +6,7 @@
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/detail/exodus_source.hpp"
 #include "barrio/io/detail/listed_sides.hpp"
+#include "barrio/io/detail/merged_blocks.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -31,22 +32,13 @@ using mesh::SetKind;
 }
 
 void read_elements(ExodusSource& source, MeshTables& tables) {
-  std::vector<std::pair<CellType, int>> alike;
-  for (const ExodusBlock& block : source.catalog.blocks) alike.emplace_back(block.type, block.n_nodes);
-  std::ranges::sort(alike);  // as .h5m files have them: by ascending dimension and type
-  alike.erase(std::ranges::unique(alike).begin(), alike.end());
-  for (const auto& [type, n_nodes] : alike) {
-    std::int64_t n = 0;
-    for (const ExodusBlock& block : source.catalog.blocks)
-      if (block.type == type && block.n_nodes == n_nodes) n += block.n;
-    tables.blocks.push_back({type, {n, source.context.size()}, n_nodes, {}, {}});
-  }
+  std::vector<ElementRun> runs;
+  for (const ExodusBlock& block : source.catalog.blocks) runs.push_back({block.type, block.n_nodes, block.n});
+  source.table_of = add_merged_blocks(source.context, tables, runs);
   Status fault;
   agree_after(source.context, [&] {
     for (std::size_t b = 0; b < source.catalog.blocks.size(); ++b) {
       const ExodusBlock& block = source.catalog.blocks[b];
-      source.table_of.push_back(
-          static_cast<std::size_t>(std::ranges::find(alike, std::pair(block.type, block.n_nodes)) - alike.begin()));
       CellBlock& into = source.table(tables, b);
       const auto nodes =
           read_exodus_nodes(source.file, source.path, source.catalog, block, source.rows_of(tables, b), fault);

@@ -106,8 +106,9 @@ class SharedWriter {
 
 void bind_io(nb::module_& module) {
   using namespace nb::literals;
-  module.def("read", &read, "comm"_a, "path"_a, nb::kw_only(), "ghost_layers"_a = 0, "partitioner"_a = "rcb",
-             R"(Read a mesh file (.h5m, Gmsh 4.1 or Exodus II) and build the distributed mesh. Collective over comm.
+  module.def(
+      "read", &read, "comm"_a, "path"_a, nb::kw_only(), "ghost_layers"_a = 0, "partitioner"_a = "rcb",
+      R"(Read a mesh file (.h5m, Gmsh 4.1, Exodus II or CGNS) and build the distributed mesh. Collective over comm.
 
 Parts stored in the file go to ranks in contiguous slices; a file without a partition is cut into as many parts as ranks.
 Raises BadInputError or FailedError on all ranks alike.)");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 try:
@@ -11,6 +12,16 @@ try:
 except ImportError as reason:
     h5py = None
     why_not = f"this Python has no h5py: {reason}"
+
+# Files of other programs, where they are at hand.
+SAMPLES = (
+    Path(
+        os.environ.get(
+            "BARRIO_INTEROP", Path(os.environ["BARRIO_SOURCE"]).parent / "shared" / "interop"
+        )
+    )
+    / "other"
+)
 
 
 class H5m:

@@ -1,12 +1,11 @@
 """Read Exodus files with the netCDF library, by the Exodus II manual alone, and find the same in barrio's .h5m. Needs
 netCDF4 and h5py, and for the files of other programs the collection of samples."""
 
-import os
 import unittest
 from pathlib import Path
 
 from barrio_case import Case, at_ranks, barrio
-from h5m_by_hand import H5m, h5py, why_not
+from h5m_by_hand import SAMPLES, H5m, h5py, why_not
 
 try:
     import netCDF4
@@ -15,14 +14,6 @@ except ImportError as reason:
     netCDF4 = None
     why_not = why_not or f"this Python has no netCDF4: {reason}"
 
-SAMPLES = (
-    Path(
-        os.environ.get(
-            "BARRIO_INTEROP", Path(os.environ["BARRIO_SOURCE"]).parent / "shared" / "interop"
-        )
-    )
-    / "other"
-)
 # Corners of the sides of elements, as the manual counts them.
 HEX_SIDES = ((1, 2, 6, 5), (2, 3, 7, 6), (3, 4, 8, 7), (1, 5, 8, 4), (1, 4, 3, 2), (5, 6, 7, 8))
 TET_SIDES = ((1, 2, 4), (2, 3, 4), (1, 4, 3), (1, 3, 2))

@@ -22,6 +22,9 @@ using Point = std::array<double, 3>;
 class Quality {
  public:
   void add(mesh::CellType type, std::span<const Point> corners);
+  /// All cells of a block. @param nodes  rows in `points`, cell after cell
+  void add_all(mesh::CellType type, const std::vector<GlobalId>& nodes, int nodes_per_cell,
+               const std::vector<Point>& points);
   [[nodiscard]] std::int64_t n() const noexcept { return n_; }
   [[nodiscard]] Json json() const;
 
@@ -42,5 +45,6 @@ void add_entities(Json& result, const std::map<mesh::CellType, std::int64_t>& co
 void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets);
 
 Json inspect_exodus(const std::string& path, const InspectOptions& options);
+Json inspect_cgns(const std::string& path, const InspectOptions& options);
 
 }  // namespace barrio::io::detail

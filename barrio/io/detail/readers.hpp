@@ -15,6 +15,9 @@ mesh::MeshTables read_gmsh(mpi::Context& context, const std::string& path);
 /// Element blocks become material sets, node sets Dirichlet sets, side sets Neumann sets of faces or edges.
 mesh::MeshTables read_exodus(mpi::Context& context, const std::string& path,
                              const std::vector<std::string>& without_tags);
+/// CGNS on HDF5. Sections of the cells' dimension become material sets, conditions Neumann sets (on vertices of an
+/// unstructured zone: Dirichlet sets) with the name of their family, other sections sets of no kind.
+mesh::MeshTables read_cgns(mpi::Context& context, const std::string& path);
 
 /// The type that a .h5m file calls by a name; empty for an unknown name.
 std::optional<mesh::CellType> cell_type_of(const std::string& h5m_name);

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "barrio/files/hdf5.hpp"
+#include "barrio/mesh/cell_type.hpp"
+
+namespace barrio::io::detail {
+
+/// Elements of one type that a zone keeps together; or the cells of a structured zone.
+struct CgnsSection {
+  std::string path = {};  ///< of its node in the file
+  std::string name = {};
+  mesh::CellType type = mesh::CellType::hex;
+  int n_nodes = 0;
+  std::int64_t n = 0;
+  std::int64_t first = 1;  ///< number of its first element in the zone
+  std::int64_t row = 0;    ///< of its first element among those of its type and number of nodes
+};
+
+/// Vertices, elements or a face of a structured zone, with a condition on them.
+struct CgnsBoundary {
+  std::string path = {};  ///< of the list of numbers; empty for a range
+  std::string name = {};  ///< of the family if there is one
+  bool on_vertices = false;
+  std::array<std::int64_t, 3> low{};   ///< of a range: numbers from 1, inclusive
+  std::array<std::int64_t, 3> high{};  ///< those of an unstructured zone have one index
+  std::int64_t n = 0;                  ///< length of a list
+  int normal = -1;                     ///< of a face of a structured zone: the index that does not vary
+};
+
+struct CgnsZone {
+  std::string path = {};
+  std::string name = {};
+  bool is_structured = false;
+  int n_indices = 1;
+  std::array<std::int64_t, 3> n{1, 1, 1};  ///< vertices along each index
+  std::int64_t first_vertex = 0;
+  std::vector<CgnsSection> sections = {};
+  std::vector<CgnsBoundary> boundaries = {};
+
+  [[nodiscard]] std::int64_t n_vertices() const noexcept { return n[0] * n[1] * n[2]; }
+};
+
+/// What a CGNS file holds, without its arrays. O(zones + sections + boundaries).
+struct CgnsCatalog {
+  int cell_dim = 3;
+  int n_dims = 3;
+  std::int64_t n_vertices = 0;
+  std::vector<CgnsZone> zones = {};
+};
+
+/// Whether an HDF5 file has the root of a CGNS file. Local.
+bool is_cgns(hid_t file);
+
+/// Read the list of zones. Local.
+/// @throws Error{bad_input} naming the zone or section that is damaged or not supported
+CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path);
+
+/// Read vertices of a zone, shape (rows, 3). Collective if the file is open on all ranks.
+std::vector<double> read_cgns_coordinates(hid_t file, const CgnsCatalog& catalog, const CgnsZone& zone,
+                                          files::Rows rows);
+/// Read or make the vertices of elements, as rows among all vertices. As read_cgns_coordinates.
+/// @param fault  gets the first vertex that does not exist; reading goes on, since other ranks read along
+std::vector<GlobalId> read_cgns_nodes(hid_t file, const std::string& path, const CgnsZone& zone,
+                                      const CgnsSection& section, files::Rows rows, Status& fault);
+
+}  // namespace barrio::io::detail

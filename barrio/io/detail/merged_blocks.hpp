@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "barrio/mesh/tables.hpp"
+
+namespace barrio::io::detail {
+
+/// Elements of one type that a file keeps together.
+struct ElementRun {
+  mesh::CellType type;
+  int n_nodes;
+  std::int64_t n;
+};
+
+/// Make one block, still without nodes, of all runs of a type and number of nodes; by ascending dimension and type, as
+/// .h5m files have them. Local. @return place in `tables.blocks` of each run
+std::vector<std::size_t> add_merged_blocks(const mpi::Context& context, mesh::MeshTables& tables,
+                                           const std::vector<ElementRun>& runs);
+
+}  // namespace barrio::io::detail
