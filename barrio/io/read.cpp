@@ -53,7 +53,7 @@ Format detect_format(const std::string& path) {
   if (head.starts_with("@(#)ADF Database"))
     throw Error(ErrorCode::bad_input, {.subject = path,
                                        .cause = "is a CGNS file in the old ADF format",
-                                       .remedy = "convert it to HDF5 with adf2hdf, or cgnsconvert -h"});
+                                       .remedy = "convert it to HDF5, with adf2hdf of the CGNS tools"});
   const bool is_hdf5 = head.starts_with("\x89HDF\r\n\x1a\n");
   if (is_hdf5 || path.ends_with(".h5m")) {
     const files::Handle open = files::open_to_read(path);  // says what is wrong if it is no HDF5 file, or a torn one
