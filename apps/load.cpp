@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -44,7 +43,7 @@ class Load : public Command {
     app.add_option("IN", input_, "Mesh file (.h5m, Gmsh 4.1, Exodus II or CGNS)")->required();
     app.add_option("-g,--ghosts", options_.ghost_layers, "Layers of ghost cells")->capture_default_str();
     app.add_option("-m,--method", options_.partitioner,
-                   "Partitioner for files without a partition: rcb, metis, ptscotch")
+                   "Partitioner for files without a partition: rcb, hilbert, metis, ptscotch")
         ->capture_default_str();
     app.add_flag("--validate", validates_, "Check all that the mesh promises");
     app.add_option("--vtkhdf", vtkhdf_, "Write the distributed mesh with its ghosts, one piece per rank")
@@ -54,12 +53,7 @@ class Load : public Command {
     app.add_option("--part-traffic", part_traffic_, "The same as if each part had a rank of its own");
   }
   Json run(mpi::Context* context) override {
-    const auto known = mesh::partitioner_names();  // said now, since a file with a partition would never ask for it
-    if (std::find(known.begin(), known.end(), options_.partitioner) == known.end()) {
-      throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partitioner '{}'", options_.partitioner),
-                                           .cause = "is not known." + did_you_mean(options_.partitioner, known),
-                                           .remedy = fmt::format("use {}", fmt::join(known, ", "))});
-    }
+    mesh::check_partitioner(options_.partitioner);  // now, since a file with a partition would never ask for it
     const double begin = MPI_Wtime();
     std::optional<mesh::Mesh> loaded;
     {

@@ -23,7 +23,13 @@ struct Link {
   GlobalId other;
 };
 
+bool has_known_sides(CellType type) { return type != CellType::polyhedron && type != CellType::knife; }
+
 }  // namespace
+
+bool has_dual_graph(const MeshTables& tables) {
+  return std::ranges::all_of(tables.blocks, has_known_sides, &CellBlock::type);
+}
 
 partition::Graph dual_graph(mpi::Context& context, const MeshTables& tables) {
   std::vector<Side> sides;
@@ -34,11 +40,11 @@ partition::Graph dual_graph(mpi::Context& context, const MeshTables& tables) {
     const CellBlock& block = tables.blocks[b];
     const CellTopology& shape = topology(block.type);
     if (shape.dim != top) continue;
-    if (block.type == CellType::polyhedron || block.type == CellType::knife) {
+    if (!has_known_sides(block.type)) {
       throw AgreedError(ErrorCode::bad_input,
                         {.subject = fmt::format("mesh with {}", shape.plural),
                          .cause = "their sides are not known to barrio, so there is no graph to cut",
-                         .remedy = "use the partitioner rcb"});
+                         .remedy = "use the partitioner rcb or hilbert"});
     }
     const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {

@@ -1,13 +1,15 @@
 #include "barrio/mesh/partition_cells.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
-#include "barrio/exchange/router.hpp"
+#include "barrio/mesh/detail/graph_labels.hpp"
 #include "barrio/mesh/dual_graph.hpp"
+#include "barrio/partition/hilbert.hpp"
 #include "barrio/partition/rcb.hpp"
 
 namespace barrio::mesh {
@@ -24,22 +26,6 @@ std::vector<std::int32_t> make_clusters(mpi::Context& context, const MeshTables&
   return cluster;
 }
 
-struct Label {
-  GlobalId cell;
-  std::int32_t label;
-};
-
-/// Labels by table rows -> labels by graph rows, or back: two ways to cut the same cells into slabs.
-template <class HomeOf>
-std::vector<Label> move_labels(mpi::Context& context, const std::vector<Label>& labels, HomeOf&& home_of) {
-  std::vector<Rank> to;
-  to.reserve(labels.size());
-  for (const Label& label : labels) to.push_back(home_of(label.cell));
-  std::vector<Label> moved = exchange::route(context, exchange::pack_by_rank<Label>(to, labels)).items;
-  std::sort(moved.begin(), moved.end(), [](const Label& a, const Label& b) { return a.cell < b.cell; });
-  return moved;
-}
-
 std::vector<std::int32_t> cut_graph(mpi::Context& context, const MeshTables& tables, int n_parts,
                                     partition::GraphMethod method, const std::vector<GlobalId>& ids) {
   const partition::Graph graph = dual_graph(context, tables);
@@ -50,38 +36,32 @@ std::vector<std::int32_t> cut_graph(mpi::Context& context, const MeshTables& tab
     const auto n_clusters =
         static_cast<int>(std::clamp<std::int64_t>(tables.n_global(tables.top_dim()), 1, partition::metis_max_vertices));
     const std::vector<std::int32_t> cluster = make_clusters(context, tables, ids, n_clusters);
-    std::vector<Label> labels;
-    for (std::size_t i = 0; i < ids.size(); ++i) labels.push_back({ids[i], cluster[i]});
-    labels = move_labels(context, labels, [&](GlobalId cell) { return graph.vertices.rank_of(cell); });
-    std::vector<std::int32_t> by_row;
-    for (const Label& label : labels) by_row.push_back(label.label);
+    const auto by_row = detail::to_graph_rows<std::int32_t>(context, tables, graph.vertices, cluster);
     part = partition::cut_by_metis(context, graph, by_row, n_clusters, n_parts);
   }
-  std::vector<Label> labels;
-  const GlobalId first{graph.vertices.first(context.rank())};
-  for (std::size_t i = 0; i < part.size(); ++i) labels.push_back({first + static_cast<std::int64_t>(i), part[i]});
-  labels =
-      move_labels(context, labels, [&](GlobalId cell) { return tables.home(tables.top_dim(), barrio::value(cell)); });
-  std::vector<std::int32_t> by_table;
-  for (const Label& label : labels) by_table.push_back(label.label);
-  return by_table;
+  return detail::to_table_rows<std::int32_t>(context, tables, graph.vertices, part);
 }
 
 }  // namespace
 
-std::vector<std::string> partitioner_names() { return {"rcb", "ptscotch", "metis"}; }
+std::vector<std::string> partitioner_names() { return {"rcb", "hilbert", "ptscotch", "metis"}; }
+
+void check_partitioner(const std::string& method) {
+  const std::vector<std::string> known = partitioner_names();
+  if (std::find(known.begin(), known.end(), method) != known.end()) return;
+  throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partitioner '{}'", method),
+                                       .cause = "is not known." + did_you_mean(method, known),
+                                       .remedy = fmt::format("use one of {}", fmt::join(known, ", "))});
+}
 
 void partition_cells(mpi::Context& context, MeshTables& tables, int n_parts, const std::string& method) {
+  check_partitioner(method);
   const std::vector<GlobalId> ids = top_ids(context, tables);
   if (method == "rcb") {
     tables.parts = partition::rcb(context, compute_centres(context, tables), ids, {}, n_parts);
+  } else if (method == "hilbert") {
+    tables.parts = partition::hilbert(context, compute_centres(context, tables), ids, {}, n_parts);
   } else {
-    const std::vector<std::string> known = partitioner_names();
-    if (std::find(known.begin(), known.end(), method) == known.end()) {
-      throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partitioner '{}'", method),
-                                           .cause = "is not known." + did_you_mean(method, known),
-                                           .remedy = "use rcb, ptscotch or metis"});
-    }
     if (n_parts < 1) {
       throw AgreedError(ErrorCode::usage, {.subject = fmt::format("{} parts", n_parts),
                                            .cause = "is not a number of parts",

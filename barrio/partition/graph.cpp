@@ -6,7 +6,6 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
-#include "barrio/exchange/router.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/detail/ghost_labels.hpp"
 
@@ -29,7 +28,7 @@ GraphMethod graph_method(const std::string& name) {
   if (at == known.end()) {
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partitioner '{}'", name),
                                          .cause = "is not known." + did_you_mean(name, known),
-                                         .remedy = "use rcb, ptscotch or metis"});
+                                         .remedy = "use ptscotch or metis"});
   }
   const std::vector<std::string> available = available_graph_methods();
   if (std::find(available.begin(), available.end(), name) == available.end()) {
@@ -37,7 +36,7 @@ GraphMethod graph_method(const std::string& name) {
                       {.subject = fmt::format("partitioner '{}'", name),
                        .cause = fmt::format("is not in this build (MPI flavour {}){}", BARRIO_MPI_FLAVOUR,
                                             name == "ptscotch" ? "; Debian builds it for Open MPI only" : ""),
-                       .remedy = "use rcb, which every build has"});
+                       .remedy = "use rcb or hilbert, which every build has"});
   }
   return name == "ptscotch" ? GraphMethod::ptscotch : GraphMethod::metis;
 }
@@ -53,19 +52,7 @@ std::vector<std::int32_t> detail::labels_of_neighbours(mpi::Context& context, co
     if (!is_here(id)) remote.push_back(id);
   std::sort(remote.begin(), remote.end());
   remote.erase(std::unique(remote.begin(), remote.end()), remote.end());
-  std::vector<Rank> to;
-  to.reserve(remote.size());
-  for (const GlobalId id : remote) to.push_back(graph.vertices.rank_of(id));
-
-  const auto asked = exchange::route(context, exchange::pack_by_rank<GlobalId>(to, remote));
-  exchange::Parcels<std::int32_t> answers;
-  for (std::size_t i = 0; i < asked.n_peers(); ++i) {
-    std::vector<std::int32_t> group;
-    for (const GlobalId id : asked.of(i)) group.push_back(label[index(id) - static_cast<std::size_t>(first)]);
-    answers.add(asked.peers[i], group);
-  }
-  // Slabs ascend with ids, so the answers come back in the order of `remote`.
-  const std::vector<std::int32_t> remote_label = exchange::route(context, answers).items;
+  const std::vector<std::int32_t> remote_label = ask_homes<std::int32_t>(context, graph.vertices, remote, label);
   std::vector<std::int32_t> labels;
   labels.reserve(graph.neighbours.size());
   for (const GlobalId id : graph.neighbours) {

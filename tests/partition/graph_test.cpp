@@ -114,15 +114,15 @@ void expect_refused(Call&& call, const std::string& text) {
 
 TEST(GraphMethod, UnknownNamesAreRefusedWithASuggestion) {
   expect_refused([] { graph_method("ptskotch"); },
-                 "partitioner 'ptskotch': is not known. Did you mean 'ptscotch'? (use rcb, ptscotch or metis)");
-  expect_refused([] { graph_method("xyz"); }, "partitioner 'xyz': is not known. (use rcb, ptscotch or metis)");
+                 "partitioner 'ptskotch': is not known. Did you mean 'ptscotch'? (use ptscotch or metis)");
+  expect_refused([] { graph_method("xyz"); }, "partitioner 'xyz': is not known. (use ptscotch or metis)");
 }
 
 TEST(GraphMethod, WhatTheBuildLacksIsRefusedByName) {
   const Graph graph = grid(4, 4).slab(world());
   const std::vector<std::int32_t> cluster(graph.offsets.size() - 1, 0);
   const std::string flavour = BARRIO_MPI_FLAVOUR;
-  const std::string remedy = " (use rcb, which every build has)";
+  const std::string remedy = " (use rcb or hilbert, which every build has)";
   if (has("ptscotch")) {
     EXPECT_EQ(graph_method("ptscotch"), GraphMethod::ptscotch);
   } else {

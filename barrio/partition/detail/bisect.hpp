@@ -1,0 +1,131 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "barrio/exchange/router.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "barrio/partition/detail/select.hpp"
+
+namespace barrio::partition::detail {
+
+/// Parts that points still have to be told apart into.
+struct Run {
+  int first_part;
+  int n_parts;
+  std::int64_t weight_before;  ///< of all points in lower parts than these
+};
+
+/// How to halve a run of parts: where the cut goes, and by what order.
+template <class Rule, class Point>
+concept BisectionRule = mpi::Trivial<Point> && requires(Rule rule, const Rule& fixed, const Point& point,
+                                                        mpi::Context* group, std::span<const Point> points) {
+  /// Called before each cut. Collective over the group; local if that is null.
+  rule.look(group, points);
+  { fixed.key(point) } -> std::same_as<Key>;
+  /// Weight that the lower `n_low` parts of a run may have, of all the weight in it.
+  { fixed.lower_share(Run{}, 0, std::int64_t{}) } -> std::same_as<std::int64_t>;
+  { point.weight } -> std::convertible_to<std::int64_t>;
+  { point.home } -> std::convertible_to<Rank>;           // rank the point came from
+  { point.place } -> std::convertible_to<std::int32_t>;  // its place there
+};
+
+template <class Point>
+std::int64_t total_weight(std::span<const Point> points) noexcept {
+  std::int64_t total = 0;
+  for (const Point& point : points) total += point.weight;
+  return total;
+}
+
+/// Cut on one rank. @param label  called with each point and its part
+template <class Point, class Rule, class Label>
+void bisect_locally(std::span<Point> points, Run run, Rule& rule, Label&& label) {
+  if (run.n_parts == 1 || points.empty()) {
+    for (const Point& point : points) label(point, run.first_part);
+    return;
+  }
+  rule.look(nullptr, points);
+  std::sort(points.begin(), points.end(), [&](const Point& a, const Point& b) { return rule.key(a) < rule.key(b); });
+  const int n_low = run.n_parts / 2;
+  const std::int64_t share = rule.lower_share(run, n_low, total_weight<Point>(points));
+  std::int64_t below = 0;
+  std::size_t n = 0;
+  while (n < points.size() && below + points[n].weight <= share) below += points[n++].weight;
+  bisect_locally(points.first(n), {run.first_part, n_low, run.weight_before}, rule, label);
+  bisect_locally(points.subspan(n), {run.first_part + n_low, run.n_parts - n_low, run.weight_before + below}, rule,
+                 label);
+}
+
+/// Spread points over a range of ranks of the group, evenly over the senders' order.
+inline Rank target_rank(std::int64_t place, std::int64_t total, Rank first, int n_ranks) {
+  return first + static_cast<Rank>(place * n_ranks / std::max<std::int64_t>(total, 1));
+}
+
+/// Cut points into parts by halving: the group of ranks that works on the same run of parts halves at each level, and
+/// so does the run; what one rank is left with it cuts alone. Collective.
+/// @return part of each point, in the order given
+template <class Point, class Rule>
+  requires BisectionRule<Rule, Point>
+std::vector<std::int32_t> bisect(mpi::Context& context, std::vector<Point> points, int n_parts, Rule rule) {
+  const std::size_t n_mine = points.size();
+  Run run{0, n_parts, 0};
+  std::unique_ptr<mpi::Context> own;  // of the group; the outermost group is the caller's context
+  mpi::Context* group = &context;
+  while (group->size() > 1 && run.n_parts > 1) {
+    rule.look(group, std::span<const Point>(points));
+    const std::int64_t total = mpi::sum(*group, total_weight<Point>(points));
+    const int n_low_parts = run.n_parts / 2;
+    std::vector<WeightedKey> keys;
+    keys.reserve(points.size());
+    for (const Point& point : points) keys.push_back({rule.key(point), point.weight});
+    const Cut cut = find_cut(*group, std::move(keys), rule.lower_share(run, n_low_parts, total));
+    const auto is_low = [&](const Point& point) { return rule.key(point) < cut.key; };
+    const int n_low_ranks = std::clamp(group->size() * n_low_parts / run.n_parts, 1, group->size() - 1);
+
+    std::array<std::int64_t, 2> n_side{0, 0};
+    for (const Point& point : points) n_side[is_low(point) ? 0 : 1] += 1;
+    std::array<std::int64_t, 2> at{};
+    std::array<std::int64_t, 2> n_total{};
+    for (std::size_t side = 0; side < 2; ++side) {
+      at[side] = mpi::exclusive_sum(*group, n_side[side]);
+      n_total[side] = mpi::sum(*group, n_side[side]);
+    }
+    std::vector<Rank> to(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      to[i] = is_low(points[i]) ? target_rank(at[0]++, n_total[0], 0, n_low_ranks)
+                                : target_rank(at[1]++, n_total[1], n_low_ranks, group->size() - n_low_ranks);
+    }
+    points = exchange::route(*group, exchange::pack_by_rank<Point>(to, points)).items;
+
+    const bool goes_low = group->rank() < n_low_ranks;
+    mpi::Comm half = mpi::Comm::split(group->comm(), goes_low ? 0 : 1, group->rank());
+    auto next = std::make_unique<mpi::Context>(
+        half.get(), mpi::ContextOptions{.wait = context.wait_policy(), .trace = Trace::Mode::off});
+    own = std::move(next);
+    group = own.get();
+    run = goes_low ? Run{run.first_part, n_low_parts, run.weight_before}
+                   : Run{run.first_part + n_low_parts, run.n_parts - n_low_parts, run.weight_before + cut.weight_below};
+  }
+
+  struct Answer {
+    std::int32_t place;
+    std::int32_t part;
+  };
+  std::vector<Rank> to;
+  std::vector<Answer> answers;
+  to.reserve(points.size());
+  answers.reserve(points.size());
+  bisect_locally(std::span<Point>(points), run, rule, [&](const Point& point, std::int32_t part) {
+    to.push_back(point.home);
+    answers.push_back({point.place, part});
+  });
+  std::vector<std::int32_t> parts(n_mine);
+  for (const Answer& answer : exchange::route(context, exchange::pack_by_rank<Answer>(to, answers)).items)
+    parts[static_cast<std::size_t>(answer.place)] = answer.part;
+  return parts;
+}
+
+}  // namespace barrio::partition::detail

@@ -1,0 +1,123 @@
+#include "barrio/partition/hilbert.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "barrio/partition/detail/bisect.hpp"
+
+namespace barrio::partition {
+namespace {
+
+using detail::Key;
+using detail::Run;
+
+struct Point {
+  std::uint64_t place_on_curve;
+  std::int64_t id;
+  std::int64_t weight;
+  Rank home;
+  std::int32_t place;
+};
+
+/// Runs of the curve: shares are of all the weight there is, so that no cut depends on another.
+class AlongCurve {
+ public:
+  AlongCurve(std::int64_t total, int n_parts) : total_(total), n_parts_(n_parts) {}
+  void look(mpi::Context*, std::span<const Point>) const noexcept {}
+  [[nodiscard]] Key key(const Point& point) const noexcept {
+    return {point.place_on_curve, static_cast<std::uint64_t>(point.id)};
+  }
+  [[nodiscard]] std::int64_t lower_share(const Run& run, int n_low, std::int64_t) const noexcept {
+    return detail::share_of(total_, run.first_part + n_low, n_parts_) - run.weight_before;
+  }
+
+ private:
+  std::int64_t total_;
+  int n_parts_;
+};
+
+/// The grid that the curve goes through: over the axes along which the points differ, of equal spacing in all.
+class Grid {
+ public:
+  /// Collective.
+  Grid(mpi::Context& context, std::span<const double> points) {
+    std::array<double, 6> box;  // minima, then negated maxima, so that one reduction does
+    box.fill(std::numeric_limits<double>::infinity());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      box[i % 3] = std::min(box[i % 3], points[i]);
+      box[i % 3 + 3] = std::min(box[i % 3 + 3], -points[i]);
+    }
+    mpi::all_reduce(context, std::span<double>(box), MPI_MIN);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      low_[axis] = 0.5 * box[axis];
+      const double extent = -0.5 * box[axis + 3] - low_[axis];  // of half the size, which does not overflow
+      if (extent > 0.0) axes_[n_axes_++] = axis;
+      half_side_ = std::max(half_side_, extent);
+    }
+    if (n_axes_ > 0) n_bits_ = std::min(63 / static_cast<int>(n_axes_), std::numeric_limits<double>::digits - 1);
+  }
+  [[nodiscard]] std::uint64_t place(std::span<const double> x) const noexcept {
+    std::array<std::uint64_t, 3> cell{};
+    for (std::size_t i = 0; i < n_axes_; ++i) {
+      const double fraction = (0.5 * x[axes_[i]] - low_[axes_[i]]) / half_side_;
+      const auto row = static_cast<std::uint64_t>(std::ldexp(fraction, n_bits_));
+      cell[i] = std::min(row, (std::uint64_t{1} << static_cast<unsigned>(n_bits_)) - 1);
+    }
+    return n_axes_ == 0 ? 0 : hilbert_place(std::span(cell).first(n_axes_), n_bits_);
+  }
+
+ private:
+  std::array<double, 3> low_{};  // half of it
+  double half_side_ = 0.0;
+  std::array<std::size_t, 3> axes_{};
+  std::size_t n_axes_ = 0;
+  int n_bits_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t hilbert_place(std::span<const std::uint64_t> cell, int n_bits) noexcept {
+  const std::size_t n = cell.size();
+  std::array<std::uint64_t, 3> x{};
+  std::copy(cell.begin(), cell.end(), x.begin());
+  // Undo the turn that each level gives to the levels below it: a reflection of the first axis, or an exchange with it.
+  for (int bit = n_bits - 1; bit > 0; --bit) {
+    const std::uint64_t below = (std::uint64_t{1} << static_cast<unsigned>(bit)) - 1;
+    for (std::size_t axis = 0; axis < n; ++axis) {
+      if (((x[axis] >> static_cast<unsigned>(bit)) & 1U) != 0) {
+        x[0] ^= below;
+      } else {
+        const std::uint64_t differ = (x[0] ^ x[axis]) & below;
+        x[0] ^= differ;
+        x[axis] ^= differ;
+      }
+    }
+  }
+  // What is left is a reflected Gray code, the first axis highest at each level.
+  std::uint64_t place = 0;
+  std::uint64_t parity = 0;
+  for (int bit = n_bits - 1; bit >= 0; --bit) {
+    for (std::size_t axis = 0; axis < n; ++axis) {
+      parity ^= (x[axis] >> static_cast<unsigned>(bit)) & 1U;
+      place = place << 1U | parity;
+    }
+  }
+  return place;
+}
+
+std::vector<std::int32_t> hilbert(mpi::Context& context, std::span<const double> points, std::span<const GlobalId> ids,
+                                  std::span<const std::int64_t> weights, int n_parts) {
+  detail::check_points(context, points, ids, weights, n_parts, true);
+  const Grid grid(context, points);
+  std::vector<Point> marked(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    marked[i] = {grid.place(points.subspan(3 * i, 3)), value(ids[i]), weights.empty() ? 1 : weights[i], context.rank(),
+                 static_cast<std::int32_t>(i)};
+  }
+  const std::int64_t total = mpi::sum(context, detail::total_weight<Point>(marked));
+  return detail::bisect(context, std::move(marked), n_parts, AlongCurve(total, n_parts));
+}
+
+}  // namespace barrio::partition
