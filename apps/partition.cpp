@@ -1,16 +1,13 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "apps/command.hpp"
 #include "apps/parts.hpp"
 #include "apps/table.hpp"
 #include "barrio/base/text.hpp"
-#include "barrio/exchange/router.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
-#include "barrio/mesh/dual_graph.hpp"
 #include "barrio/mesh/partition_cells.hpp"
+#include "barrio/mesh/partition_quality.hpp"
 #include "barrio/mpi/report.hpp"
 
 namespace barrio::apps {
@@ -31,7 +28,8 @@ class Partition : public Command {
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, "Mesh file (.h5m, Gmsh 4.1, Exodus II or CGNS)")->required();
     app.add_option("-n,--parts", n_parts_, "Number of parts")->required()->check(at_least_one());
-    app.add_option("-m,--method", method_, "rcb (coordinates), metis or ptscotch (graph)")->capture_default_str();
+    app.add_option("-m,--method", method_, "rcb or hilbert (coordinates), metis or ptscotch (graph)")
+        ->capture_default_str();
     app.add_flag("--keep-order", keeps_order_, "Leave cells and vertices in the order of the input");
     app.add_option("-o,--output", output_, "File to write (.h5m)")->required()->check(suffix(".h5m"));
   }
@@ -49,13 +47,9 @@ class Partition : public Command {
     result["parts"] = n_parts_;
     result["cells"] = tables.n_global(tables.top_dim());
     result["vertices"] = tables.vertices.n_rows;
-    if (has_graph(tables)) {
+    {
       const Region region(context->trace(), judge_region);
-      const partition::Graph graph = mesh::dual_graph(*context, tables);
-      const auto quality = partition::cut_quality(*context, graph, parts_by_row(*context, tables, graph), n_parts_);
-      result["cut_sides"] = quality.n_cut_edges;
-      result["imbalance"] = quality.imbalance;
-      result["empty_parts"] = quality.n_empty_parts;
+      result.update(mesh::to_json(mesh::partition_quality(*context, tables)));
     }
     if (!keeps_order_) {
       const Region region(context->trace(), reorder_region);
@@ -67,40 +61,22 @@ class Partition : public Command {
   [[nodiscard]] std::string render(const Json& r) const override {
     std::vector<std::pair<std::string, std::string>> rows{{"cells", format_count(r["cells"].get<std::int64_t>())},
                                                           {"parts", fmt::format("{} by {}", n_parts_, method_)}};
-    if (r.contains("imbalance")) {
-      rows.emplace_back("imbalance", fmt::format("{:.4f} (largest part / mean)", r["imbalance"].get<double>()));
-      rows.emplace_back("cut sides", format_count(r["cut_sides"].get<std::int64_t>()));
-      if (r["empty_parts"] != 0) rows.emplace_back("empty parts", format_count(r["empty_parts"].get<std::int64_t>()));
-    }
+    const auto count = [&](const char* key) { return format_count(r[key].get<std::int64_t>()); };
+    rows.emplace_back("imbalance", fmt::format("{:.4f} (largest part / mean)", r["imbalance"].get<double>()));
+    if (r.contains("cut_sides")) rows.emplace_back("cut sides", count("cut_sides"));
+    rows.emplace_back("ghost cells",
+                      fmt::format("{}, {} at most in a part", count("ghost_cells"), count("most_ghost_cells")));
+    rows.emplace_back("shared vertices",
+                      fmt::format("{}, {} at most in a part", count("shared_vertices"), count("most_shared_vertices")));
+    rows.emplace_back("neighbours", fmt::format("{:.1f} parts on average, {} at most",
+                                                r["mean_neighbours"].get<double>(), count("most_neighbours")));
+    if (r["empty_parts"] != 0) rows.emplace_back("empty parts", count("empty_parts"));
+    if (r.value("split_parts", 0) != 0)
+      rows.emplace_back("split parts", fmt::format("{} of more than one piece", count("split_parts")));
     return output_ + "\n" + two_columns(rows);
   }
 
  private:
-  static bool has_graph(const mesh::MeshTables& tables) {
-    return std::all_of(tables.blocks.begin(), tables.blocks.end(), [](const mesh::CellBlock& b) {
-      return b.type != mesh::CellType::knife && b.type != mesh::CellType::polyhedron;
-    });
-  }
-  /// Parts in the order of the graph's rows.
-  static std::vector<std::int32_t> parts_by_row(mpi::Context& context, const mesh::MeshTables& tables,
-                                                const partition::Graph& graph) {
-    struct Label {
-      GlobalId cell;
-      std::int32_t part;
-    };
-    const auto ids = mesh::top_ids(context, tables);
-    std::vector<Rank> to;
-    std::vector<Label> labels;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      to.push_back(graph.vertices.rank_of(ids[i]));
-      labels.push_back({ids[i], tables.parts[i]});
-    }
-    labels = exchange::route(context, exchange::pack_by_rank<Label>(to, labels)).items;
-    std::sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.cell < b.cell; });
-    std::vector<std::int32_t> parts;
-    for (const Label& label : labels) parts.push_back(label.part);
-    return parts;
-  }
   std::string input_;
   std::string output_;
   std::string method_ = "rcb";

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "barrio/base/json.hpp"
+#include "barrio/mesh/tables.hpp"
+
+namespace barrio::mesh {
+
+/// How good a partition is for a computation that keeps a halo of one layer of cells with a common vertex.
+struct PartitionQuality {
+  int n_parts = 0;
+  double imbalance = 1.0;         ///< largest part / mean part, in cells
+  double weight_imbalance = 1.0;  ///< the same in weight
+  int n_empty_parts = 0;
+
+  std::int64_t n_ghost_cells = 0;         ///< of all parts together: cells of other parts that touch them
+  std::int64_t most_ghost_cells = 0;      ///< of one part
+  std::int64_t n_shared_vertices = 0;     ///< vertices of two parts or more
+  std::int64_t most_shared_vertices = 0;  ///< of one part
+  double mean_neighbours = 0.0;           ///< parts that a part has a vertex in common with
+  std::int64_t most_neighbours = 0;
+
+  /// Common sides of cells of different parts; nothing if the mesh has cells without fixed sides (polyhedra, knives).
+  std::optional<std::int64_t> n_cut_sides;
+  /// Parts that are more than one piece, pieces being joined by sides; nothing as above.
+  std::optional<std::int64_t> n_split_parts;
+};
+
+/// Judge the partition of tables. Collective.
+/// @param[in] weights  of this rank's top cells, in the order of `MeshTables::parts`; empty means 1 each
+/// @return the same on every rank and for any number of ranks
+/// @pre tables.n_parts > 0
+/// Cost: the dual graph, and its pieces; memory O(n_local + n_parts).
+PartitionQuality partition_quality(mpi::Context& context, const MeshTables& tables,
+                                   std::span<const std::int64_t> weights = {});
+
+/// Keys: parts, imbalance, weight_imbalance, empty_parts, ghost_cells, most_ghost_cells, shared_vertices,
+/// most_shared_vertices, mean_neighbours, most_neighbours; and where known cut_sides, split_parts.
+Json to_json(const PartitionQuality& quality);
+
+}  // namespace barrio::mesh

@@ -1,0 +1,133 @@
+#include "barrio/partition/pieces.hpp"
+
+#include <algorithm>
+
+#include "barrio/exchange/router.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "barrio/partition/detail/ghost_labels.hpp"
+
+namespace barrio::partition {
+namespace {
+
+void make_unique(std::vector<GlobalId>& ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+/// Two pieces of slabs that touch: one of this rank, and one of another. Pieces go by their lowest vertex.
+struct Link {
+  GlobalId mine;
+  GlobalId other;
+  auto operator<=>(const Link&) const = default;
+};
+
+/// Lowest vertex of the piece within this rank's slab that each vertex is in.
+std::vector<GlobalId> find_local_pieces(const Graph& graph, const std::vector<std::int32_t>& part, GlobalId first) {
+  const auto n = static_cast<std::int64_t>(part.size());
+  std::vector<GlobalId> lowest(part.size(), no_global_id);
+  std::vector<std::size_t> open;
+  for (std::size_t start = 0; start < part.size(); ++start) {
+    if (lowest[start] != no_global_id) continue;
+    lowest[start] = first + static_cast<std::int64_t>(start);
+    for (open.assign(1, start); !open.empty();) {
+      const std::size_t v = open.back();
+      open.pop_back();
+      for (std::int64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+        const std::int64_t w = value(graph.neighbours[static_cast<std::size_t>(e)]) - value(first);
+        if (w < 0 || w >= n) continue;
+        const auto at = static_cast<std::size_t>(w);
+        if (lowest[at] != no_global_id || part[at] != part[v]) continue;
+        lowest[at] = lowest[start];
+        open.push_back(at);
+      }
+    }
+  }
+  return lowest;
+}
+
+/// Links between pieces of one part on different ranks; ascending.
+std::vector<Link> find_links(mpi::Context& context, const Graph& graph, const std::vector<std::int32_t>& part,
+                             const std::vector<GlobalId>& piece) {
+  const std::vector<std::int32_t> other_part = detail::labels_of_neighbours(context, graph, part);
+  const std::int64_t first = graph.vertices.first(context.rank());
+  const auto n = static_cast<std::int64_t>(part.size());
+  std::vector<Link> links;
+  std::vector<GlobalId> remote;
+  for (std::size_t v = 0; v < part.size(); ++v) {
+    for (std::int64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+      const GlobalId other = graph.neighbours[static_cast<std::size_t>(e)];
+      const bool is_here = value(other) >= first && value(other) < first + n;
+      if (is_here || other_part[static_cast<std::size_t>(e)] != part[v]) continue;
+      links.push_back({piece[v], other});
+      remote.push_back(other);
+    }
+  }
+  make_unique(remote);
+  const std::vector<GlobalId> remote_piece = detail::ask_homes<GlobalId>(context, graph.vertices, remote, piece);
+  for (Link& link : links)
+    link.other = remote_piece[static_cast<std::size_t>(std::lower_bound(remote.begin(), remote.end(), link.other) -
+                                                       remote.begin())];
+  std::sort(links.begin(), links.end());
+  links.erase(std::unique(links.begin(), links.end()), links.end());
+  return links;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> count_pieces(mpi::Context& context, const Graph& graph, const std::vector<std::int32_t>& part,
+                                       int n_parts) {
+  const GlobalId first{graph.vertices.first(context.rank())};
+  const std::vector<GlobalId> piece = find_local_pieces(graph, part, first);
+  const std::vector<Link> links = find_links(context, graph, part, piece);
+  std::vector<GlobalId> others;
+  std::vector<GlobalId> mine;
+  for (const Link& link : links) {
+    others.push_back(link.other);
+    mine.push_back(link.mine);
+  }
+  make_unique(others);
+  make_unique(mine);
+
+  // Every piece points to one that is no higher and connected with it; pointers go down until all of a connected set
+  // point to its lowest piece.
+  std::vector<GlobalId> lower = piece;
+  const auto pointer = [&](GlobalId id) -> GlobalId& { return lower[index(id) - index(first)]; };
+  for (bool is_done = false; !is_done;) {
+    bool has_changed = false;
+    const auto lower_to = [&](GlobalId id, GlobalId to) {
+      if (to >= pointer(id)) return;
+      pointer(id) = to;
+      has_changed = true;
+    };
+    const std::vector<GlobalId> of_others = detail::ask_homes<GlobalId>(context, graph.vertices, others, lower);
+    std::vector<Rank> to;
+    std::vector<Link> hooks;  // a piece that one of mine points to, and a lower one
+    for (const Link& link : links) {
+      const auto at = std::lower_bound(others.begin(), others.end(), link.other) - others.begin();
+      const GlobalId found = of_others[static_cast<std::size_t>(at)];
+      if (found >= pointer(link.mine)) continue;
+      to.push_back(graph.vertices.rank_of(pointer(link.mine)));
+      hooks.push_back({pointer(link.mine), found});
+      lower_to(link.mine, found);
+    }
+    for (const Link& hook : exchange::route(context, exchange::pack_by_rank<Link>(to, hooks)).items)
+      lower_to(hook.mine, hook.other);
+    std::vector<GlobalId> targets;
+    for (const GlobalId id : mine) targets.push_back(pointer(id));
+    make_unique(targets);
+    const std::vector<GlobalId> of_targets = detail::ask_homes<GlobalId>(context, graph.vertices, targets, lower);
+    for (const GlobalId id : mine) {
+      const auto at = std::lower_bound(targets.begin(), targets.end(), pointer(id)) - targets.begin();
+      lower_to(id, of_targets[static_cast<std::size_t>(at)]);
+    }
+    is_done = !mpi::all_reduce(context, has_changed, MPI_LOR);
+  }
+
+  std::vector<std::int64_t> n_pieces(static_cast<std::size_t>(n_parts), 0);
+  for (std::size_t v = 0; v < part.size(); ++v)
+    if (lower[v] == first + static_cast<std::int64_t>(v)) n_pieces[static_cast<std::size_t>(part[v])] += 1;
+  mpi::all_reduce(context, std::span<std::int64_t>(n_pieces), MPI_SUM);
+  return n_pieces;
+}
+
+}  // namespace barrio::partition
