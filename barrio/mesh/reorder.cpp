@@ -1,12 +1,10 @@
 #include <algorithm>
-#include <cstring>
-#include <map>
 #include <numeric>
 #include <tuple>
 
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/memberships.hpp"
-#include "barrio/mesh/detail/message.hpp"
+#include "barrio/mesh/detail/move_tags.hpp"
 #include "barrio/mesh/detail/outbox.hpp"
 #include "barrio/mesh/detail/words.hpp"
 #include "barrio/mesh/tables.hpp"
@@ -174,123 +172,6 @@ std::vector<std::int64_t> reorder_block(mpi::Context& context, const MeshTables&
   return new_rows;
 }
 
-/// New rows of this rank's old ones, by table; a table without an entry has not moved.
-using NewRows = std::map<std::int32_t, std::vector<std::int64_t>>;
-
-const Slabs& slabs_of(const MeshTables& tables, std::int32_t block) {
-  return block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(block)].rows;
-}
-
-/// Take values to the new homes of their rows.
-void move_column(mpi::Context& context, const Slabs& slabs, std::span<const std::int64_t> new_rows, const TagInfo& info,
-                 TagColumn& column) {
-  struct Outgoing {
-    std::vector<std::int32_t> rows;
-    std::vector<std::int32_t> sizes;
-    std::vector<std::byte> bytes;
-  };
-  std::map<Rank, Outgoing> outgoing;
-  const std::size_t n = column.is_dense ? new_rows.size() : column.rows.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::int64_t row = new_rows[column.is_dense ? i : static_cast<std::size_t>(column.rows[i])];
-    const Rank home = slabs.rank_of(row);
-    const auto value = column.items.value(i, info.value_bytes());
-    Outgoing& out = outgoing[home];
-    out.rows.push_back(static_cast<std::int32_t>(row - slabs.first(home)));
-    out.sizes.push_back(static_cast<std::int32_t>(value.size()));
-    out.bytes.insert(out.bytes.end(), value.begin(), value.end());
-  }
-  exchange::Parcels<std::byte> parcels;
-  for (const auto& [rank, out] : outgoing) {
-    detail::MessageWriter message;
-    message.put(out.rows);
-    message.put(out.sizes);
-    message.put(out.bytes);
-    parcels.add(rank, message.bytes());
-  }
-  const auto received = exchange::route(context, parcels, exchange::Route::automatic);
-  struct Item {
-    std::int32_t row;
-    std::span<const std::byte> value;
-  };
-  std::vector<Item> items;
-  for (std::size_t p = 0; p < received.n_peers(); ++p) {
-    detail::MessageReader in(received.of(p));
-    const auto rows = in.get<std::int32_t>();
-    const auto sizes = in.get<std::int32_t>();
-    auto bytes = in.get<std::byte>();
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      items.push_back({rows[i], bytes.first(static_cast<std::size_t>(sizes[i]))});
-      bytes = bytes.subspan(static_cast<std::size_t>(sizes[i]));
-    }
-  }
-  std::ranges::sort(items, {}, &Item::row);
-  column.rows.clear();
-  column.items = {};
-  for (const Item& item : items) {
-    if (!column.is_dense) column.rows.push_back(item.row);
-    column.items.add(item.value, info.length_varies);
-  }
-}
-
-/// Make values of tags that are entities name the new rows.
-void translate_codes(mpi::Context& context, const MeshTables& tables, const NewRows& new_rows, TagItems& items) {
-  struct Request {
-    std::int32_t block;
-    std::int32_t row;
-  };
-  const auto n = items.bytes.size() / sizeof(EntityCode);
-  std::vector<EntityCode> codes(n);
-  if (n > 0) std::memcpy(codes.data(), items.bytes.data(), items.bytes.size());
-  std::vector<Rank> to;
-  std::vector<Request> requests;
-  std::vector<std::pair<std::size_t, std::int64_t>> asking;  // value, row of its block's first in the dimension
-  for (std::size_t i = 0; i < n; ++i) {
-    if (codes[i] == EntityCode::none || is_set(codes[i])) continue;
-    std::int64_t row = row_of(codes[i]);
-    std::int32_t block = -1;
-    std::int64_t first = 0;
-    for (std::size_t b = 0; dim_of(codes[i]) != Dim::vertex && b < tables.blocks.size(); ++b) {
-      first = tables.first_row(b);
-      if (topology(tables.blocks[b].type).dim != dim_of(codes[i]) || row >= first + tables.blocks[b].rows.n_rows)
-        continue;
-      block = static_cast<std::int32_t>(b);
-      row -= first;
-      break;
-    }
-    if (new_rows.count(block) == 0) continue;
-    const Slabs& slabs = slabs_of(tables, block);
-    to.push_back(slabs.rank_of(row));
-    requests.push_back({block, static_cast<std::int32_t>(row - slabs.first(to.back()))});
-    asking.emplace_back(i, block < 0 ? 0 : first);
-  }
-  const std::vector<std::size_t> order = exchange::detail::order_by_rank(to);
-  const auto asked = exchange::route(context, exchange::pack_by_rank<Request>(to, requests));
-  exchange::Parcels<std::int64_t> answers{asked.peers, asked.offsets, {}};
-  for (const Request& request : asked.items)
-    answers.items.push_back(new_rows.at(request.block)[static_cast<std::size_t>(request.row)]);
-  const auto rows = exchange::route(context, answers);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto& [at, first] = asking[order[i]];
-    codes[at] = code_of(dim_of(codes[at]), GlobalId{first + rows.items[i]});
-  }
-  if (n > 0) std::memcpy(items.bytes.data(), codes.data(), items.bytes.size());
-}
-
-void move_tags(mpi::Context& context, MeshTables& tables, const NewRows& new_rows) {
-  for (TagTable& tag : tables.tags) {
-    for (TagColumn& column : tag.columns) {
-      if (tag.info.type == TagType::entity) translate_codes(context, tables, new_rows, column.items);
-      if (const auto moved = new_rows.find(column.block); moved != new_rows.end())
-        move_column(context, slabs_of(tables, column.block), moved->second, tag.info, column);
-    }
-    if (tag.info.type == TagType::entity) {
-      // Values on sets are the same on every rank: each asks for itself.
-      translate_codes(context, tables, new_rows, tag.on_sets.items);
-    }
-  }
-}
-
 /// The lowest part that uses each vertex of this rank's slab; n_parts where none does.
 std::vector<std::int32_t> lowest_parts(mpi::Context& context, const MeshTables& tables) {
   struct Use {
@@ -328,14 +209,14 @@ MeshTables reorder_by_part(mpi::Context& context, MeshTables tables) {
 
   std::vector<std::int32_t> new_parts;
   std::vector<Membership> new_members;
-  NewRows new_rows{{-1, {numbers.of_slab().begin(), numbers.of_slab().end()}}};
+  detail::Moves moves{tables, tables, {{-1, {numbers.of_slab().begin(), numbers.of_slab().end()}}}};
   std::size_t at = 0;
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
     CellBlock& block = tables.blocks[b];
     const std::int64_t first_row = tables.first_row(b);
     if (topology(block.type).dim == tables.top_dim()) {
       const std::size_t n = block.rows.size(context.rank());
-      new_rows[static_cast<std::int32_t>(b)] = reorder_block(
+      moves.new_rows[static_cast<std::int32_t>(b)] = reorder_block(
           context, tables, block, first_row, std::span(tables.parts).subspan(at, n), members, new_parts, new_members);
       at += n;
     }
@@ -350,7 +231,7 @@ MeshTables reorder_by_part(mpi::Context& context, MeshTables tables) {
   }
   tables.parts = std::move(new_parts);
   tables.members = detail::as_runs(new_members);
-  if (!tables.tags.empty()) move_tags(context, tables, new_rows);
+  if (!tables.tags.empty()) detail::move_tags(context, moves, tables.tags);
 
   struct Moved {
     std::int64_t row;

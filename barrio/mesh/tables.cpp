@@ -273,7 +273,7 @@ void assign_parts(mpi::Context& context, MeshTables& tables, const std::vector<S
       for (const detail::SetRun& run : runs.of_blocks[b]) {
         for (std::int32_t& part :
              parts.subspan(static_cast<std::size_t>(run.first), static_cast<std::size_t>(run.count))) {
-          if (part >= 0) {
+          if (part >= 0 && part != run.set) {  // a part may list a set and what the set holds
             const std::int64_t row = tables.first_row(b) + block.rows.first(context.rank()) + (&part - parts.data());
             throw Error(ErrorCode::bad_input,
                         {.subject = subject,

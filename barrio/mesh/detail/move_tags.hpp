@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "barrio/mesh/tables.hpp"
+
+namespace barrio::mesh::detail {
+
+/// Where the rows of tables go.
+struct Moves {
+  const MeshTables& before;  ///< only slabs and types are looked at
+  const MeshTables& after;
+  /// New row, in its block, of each of this rank's rows, by old block (-1: vertices); -1 for a row that is no more. A
+  /// block without an entry has kept its rows.
+  std::map<std::int32_t, std::vector<std::int64_t>> new_rows;
+  std::vector<std::int32_t> new_blocks = {};  ///< by old block, no_block where it is no more; empty: they are the same
+  static constexpr std::int32_t no_block = -2;
+
+  [[nodiscard]] std::int32_t block_after(std::int32_t block) const noexcept {
+    return block < 0 || new_blocks.empty() ? block : new_blocks[static_cast<std::size_t>(block)];
+  }
+  /// Row in its dimension of the first cell of an old block. @pre the block still exists
+  [[nodiscard]] std::int64_t first_row_after(std::int32_t block) const noexcept {
+    return block < 0 ? 0 : after.first_row(static_cast<std::size_t>(block_after(block)));
+  }
+};
+
+/// Let the values of tags go where their rows go; entities that are values go along, and become none if they are no
+/// more. Collective. Values that are sets are left as they are.
+void move_tags(mpi::Context& context, const Moves& moves, std::vector<TagTable>& tags);
+
+}  // namespace barrio::mesh::detail
