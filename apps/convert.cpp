@@ -20,6 +20,8 @@ class Convert : public Command {
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, "Mesh file (.h5m, Gmsh 4.1, Exodus II or CGNS)")->required();
     app.add_option("OUT", output_, "File to write: .h5m or .vtkhdf")->required();
+    app.add_option("--partition-tag", partition_tag_, "The partition to use, of a .h5m file that has several")
+        ->capture_default_str();
   }
   Json run(mpi::Context* context) override {
     const std::string suffix = std::filesystem::path(output_).extension().string();
@@ -30,9 +32,9 @@ class Convert : public Command {
                                               did_you_mean(suffix, std::vector<std::string>{".h5m", ".vtkhdf"})),
                          .remedy = "use .h5m (for barrio and MOAB) or .vtkhdf (for ParaView)"});
     }
-    mesh::MeshTables tables = io::read_tables(*context, input_);
+    mesh::MeshTables tables = io::read_tables(*context, input_, {.partition_tag = partition_tag_});
     if (suffix == ".h5m") {
-      io::write_h5m(*context, tables, output_);
+      io::write_h5m(*context, tables, output_, {.partition_tag = partition_tag_});
     } else {
       if (tables.n_parts == 0) mesh::partition_cells(*context, tables, context->size());
       const mesh::Mesh mesh(*context, tables);
@@ -53,6 +55,7 @@ class Convert : public Command {
  private:
   std::string input_;
   std::string output_;
+  std::string partition_tag_ = io::default_partition_tag;
 };
 
 }  // namespace

@@ -40,6 +40,10 @@ class Info : public Command {
       for (const Json& what : r["unsupported"]) rows.emplace_back("not supported", what.get<std::string>());
     rows.emplace_back("parts",
                       r["sets"]["parts"] == 0 ? "none: barrio partition makes them" : count(r["sets"]["parts"]));
+    std::vector<std::string> partitions;
+    for (const Json& p : r.value("partitions", Json::array()))
+      partitions.push_back(fmt::format("{} ({} parts)", p["tag"].get<std::string>(), count(p["parts"])));
+    if (partitions.size() > 1) rows.emplace_back("partitions", fmt::format("{}", fmt::join(partitions, ", ")));
     std::vector<std::string> kinds;
     for (const auto& [kind, n] : r["sets"].items())
       if (kind != "parts" && kind != "total" && n != 0) kinds.push_back(fmt::format("{} {}", count(n), kind));

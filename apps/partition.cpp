@@ -6,6 +6,7 @@
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
+#include "barrio/mesh/drop_geometry.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mesh/partition_quality.hpp"
 #include "barrio/mpi/report.hpp"
@@ -31,11 +32,21 @@ class Partition : public Command {
     app.add_option("-m,--method", method_, "rcb or hilbert (coordinates), metis or ptscotch (graph)")
         ->capture_default_str();
     app.add_flag("--keep-order", keeps_order_, "Leave cells and vertices in the order of the input");
+    app.add_option("--tag", h5m_.partition_tag,
+                   "Name of the partition in the file: a new one is added to those that IN has, a known one replaced")
+        ->capture_default_str();
+    app.add_flag("--full-parts", h5m_.full_parts,
+                 "Also list the faces, edges and sets of each part in its set, for readers that look for them there");
+    app.add_option("--drop", drop_,
+                   "Leave out a part of the mesh: geometry (its sets, and faces and edges of them alone)")
+        ->check(CLI::IsMember({"geometry"}));
     app.add_option("-o,--output", output_, "File to write (.h5m)")->required()->check(suffix(".h5m"));
   }
   Json run(mpi::Context* context) override {
-    mesh::MeshTables tables = io::read_tables(*context, input_);
+    mesh::MeshTables tables =
+        io::read_tables(*context, input_, {.partition_tag = h5m_.partition_tag, .may_lack_partition_tag = true});
     check_n_parts(n_parts_, tables);
+    if (drop_ == "geometry") tables = mesh::drop_geometry(*context, std::move(tables));
     {
       const Region region(context->trace(), cut_region);
       mesh::partition_cells(*context, tables, n_parts_, method_);
@@ -44,6 +55,7 @@ class Partition : public Command {
     result["input"] = input_;
     result["output"] = output_;
     result["method"] = method_;
+    result["tag"] = h5m_.partition_tag;
     result["parts"] = n_parts_;
     result["cells"] = tables.n_global(tables.top_dim());
     result["vertices"] = tables.vertices.n_rows;
@@ -55,7 +67,7 @@ class Partition : public Command {
       const Region region(context->trace(), reorder_region);
       tables = mesh::reorder_by_part(*context, std::move(tables));
     }
-    io::write_h5m(*context, tables, output_);
+    io::write_h5m(*context, tables, output_, h5m_);
     return result;
   }
   [[nodiscard]] std::string render(const Json& r) const override {
@@ -80,6 +92,8 @@ class Partition : public Command {
   std::string input_;
   std::string output_;
   std::string method_ = "rcb";
+  std::string drop_;
+  io::H5mOptions h5m_;
   int n_parts_ = 0;
   bool keeps_order_ = false;
 };

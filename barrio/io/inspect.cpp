@@ -76,7 +76,10 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
   if (!unsupported.empty()) result["unsupported"] = unsupported;
 
   Json sets{{"total", catalog.n_sets},
-            {"parts", files::read_h5m_set_tag(file.get(), catalog, detail::partition_tag).size()}};
+            {"parts", files::read_h5m_set_tag(file.get(), catalog, default_partition_tag).size()}};
+  result["partitions"] = Json::array();
+  for (const detail::PartitionTag& tag : detail::find_partition_tags(file.get(), catalog))
+    result["partitions"].push_back({{"tag", tag.name}, {"parts", tag.n_parts}});
   const auto names = files::read_h5m_set_names(file.get(), catalog);
   Json named = Json::array();
   for (const detail::SetTag& tag : detail::set_tags) {

@@ -67,19 +67,25 @@ Format detect_format(const std::string& path) {
                                      .remedy = formats_read});
 }
 
-mesh::MeshTables read_tables(mpi::Context& context, const std::string& path,
-                             const std::vector<std::string>& without_tags) {
+mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, const TableOptions& options) {
   const Region region(context.trace(), read_region);
   auto format = Format::h5m;
   agree_after(context, [&] {
     if (context.is_root()) format = detect_format(path);
   });
   mpi::broadcast(context, std::span(&format, 1));
+  if (format != Format::h5m && options.partition_tag != default_partition_tag && !options.may_lack_partition_tag) {
+    throw AgreedError(ErrorCode::usage,
+                      {.subject = path,
+                       .cause = fmt::format("has no partition '{}': only .h5m files have partitions with names",
+                                            options.partition_tag),
+                       .remedy = "partition it first: barrio partition IN -n P --tag NAME -o OUT"});
+  }
   mesh::MeshTables tables;
   switch (format) {
-    case Format::h5m: tables = detail::read_h5m(context, path, without_tags); break;
+    case Format::h5m: tables = detail::read_h5m(context, path, options); break;
     case Format::gmsh: tables = detail::read_gmsh(context, path); break;
-    case Format::exodus: tables = detail::read_exodus(context, path, without_tags); break;
+    case Format::exodus: tables = detail::read_exodus(context, path, options.without_tags); break;
     case Format::cgns: tables = detail::read_cgns(context, path); break;
     case Format::vtkhdf:
       throw AgreedError(ErrorCode::bad_input, {.subject = path,
@@ -91,7 +97,8 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path,
 }
 
 mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions options) {
-  mesh::MeshTables tables = read_tables(context, path, options.without_tags);
+  mesh::MeshTables tables =
+      read_tables(context, path, {.without_tags = options.without_tags, .partition_tag = options.partition_tag});
   if (tables.n_parts == 0) {
     const Region region(context.trace(), partition_region);
     context.log().info(

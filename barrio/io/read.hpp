@@ -14,19 +14,35 @@ enum class Format { h5m, gmsh, exodus, cgns, vtkhdf };
 /// @throws Error{failed} if it cannot be read, {bad_input} if it is of no known format
 Format detect_format(const std::string& path);
 
+/// The tag by which programs find the parts of a .h5m file.
+inline constexpr const char* default_partition_tag = "PARALLEL_PARTITION";
+
+struct TableOptions {
+  std::vector<std::string> without_tags = {};  ///< tags of a .h5m or Exodus file to leave out; "*" leaves out all
+  /// The tag that marks the parts to be used: a .h5m file may have several partitions. The others stay as what they
+  /// are in the file, sets with a tag.
+  std::string partition_tag = default_partition_tag;
+  /// Take a file without that tag as one without a partition; for the default name that is always so.
+  bool may_lack_partition_tag = false;
+};
+
 /// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1 (text and binary), Exodus II
 /// (classic netCDF and netCDF-4) and CGNS (on HDF5).
-/// @throws AgreedError{bad_input} naming the file and what is wrong or not supported; {failed} if it cannot be read
-/// @param without_tags  tags of a .h5m or Exodus file to leave out; "*" leaves out all
+/// @throws AgreedError{bad_input} naming the file and what is wrong or not supported; {failed} if it cannot be read;
+/// {usage} for a partition tag that the file does not have, with the ones it has
 /// Cost: each byte of the file is read once; memory O(slab) plus the list of sets.
-mesh::MeshTables read_tables(mpi::Context& context, const std::string& path,
-                             const std::vector<std::string>& without_tags = {});
+mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, const TableOptions& options = {});
 
 struct ReadOptions {
   int ghost_layers = 0;
   /// Tags of a .h5m or Exodus file to leave out; "*" leaves out all. GLOBAL_ID mostly repeats the order of the file.
   std::vector<std::string> without_tags = {"GLOBAL_ID"};
-  std::string partitioner = "rcb";  ///< used if the file has no partition; then there are as many parts as ranks
+  /// Used if the file has no partition; then there are as many parts as ranks. Any name that `mesh::partition_cells`
+  /// knows. "rcb" needs the least time and memory and suits most; "hilbert" where the mesh is read again and again
+  /// while it changes a little; "ptscotch" cuts fewest sides, where the solver runs long enough to win back its time;
+  /// "metis" does for meshes that one rank can hold the graph of.
+  std::string partitioner = "rcb";
+  std::string partition_tag = default_partition_tag;  ///< as in TableOptions
 };
 
 /// Read a mesh file and build the distributed mesh. Collective.

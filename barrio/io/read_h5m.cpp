@@ -1,10 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/text.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/detail/h5m_tags.hpp"
 #include "barrio/io/detail/readers.hpp"
@@ -32,12 +34,32 @@ struct Plan {
   std::vector<std::pair<std::int64_t, std::string>> names;
 };
 
-Plan look(const std::string& path) {
+/// @return the tag's name as the file has it. @throws Error{usage} if it has none of that name
+std::string find_partition(hid_t file, const H5mCatalog& catalog, const std::string& path,
+                           const TableOptions& options) {
+  std::string name = escaped(options.partition_tag);
+  const bool may_lack = options.may_lack_partition_tag || options.partition_tag == default_partition_tag;
+  if (may_lack || !files::read_h5m_set_tag(file, catalog, name).empty()) return name;
+  std::vector<std::string> known;
+  std::vector<std::string> shown;
+  for (const PartitionTag& tag : find_partition_tags(file, catalog)) {
+    known.push_back(tag.name);
+    shown.push_back(fmt::format("{} ({} parts)", tag.name, tag.n_parts));
+  }
+  throw Error(ErrorCode::usage, {.subject = path,
+                                 .cause = fmt::format("has no partition '{}'.{}", options.partition_tag,
+                                                      did_you_mean(options.partition_tag, known)),
+                                 .remedy = known.empty() ? "it has no partition at all: barrio partition makes one"
+                                                         : fmt::format("it has {}", fmt::join(shown, ", "))});
+}
+
+Plan look(const std::string& path, const TableOptions& options) {
   const files::Handle file = files::open_to_read(path);
   Plan plan;
   plan.catalog = files::read_h5m_catalog(file.get(), path);
   plan.list = files::read_h5m_set_list(file.get(), plan.catalog, path);
-  plan.partition = files::read_h5m_set_tag(file.get(), plan.catalog, partition_tag);
+  plan.partition =
+      files::read_h5m_set_tag(file.get(), plan.catalog, find_partition(file.get(), plan.catalog, path, options));
   for (std::size_t k = 0; k < set_tags.size(); ++k)
     plan.kinds[k] = files::read_h5m_set_tag(file.get(), plan.catalog, set_tags[k].name);
   plan.global_ids = files::read_h5m_set_tag(file.get(), plan.catalog, "GLOBAL_ID");
@@ -328,14 +350,13 @@ void take_members(mpi::Context& context, const std::string& path, const Plan& pl
 
 }  // namespace
 
-MeshTables read_h5m(mpi::Context& context, const std::string& path, const std::vector<std::string>& without_tags) {
+MeshTables read_h5m(mpi::Context& context, const std::string& path, const TableOptions& options) {
   Plan plan;
   std::vector<TagPlan> tags;
   agree_after(context, [&] {
     if (!context.is_root()) return;
-    plan = look(path);
-    if (std::ranges::find(without_tags, "*") == without_tags.end())
-      tags = look_at_tags(files::open_to_read(path).get(), plan.catalog, without_tags);
+    plan = look(path, options);
+    tags = look_at_tags(files::open_to_read(path).get(), plan.catalog, options);
   });
   share(context, plan);
   share(context, tags);

@@ -32,12 +32,6 @@ using mesh::detail::MessageWriter;
 
 constexpr const char* set_of_parts = "PARALLEL_MESH_PARTITIONING";
 
-/// Whether a tag is held by `MeshTables` in another way.
-bool is_structure(const std::string& name) {
-  return name == partition_tag || name == set_of_parts ||
-         std::ranges::find(set_tags, name, &SetTag::name) != set_tags.end();
-}
-
 TagType type_of(const NativeValues& shape, bool is_id, bool is_bits) {
   if (is_id) return TagType::entity;
   if (is_bits) return TagType::bits;
@@ -302,14 +296,18 @@ std::string unescaped(const std::string& path) {
   return name;
 }
 
-std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog,
-                                  const std::vector<std::string>& without) {
+std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog, const TableOptions& options) {
+  const auto is_left_out = [&](const std::string& name) {
+    const auto is_named = [&](const std::string& other) { return other == name || other == "*"; };
+    return name == options.partition_tag || name == set_of_parts || is_set_tag(name) ||
+           std::ranges::any_of(options.without_tags, is_named);
+  };
   std::vector<TagPlan> plans;
   for (const files::H5mTag& tag : catalog.tags) {
     TagPlan plan;
     plan.path = tag.name;
     plan.info.name = unescaped(tag.name);
-    if (is_structure(plan.info.name) || std::ranges::find(without, plan.info.name) != without.end()) continue;
+    if (is_left_out(plan.info.name)) continue;
     const std::string where = "/tstt/tags/" + tag.name;
     if (!files::has(file, where + "/type")) continue;
     const NativeValues shape = files::shape_of_type(file, where + "/type");

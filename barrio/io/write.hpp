@@ -4,14 +4,24 @@
 #include <string>
 #include <vector>
 
+#include "barrio/io/read.hpp"
 #include "barrio/mesh/mesh.hpp"
 
 namespace barrio::io {
 
+struct H5mOptions {
+  /// Also list in each part's set the faces, edges and sets that belong to it: `mesh::compute_part_contents`. For
+  /// readers that look for them by part; barrio's does not.
+  bool full_parts = false;
+  std::string partition_tag = default_partition_tag;  ///< marks the sets of parts
+};
+
 /// Write tables as a .h5m file that the format's other readers open: vertices, elements, sets, and one set per part.
 /// Collective; each rank writes its slabs. The file appears under its name when it is complete.
-/// @throws AgreedError{failed} if it cannot be written; an old file of that name is untouched then
-void write_h5m(mpi::Context& context, const mesh::MeshTables& tables, const std::string& path);
+/// @throws AgreedError{failed} if it cannot be written; an old file of that name is untouched then; {usage} for a
+/// partition tag whose name means something else, or is that of another tag of the mesh
+void write_h5m(mpi::Context& context, const mesh::MeshTables& tables, const std::string& path,
+               const H5mOptions& options = {});
 
 /// What the pieces of a VTKHDF file are.
 enum class Pieces {

@@ -122,6 +122,45 @@ class Flows(Case):
             [f"rank {r}" for r in range(8)],
         )
 
+    def test_several_partitions_full_parts_and_no_geometry(self) -> None:
+        bricks, one, two, bare = (
+            self.folder / f"{name}.h5m" for name in ("bricks", "one", "two", "bare")
+        )
+        made = ("generate", "box", "--cells", 8, 9, 10, "--volumes", 4, 4, 4, "-o", bricks)
+        self.assert_code(at_ranks(*made), 0)
+        cut = at_ranks("partition", bricks, "-n", 3, "--full-parts", "-o", one, "--json").json()
+        self.assertEqual((cut["tag"], cut["parts"]), ("PARALLEL_PARTITION", 3))
+        words = ("--method", "hilbert", "--tag", "FINE", "-o", two, "--json")
+        self.assertEqual(at_ranks("partition", one, "-n", 7, *words).json()["tag"], "FINE")
+        self.assertEqual(
+            barrio("info", two, "--json").json()["partitions"],
+            [{"tag": "FINE", "parts": 7}, {"tag": "PARALLEL_PARTITION", "parts": 3}],
+        )
+        self.assertIn("FINE (7 parts), PARALLEL_PARTITION (3 parts)", barrio("info", two).out)
+        for tag, parts in (("FINE", 7), ("PARALLEL_PARTITION", 3)):
+            loaded = at_ranks("load", two, "--partition-tag", tag, "--validate", "--json")
+            self.assert_code(loaded, 0)
+            self.assertEqual(loaded.json()["parts"], parts)
+            converted = self.folder / f"{tag}.h5m"
+            self.assert_code(at_ranks("convert", two, converted, "--partition-tag", tag), 0)
+            partitions = barrio("info", converted, "--json").json()["partitions"]
+            self.assertEqual({p["tag"]: p["parts"] for p in partitions}[tag], parts)
+        self.assert_error(
+            at_ranks("load", two, "--partition-tag", "COARSE"),
+            2,
+            "has no partition 'COARSE'.",
+            "remedy: it has FINE (7 parts), PARALLEL_PARTITION (3 parts)",
+        )
+
+        words = ("--drop", "geometry", "--keep-order", "-o", bare)
+        self.assert_code(at_ranks("partition", bricks, "-n", 2, *words), 0)
+        info = barrio("info", bare, "--json").json()
+        self.assertEqual((info["sets"]["geometry"], info["sets"]["material"]), (0, 64))
+        # The faces of the six boundaries stay, those inside and all edges go.
+        faces = 2 * (8 * 9 + 8 * 10 + 9 * 10)
+        self.assertEqual(info["entities"], {"hexes": 720, "quads": faces})
+        self.assert_code(at_ranks("load", bare, "--ghosts", 1, "--validate"), 0)
+
     def test_wing_without_a_partition(self) -> None:
         outcome = at_ranks("load", WING, "--ghosts", 1, "--validate", "--json")
         self.assert_code(outcome, 0)

@@ -5,6 +5,7 @@
 
 #include "barrio/files/writer.hpp"
 #include "barrio/io/detail/h5m_ids.hpp"
+#include "barrio/io/read.hpp"
 
 namespace barrio::io::detail {
 
@@ -16,11 +17,9 @@ struct TagPlan {
   std::vector<std::string> dense_on;
 };
 
-/// Find out what the tags of a file are, but those that `MeshTables` holds in another way: partitions, meanings of
+/// Find out what the tags of a file are, but those that `MeshTables` holds in another way: the partition, meanings of
 /// sets. Local, on a file open on this process alone.
-/// @param without  tags to leave out
-std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog,
-                                  const std::vector<std::string>& without);
+std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog, const TableOptions& options);
 void share(mpi::Context& context, std::vector<TagPlan>& plans);
 
 /// Read the values of tags into `tables.tags`. Collective.

@@ -5,12 +5,12 @@
 #include <string>
 
 #include "barrio/files/h5m.hpp"
+#include "barrio/io/read.hpp"
 #include "barrio/mesh/tables.hpp"
 
 namespace barrio::io::detail {
 
-/// @param without_tags  tags to leave out; "*" leaves out all
-mesh::MeshTables read_h5m(mpi::Context& context, const std::string& path, const std::vector<std::string>& without_tags);
+mesh::MeshTables read_h5m(mpi::Context& context, const std::string& path, const TableOptions& options);
 mesh::MeshTables read_gmsh(mpi::Context& context, const std::string& path);
 /// Element blocks become material sets, node sets Dirichlet sets, side sets Neumann sets of faces or edges.
 mesh::MeshTables read_exodus(mpi::Context& context, const std::string& path,
@@ -40,8 +40,17 @@ inline constexpr std::array<SetTag, 4> set_tags{{{"MATERIAL_SET", mesh::SetKind:
                                                  {"DIRICHLET_SET", mesh::SetKind::dirichlet},
                                                  {"NEUMANN_SET", mesh::SetKind::neumann},
                                                  {"GEOM_DIMENSION", mesh::SetKind::geometry}}};
-inline constexpr const char* partition_tag = "PARALLEL_PARTITION";
+/// Whether a tag says what sets mean.
+bool is_set_tag(const std::string& name);
 inline constexpr const char* name_tag = "NAME";
 inline constexpr const char* global_id_tag = "GLOBAL_ID";
+
+/// A tag that may mark parts: one integer, on sets only.
+struct PartitionTag {
+  std::string name;
+  std::int64_t n_parts;  ///< different values
+};
+/// Local, on a file open on this process alone. Without the tags that have another meaning.
+std::vector<PartitionTag> find_partition_tags(hid_t file, const files::H5mCatalog& catalog);
 
 }  // namespace barrio::io::detail

@@ -1,0 +1,28 @@
+#include <algorithm>
+#include <set>
+
+#include "barrio/io/detail/h5m_tags.hpp"
+#include "barrio/io/detail/readers.hpp"
+
+namespace barrio::io::detail {
+
+bool is_set_tag(const std::string& name) { return std::ranges::find(set_tags, name, &SetTag::name) != set_tags.end(); }
+
+std::vector<PartitionTag> find_partition_tags(hid_t file, const files::H5mCatalog& catalog) {
+  std::vector<PartitionTag> found;
+  for (const files::H5mTag& tag : catalog.tags) {
+    const std::string name = unescaped(tag.name);
+    const bool is_integer = tag.type.starts_with("int") && tag.type.find('[') == std::string::npos;
+    const bool may_mark_parts = is_integer && !tag.is_variable && tag.n_sparse <= catalog.n_sets &&
+                                std::ranges::all_of(tag.dense_on, [](const auto& table) { return table == "sets"; });
+    if (!may_mark_parts || is_set_tag(name) || name == global_id_tag) continue;
+    const std::vector<files::H5mSetValue> marked = files::read_h5m_set_tag(file, catalog, tag.name);
+    if (marked.empty() || static_cast<std::int64_t>(marked.size()) < tag.n_sparse) continue;
+    std::set<std::int64_t> values;
+    for (const files::H5mSetValue& entry : marked) values.insert(entry.value);
+    found.push_back({name, static_cast<std::int64_t>(values.size())});
+  }
+  return found;
+}
+
+}  // namespace barrio::io::detail
