@@ -19,10 +19,11 @@ endif()
 # Whoever uses an installed barrio needs the same MPI and the libraries it was built with.
 get_property(BARRIO_HAS_METIS GLOBAL PROPERTY BARRIO_HAS_METIS)
 get_property(BARRIO_HAS_PTSCOTCH GLOBAL PROPERTY BARRIO_HAS_PTSCOTCH)
+get_property(BARRIO_HAS_ZOLTAN GLOBAL PROPERTY BARRIO_HAS_ZOLTAN)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/barrioConfig.cmake.in ${PROJECT_BINARY_DIR}/barrioConfig.cmake
                               INSTALL_DESTINATION ${barrio_config_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/barrioConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/barrioConfig.cmake ${PROJECT_BINARY_DIR}/barrioConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindParallelHDF5.cmake ${PROJECT_SOURCE_DIR}/cmake/FindMETIS.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/FindPTScotch.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindPTScotch.cmake ${PROJECT_SOURCE_DIR}/cmake/FindZoltan.cmake
         DESTINATION ${barrio_config_dir})

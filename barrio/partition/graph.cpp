@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
@@ -19,26 +20,32 @@ std::vector<std::string> available_graph_methods() {
 #ifdef BARRIO_HAVE_METIS
   names.emplace_back("metis");
 #endif
+#ifdef BARRIO_HAVE_ZOLTAN
+  names.emplace_back("hypergraph");
+#endif
   return names;
 }
 
 GraphMethod graph_method(const std::string& name) {
-  const std::vector<std::string> known{"ptscotch", "metis"};
+  // In the order of GraphMethod.
+  const std::vector<std::string> known{"ptscotch", "metis", "hypergraph"};
   const auto at = std::find(known.begin(), known.end(), name);
   if (at == known.end()) {
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partitioner '{}'", name),
                                          .cause = "is not known." + did_you_mean(name, known),
-                                         .remedy = "use ptscotch or metis"});
+                                         .remedy = "use ptscotch, metis or hypergraph"});
   }
   const std::vector<std::string> available = available_graph_methods();
+  static constexpr std::array reasons{"; Debian builds it for Open MPI only", "",
+                                      "; it needs Zoltan, which Debian builds for Open MPI only"};
   if (std::find(available.begin(), available.end(), name) == available.end()) {
     throw AgreedError(ErrorCode::usage,
                       {.subject = fmt::format("partitioner '{}'", name),
                        .cause = fmt::format("is not in this build (MPI flavour {}){}", BARRIO_MPI_FLAVOUR,
-                                            name == "ptscotch" ? "; Debian builds it for Open MPI only" : ""),
+                                            reasons[static_cast<std::size_t>(at - known.begin())]),
                        .remedy = "use rcb or hilbert, which every build has"});
   }
-  return name == "ptscotch" ? GraphMethod::ptscotch : GraphMethod::metis;
+  return static_cast<GraphMethod>(at - known.begin());
 }
 
 std::vector<std::int32_t> detail::labels_of_neighbours(mpi::Context& context, const Graph& graph,

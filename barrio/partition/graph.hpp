@@ -14,12 +14,14 @@ struct Graph {
   Slabs vertices;                        ///< rows = graph vertices
   std::vector<std::int64_t> offsets{0};  ///< of this rank's vertices, one longer than their number
   std::vector<GlobalId> neighbours;      ///< global, no loops, no repetition
+  std::vector<std::int64_t> weights;     ///< of this rank's vertices, >= 0; empty on all ranks means 1 each
 };
 
-/// A program that can cut a graph.
+/// A program that can cut a graph or a hypergraph.
 enum class GraphMethod {
-  ptscotch,  ///< parallel multilevel; Open MPI builds only, as Debian packages it
-  metis,     ///< serial multilevel k-way on a coarse graph of bounded size
+  ptscotch,    ///< parallel multilevel; Open MPI builds only, as Debian packages it
+  metis,       ///< serial multilevel k-way on a coarse graph of bounded size
+  hypergraph,  ///< Zoltan's, parallel, see hypergraph.hpp; Open MPI builds only, as Debian packages it
 };
 
 /// The names of the methods that this build has, of all that exist.
@@ -27,7 +29,7 @@ std::vector<std::string> available_graph_methods();
 /// @throws AgreedError{usage} for a name nobody knows, or for one this build lacks, saying why
 GraphMethod graph_method(const std::string& name);
 
-/// Cut a graph into parts of equal vertex count with few edges between them, by PT-Scotch. Collective.
+/// Cut a graph into parts of equal weight with few edges between them, by PT-Scotch. Collective.
 /// The result depends on the rank count and the distribution, as PT-Scotch's does; for one rank count it repeats.
 /// @throws AgreedError{usage} if this build has no PT-Scotch, if its ids are too narrow for the graph, or for n_parts <
 /// 1
@@ -38,7 +40,8 @@ inline constexpr int metis_max_vertices = 200'000;
 
 /// Cut a graph by METIS on a coarse graph. Collective.
 /// @param[in] cluster  cluster of each of this rank's vertices, 0 <= cluster < n_clusters; the coarse graph has the
-/// clusters as vertices, weighted by size, and edges weighted by the edges between them. It is cut on rank 0.
+/// clusters as vertices, weighted by the weights in them, and edges weighted by the edges between them. It is cut on
+/// rank 0.
 /// @param n_clusters  n_parts <= n_clusters <= metis_max_vertices, so the memory of rank 0 is bounded
 /// @return part of each of this rank's vertices; the same for any rank count if the clusters are
 /// @throws AgreedError{usage} if this build has no METIS or the bounds are broken

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "barrio/partition/detail/fit_weights.hpp"
 #include "barrio/partition/detail/ghost_labels.hpp"
 #include "barrio/partition/graph.hpp"
 
@@ -41,18 +41,6 @@ void merge(std::vector<CoarseEdge>& edges) {
 }
 
 #ifdef BARRIO_HAVE_METIS
-/// Weights in METIS's integers: it adds them up, so all are made smaller together if their sum does not fit.
-std::vector<idx_t> scaled(const std::vector<std::int64_t>& weights) {
-  const std::int64_t total = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
-  const std::int64_t divisor =
-      total / (std::numeric_limits<idx_t>::max() / 4) + 1;  // METIS multiplies them by small factors
-  std::vector<idx_t> fitting;
-  fitting.reserve(weights.size());
-  for (const std::int64_t weight : weights)
-    fitting.push_back(static_cast<idx_t>(std::max<std::int64_t>(weight / divisor, weight > 0 ? 1 : 0)));
-  return fitting;
-}
-
 std::vector<std::int32_t> metis_kway(const std::vector<CoarseEdge>& edges, const std::vector<std::int64_t>& weights,
                                      int n_parts) {
   std::vector<idx_t> offsets(weights.size() + 1, 0);
@@ -64,8 +52,11 @@ std::vector<std::int32_t> metis_kway(const std::vector<CoarseEdge>& edges, const
     of_edges.push_back(edge.weight);
   }
   for (std::size_t v = 0; v < weights.size(); ++v) offsets[v + 1] += offsets[v];
-  std::vector<idx_t> vertex_weights = scaled(weights);
-  std::vector<idx_t> edge_weights = scaled(of_edges);
+  const auto fitting = [](const std::vector<std::int64_t>& all) {
+    return detail::fit_weights<idx_t>(all, std::accumulate(all.begin(), all.end(), std::int64_t{0}));
+  };
+  std::vector<idx_t> vertex_weights = fitting(weights);
+  std::vector<idx_t> edge_weights = fitting(of_edges);
   auto n_vertices = static_cast<idx_t>(weights.size());
   idx_t n_constraints = 1;
   auto n = static_cast<idx_t>(n_parts);
@@ -103,7 +94,7 @@ std::vector<std::int32_t> cut_by_metis(mpi::Context& context, const Graph& graph
   std::vector<std::int64_t> weights(static_cast<std::size_t>(n_clusters), 0);
   std::vector<CoarseEdge> edges;
   for (std::size_t v = 0; v < cluster.size(); ++v) {
-    weights[static_cast<std::size_t>(cluster[v])] += 1;
+    weights[static_cast<std::size_t>(cluster[v])] += graph.weights.empty() ? 1 : graph.weights[v];
     for (std::int64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
       const std::int32_t to = other[static_cast<std::size_t>(e)];
       if (to != cluster[v]) edges.push_back({cluster[v], to, 1});

@@ -1,11 +1,15 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 
 #include "barrio/base/error.hpp"
 #include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "barrio/partition/detail/fit_weights.hpp"
 #include "barrio/partition/graph.hpp"
 
 #ifdef BARRIO_HAVE_PTSCOTCH
@@ -82,14 +86,22 @@ std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& gr
   for (const GlobalId id : graph.neighbours) neighbours.push_back(static_cast<SCOTCH_Num>(value(id)));
   const auto n = static_cast<SCOTCH_Num>(graph.offsets.size() - 1);
   const auto n_edges = static_cast<SCOTCH_Num>(neighbours.size());
+  const std::int64_t total =
+      mpi::sum(context, std::accumulate(graph.weights.begin(), graph.weights.end(), std::int64_t{0}));
+  std::vector<SCOTCH_Num> weights = detail::fit_weights<SCOTCH_Num>(graph.weights, total);
+  for (SCOTCH_Num& weight : weights) weight = std::max<SCOTCH_Num>(weight, 1);  // it takes no weights of 0
+  // A rank without vertices has no weights either, but all ranks must agree whether there are any.
+  const bool has_weights = mpi::all_reduce(context, !graph.weights.empty(), MPI_LOR);
+  weights.reserve(1);
   std::vector<SCOTCH_Num> part(static_cast<std::size_t>(n) + 1, 0);
   // PT-Scotch communicates inside: what one rank finds wrong, all find wrong.
   DistributedGraph scotch(context.comm());
   RepeatingContext repeating;
   SCOTCH_Dgraph* bound = nullptr;
   agree_after(context, [&] {
-    DistributedGraph::check(SCOTCH_dgraphBuild(scotch.get(), 0, n, n, offsets.data(), offsets.data() + 1, nullptr,
-                                               nullptr, n_edges, n_edges, neighbours.data(), nullptr, nullptr),
+    DistributedGraph::check(SCOTCH_dgraphBuild(scotch.get(), 0, n, n, offsets.data(), offsets.data() + 1,
+                                               has_weights ? weights.data() : nullptr, nullptr, n_edges, n_edges,
+                                               neighbours.data(), nullptr, nullptr),
                             "SCOTCH_dgraphBuild");
     bound = repeating.bind(scotch);
   });

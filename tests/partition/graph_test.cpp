@@ -9,6 +9,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "barrio/partition/hypergraph.hpp"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::partition {
@@ -114,8 +115,8 @@ void expect_refused(Call&& call, const std::string& text) {
 
 TEST(GraphMethod, UnknownNamesAreRefusedWithASuggestion) {
   expect_refused([] { graph_method("ptskotch"); },
-                 "partitioner 'ptskotch': is not known. Did you mean 'ptscotch'? (use ptscotch or metis)");
-  expect_refused([] { graph_method("xyz"); }, "partitioner 'xyz': is not known. (use ptscotch or metis)");
+                 "partitioner 'ptskotch': is not known. Did you mean 'ptscotch'? (use ptscotch, metis or hypergraph)");
+  expect_refused([] { graph_method("xyz"); }, "partitioner 'xyz': is not known. (use ptscotch, metis or hypergraph)");
 }
 
 TEST(GraphMethod, WhatTheBuildLacksIsRefusedByName) {
@@ -130,6 +131,14 @@ TEST(GraphMethod, WhatTheBuildLacksIsRefusedByName) {
                              "); Debian builds it for Open MPI only" + remedy;
     expect_refused([] { graph_method("ptscotch"); }, text);
     expect_refused([&] { cut_by_ptscotch(world(), graph, 2); }, text);
+  }
+  if (has("hypergraph")) {
+    EXPECT_EQ(graph_method("hypergraph"), GraphMethod::hypergraph);
+  } else {
+    const std::string text = "partitioner 'hypergraph': is not in this build (MPI flavour " + flavour +
+                             "); it needs Zoltan, which Debian builds for Open MPI only" + remedy;
+    expect_refused([] { graph_method("hypergraph"); }, text);
+    expect_refused([] { cut_by_zoltan(world(), {}, 2); }, text);
   }
   if (has("metis")) {
     EXPECT_EQ(graph_method("metis"), GraphMethod::metis);
@@ -187,6 +196,46 @@ TEST(PtScotch, EmptyRanksAreLegal) {
     EXPECT_GE(p, 0);
     EXPECT_LT(p, 2);
   }
+}
+
+/// A net for each vertex of a grid of squares, that joins the squares around it; nets lie in slabs as vertices do.
+Hypergraph nets_of_grid(std::int64_t width, std::int64_t height) {
+  Hypergraph nets;
+  nets.vertices = {width * height, world().size()};
+  const Slabs slabs{(width + 1) * (height + 1), world().size()};
+  nets.first_net = slabs.first(world().rank());
+  for (std::int64_t net = nets.first_net; net < slabs.first(world().rank() + 1); ++net) {
+    for (std::int64_t y = net / (width + 1) - 1; y <= net / (width + 1); ++y)
+      for (std::int64_t x = net % (width + 1) - 1; x <= net % (width + 1); ++x)
+        if (x >= 0 && x < width && y >= 0 && y < height) nets.pins.push_back(GlobalId{y * width + x});
+    nets.offsets.push_back(static_cast<std::int64_t>(nets.pins.size()));
+  }
+  return nets;
+}
+
+TEST(Zoltan, CutsAGridWellAndRepeatsItself) {
+  if (!has("hypergraph")) GTEST_SKIP() << "this build has no Zoltan";
+  const WholeGraph whole = grid(40, 30);
+  for (const int n_parts : {1, 2, 3, 8}) {
+    const auto part = cut_by_zoltan(world(), nets_of_grid(40, 30), n_parts);
+    expect_good_cut(whole, part, n_parts, 1.1, 45 * (n_parts - 1));
+    EXPECT_EQ(cut_by_zoltan(world(), nets_of_grid(40, 30), n_parts), part);
+  }
+}
+
+TEST(Zoltan, EmptyRanksAreLegal) {
+  if (!has("hypergraph")) GTEST_SKIP() << "this build has no Zoltan";
+  for (const std::int32_t p : cut_by_zoltan(world(), nets_of_grid(2, 1), 2)) {
+    EXPECT_GE(p, 0);
+    EXPECT_LT(p, 2);
+  }
+  EXPECT_TRUE(cut_by_zoltan(world(), nets_of_grid(0, 0), 2).empty());
+}
+
+TEST(Zoltan, BoundsAreRefusedByName) {
+  if (!has("hypergraph")) GTEST_SKIP() << "this build has no Zoltan";
+  expect_refused([] { cut_by_zoltan(world(), nets_of_grid(2, 2), 0); },
+                 "Zoltan, 0 parts: is not a number of parts (ask for 1 or more)");
 }
 
 /// Squares of 4 by 4 vertices of a grid.
