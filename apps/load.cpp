@@ -43,7 +43,7 @@ class Load : public Command {
     app.add_option("IN", input_, "Mesh file (.h5m, Gmsh 4.1, Exodus II or CGNS)")->required();
     app.add_option("-g,--ghosts", options_.ghost_layers, "Layers of ghost cells")->capture_default_str();
     app.add_option("-m,--method", options_.partitioner,
-                   "Partitioner for files without a partition: rcb, hilbert, metis, ptscotch")
+                   "Partitioner for files without a partition: rcb, hilbert, metis, ptscotch, hypergraph")
         ->capture_default_str();
     app.add_option("--partition-tag", options_.partition_tag, "The partition to use, of a .h5m file that has several")
         ->capture_default_str();

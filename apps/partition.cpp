@@ -1,11 +1,15 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "apps/command.hpp"
 #include "apps/parts.hpp"
 #include "apps/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
+#include "barrio/mesh/cell_weights.hpp"
 #include "barrio/mesh/drop_geometry.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mesh/partition_quality.hpp"
@@ -29,8 +33,13 @@ class Partition : public Command {
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, "Mesh file (.h5m, Gmsh 4.1, Exodus II or CGNS)")->required();
     app.add_option("-n,--parts", n_parts_, "Number of parts")->required()->check(at_least_one());
-    app.add_option("-m,--method", method_, "rcb or hilbert (coordinates), metis or ptscotch (graph)")
+    app.add_option("-m,--method", method_,
+                   "rcb or hilbert (coordinates), metis or ptscotch (graph), hypergraph (Zoltan)")
         ->capture_default_str();
+    app.add_option("--weight", weights_.tag, "Tag of cells whose values say how much work each is");
+    app.add_option("--type-weight", type_weights_,
+                   "TYPE=N: a cell of this type is N times the work, as in hex=3; may be repeated")
+        ->take_all();
     app.add_flag("--keep-order", keeps_order_, "Leave cells and vertices in the order of the input");
     app.add_option("--tag", h5m_.partition_tag,
                    "Name of the partition in the file: a new one is added to those that IN has, a known one replaced")
@@ -47,9 +56,11 @@ class Partition : public Command {
         io::read_tables(*context, input_, {.partition_tag = h5m_.partition_tag, .may_lack_partition_tag = true});
     check_n_parts(n_parts_, tables);
     if (drop_ == "geometry") tables = mesh::drop_geometry(*context, std::move(tables));
+    weights_.by_type = parse_type_weights();
+    const std::vector<std::int64_t> weights = mesh::compute_cell_weights(*context, tables, weights_);
     {
       const Region region(context->trace(), cut_region);
-      mesh::partition_cells(*context, tables, n_parts_, method_);
+      mesh::partition_cells(*context, tables, n_parts_, method_, weights);
     }
     Json result = mpi::document(*context, "barrio.partition", 1);
     result["input"] = input_;
@@ -61,7 +72,7 @@ class Partition : public Command {
     result["vertices"] = tables.vertices.n_rows;
     {
       const Region region(context->trace(), judge_region);
-      result.update(mesh::to_json(mesh::partition_quality(*context, tables)));
+      result.update(mesh::to_json(mesh::partition_quality(*context, tables, weights)));
     }
     if (!keeps_order_) {
       const Region region(context->trace(), reorder_region);
@@ -75,6 +86,8 @@ class Partition : public Command {
                                                           {"parts", fmt::format("{} by {}", n_parts_, method_)}};
     const auto count = [&](const char* key) { return format_count(r[key].get<std::int64_t>()); };
     rows.emplace_back("imbalance", fmt::format("{:.4f} (largest part / mean)", r["imbalance"].get<double>()));
+    if (!weights_.tag.empty() || !type_weights_.empty())
+      rows.emplace_back("in weight", fmt::format("{:.4f}", r["weight_imbalance"].get<double>()));
     if (r.contains("cut_sides")) rows.emplace_back("cut sides", count("cut_sides"));
     rows.emplace_back("ghost cells",
                       fmt::format("{}, {} at most in a part", count("ghost_cells"), count("most_ghost_cells")));
@@ -89,10 +102,32 @@ class Partition : public Command {
   }
 
  private:
+  [[nodiscard]] std::map<mesh::CellType, std::int64_t> parse_type_weights() const {
+    std::vector<std::string> names;
+    for (int t = 0; t < mesh::n_cell_types; ++t)
+      names.emplace_back(mesh::topology(static_cast<mesh::CellType>(t)).name);
+    std::map<mesh::CellType, std::int64_t> weights;
+    for (const std::string& text : type_weights_) {
+      const std::size_t sign = std::min(text.find('='), text.size());
+      const auto type = std::find(names.begin(), names.end(), text.substr(0, sign));
+      std::int64_t n = -1;
+      const bool is_number = sign < text.size() && CLI::detail::lexical_cast(text.substr(sign + 1), n);
+      if (type == names.end() || !is_number || n < 0 || n > 1'000'000'000) {
+        throw AgreedError(ErrorCode::usage,
+                          {.subject = "--type-weight " + text,
+                           .cause = "is not of the form TYPE=N." + did_you_mean(text.substr(0, sign), names),
+                           .remedy = "give a type of cell and a whole number from 0 to 10^9, as in hex=3"});
+      }
+      weights[static_cast<mesh::CellType>(type - names.begin())] = n;
+    }
+    return weights;
+  }
   std::string input_;
   std::string output_;
   std::string method_ = "rcb";
   std::string drop_;
+  mesh::CellWeights weights_;
+  std::vector<std::string> type_weights_;
   io::H5mOptions h5m_;
   int n_parts_ = 0;
   bool keeps_order_ = false;

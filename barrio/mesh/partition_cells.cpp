@@ -9,42 +9,56 @@
 #include "barrio/base/text.hpp"
 #include "barrio/mesh/detail/graph_labels.hpp"
 #include "barrio/mesh/dual_graph.hpp"
+#include "barrio/mesh/vertex_nets.hpp"
+#include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/hilbert.hpp"
 #include "barrio/partition/rcb.hpp"
 
 namespace barrio::mesh {
 namespace {
 
+using Weights = std::span<const std::int64_t>;
+
 // What METIS cuts: the cells themselves if it can take them all, else clusters of neighbouring cells.
-std::vector<std::int32_t> make_clusters(mpi::Context& context, const MeshTables& tables,
-                                        const std::vector<GlobalId>& ids, int n_clusters) {
+std::vector<std::int32_t> make_clusters(mpi::Context& context, const MeshTables& tables, Weights weights,
+                                        int n_clusters) {
+  const std::vector<GlobalId> ids = top_ids(context, tables);
   if (n_clusters < tables.n_global(tables.top_dim()))
-    return partition::rcb(context, compute_centres(context, tables), ids, {}, n_clusters);
+    return partition::rcb(context, compute_centres(context, tables), ids, weights, n_clusters);
   std::vector<std::int32_t> cluster;
   cluster.reserve(ids.size());
   for (const GlobalId id : ids) cluster.push_back(static_cast<std::int32_t>(barrio::value(id)));
   return cluster;
 }
 
+std::vector<std::int64_t> weights_by_row(mpi::Context& context, const MeshTables& tables, const Slabs& rows,
+                                         Weights weights) {
+  const bool has_weights = mpi::all_reduce(context, !weights.empty(), MPI_LOR);
+  return has_weights ? detail::to_graph_rows(context, tables, rows, weights) : std::vector<std::int64_t>();
+}
+
+/// @return by row of the graph
 std::vector<std::int32_t> cut_graph(mpi::Context& context, const MeshTables& tables, int n_parts,
-                                    partition::GraphMethod method, const std::vector<GlobalId>& ids) {
-  const partition::Graph graph = dual_graph(context, tables);
-  std::vector<std::int32_t> part;
-  if (method == partition::GraphMethod::ptscotch) {
-    part = partition::cut_by_ptscotch(context, graph, n_parts);
-  } else {
-    const auto n_clusters =
-        static_cast<int>(std::clamp<std::int64_t>(tables.n_global(tables.top_dim()), 1, partition::metis_max_vertices));
-    const std::vector<std::int32_t> cluster = make_clusters(context, tables, ids, n_clusters);
-    const auto by_row = detail::to_graph_rows<std::int32_t>(context, tables, graph.vertices, cluster);
-    part = partition::cut_by_metis(context, graph, by_row, n_clusters, n_parts);
-  }
-  return detail::to_table_rows<std::int32_t>(context, tables, graph.vertices, part);
+                                    partition::GraphMethod method, Weights weights) {
+  partition::Graph graph = dual_graph(context, tables);
+  graph.weights = weights_by_row(context, tables, graph.vertices, weights);
+  if (method == partition::GraphMethod::ptscotch) return partition::cut_by_ptscotch(context, graph, n_parts);
+  const auto n_clusters =
+      static_cast<int>(std::clamp<std::int64_t>(tables.n_global(tables.top_dim()), 1, partition::metis_max_vertices));
+  const std::vector<std::int32_t> cluster = make_clusters(context, tables, weights, n_clusters);
+  const auto by_row = detail::to_graph_rows<std::int32_t>(context, tables, graph.vertices, cluster);
+  return partition::cut_by_metis(context, graph, by_row, n_clusters, n_parts);
+}
+
+std::vector<std::int32_t> cut_nets(mpi::Context& context, const MeshTables& tables, int n_parts, Weights weights) {
+  partition::Hypergraph nets = vertex_nets(context, tables);
+  nets.weights = weights_by_row(context, tables, nets.vertices, weights);
+  return partition::cut_by_zoltan(context, nets, n_parts);
 }
 
 }  // namespace
 
-std::vector<std::string> partitioner_names() { return {"rcb", "hilbert", "ptscotch", "metis"}; }
+std::vector<std::string> partitioner_names() { return {"rcb", "hilbert", "ptscotch", "metis", "hypergraph"}; }
 
 void check_partitioner(const std::string& method) {
   const std::vector<std::string> known = partitioner_names();
@@ -54,20 +68,24 @@ void check_partitioner(const std::string& method) {
                                        .remedy = fmt::format("use one of {}", fmt::join(known, ", "))});
 }
 
-void partition_cells(mpi::Context& context, MeshTables& tables, int n_parts, const std::string& method) {
+void partition_cells(mpi::Context& context, MeshTables& tables, int n_parts, const std::string& method,
+                     Weights weights) {
   check_partitioner(method);
-  const std::vector<GlobalId> ids = top_ids(context, tables);
-  if (method == "rcb") {
-    tables.parts = partition::rcb(context, compute_centres(context, tables), ids, {}, n_parts);
-  } else if (method == "hilbert") {
-    tables.parts = partition::hilbert(context, compute_centres(context, tables), ids, {}, n_parts);
+  if (n_parts < 1) {
+    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("{} parts", n_parts),
+                                         .cause = "is not a number of parts",
+                                         .remedy = "ask for 1 or more"});
+  }
+  if (method == "rcb" || method == "hilbert") {
+    const auto cut = method == "rcb" ? partition::rcb : partition::hilbert;
+    tables.parts = cut(context, compute_centres(context, tables), top_ids(context, tables), weights, n_parts);
   } else {
-    if (n_parts < 1) {
-      throw AgreedError(ErrorCode::usage, {.subject = fmt::format("{} parts", n_parts),
-                                           .cause = "is not a number of parts",
-                                           .remedy = "ask for 1 or more"});
-    }
-    tables.parts = cut_graph(context, tables, n_parts, partition::graph_method(method), ids);
+    const partition::GraphMethod by = partition::graph_method(method);
+    const std::vector<std::int32_t> parts = by == partition::GraphMethod::hypergraph
+                                                ? cut_nets(context, tables, n_parts, weights)
+                                                : cut_graph(context, tables, n_parts, by, weights);
+    const Slabs rows{tables.n_global(tables.top_dim()), context.size()};
+    tables.parts = detail::to_table_rows<std::int32_t>(context, tables, rows, parts);
   }
   tables.n_parts = n_parts;
 }

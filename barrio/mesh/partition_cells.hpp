@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,13 @@ void check_partitioner(const std::string& method);
 /// - "metis": by the graph of cells with common sides, on one rank: of the cells, or of clusters made by rcb if there
 ///   are more than METIS can take. The same on any rank count; fewest cut sides for meshes up to its limit.
 /// - "ptscotch": by the same graph, in parallel. Depends on the rank count.
-/// @throws AgreedError{usage} for an unknown method or one this build lacks, or n_parts < 1
-void partition_cells(mpi::Context& context, MeshTables& tables, int n_parts, const std::string& method = "rcb");
+/// - "hypergraph": by the cells around each vertex, in parallel by Zoltan: fewest values sent between parts that add up
+///   vertex fields, for more time. Depends on the rank count.
+/// @param[in] weights  of this rank's top cells, >= 0, in the order of `MeshTables::parts`; empty means 1 each. See
+/// `compute_cell_weights`.
+/// @throws AgreedError{usage} for an unknown method or one this build lacks, or n_parts < 1; {bad_input} for a negative
+/// weight, by the methods by coordinates
+void partition_cells(mpi::Context& context, MeshTables& tables, int n_parts, const std::string& method = "rcb",
+                     std::span<const std::int64_t> weights = {});
 
 }  // namespace barrio::mesh

@@ -161,6 +161,25 @@ class Flows(Case):
         self.assertEqual(info["entities"], {"hexes": 720, "quads": faces})
         self.assert_code(at_ranks("load", bare, "--ghosts", 1, "--validate"), 0)
 
+    def test_weights(self) -> None:
+        box, parts = self.folder / "box.h5m", self.folder / "parts.h5m"
+        self.assert_code(at_ranks("generate", "box", "--cells", 6, 6, 6, "-o", box), 0)
+        words = ("partition", box, "-n", 3, "-m", "hilbert", "-o", parts)
+        # GLOBAL_ID counts from 1, so the last cells are the most work.
+        cut = at_ranks(*words, "--weight", "GLOBAL_ID", "--type-weight", "hex=2", "--json").json()
+        self.assertLess(cut["weight_imbalance"], 1.02)
+        self.assertGreater(cut["imbalance"], 1.1)
+        self.assertIn("in weight", at_ranks(*words, "--weight", "GLOBAL_ID").out)
+        for option, cause in (
+            (("--weight", "GLOBALID"), "Did you mean 'GLOBAL_ID'?"),
+            (("--weight", "NAME"), "is a tag whose values are not one number"),
+            (("--type-weight", "hx=2"), "is not of the form TYPE=N. Did you mean 'hex'?"),
+            (("--type-weight", "hex=-2"), "is not of the form TYPE=N."),
+            (("--type-weight", "hex"), "is not of the form TYPE=N."),
+        ):
+            with self.subTest(option):
+                self.assert_error(at_ranks(*words, *option), 2, cause)
+
     def test_wing_without_a_partition(self) -> None:
         outcome = at_ranks("load", WING, "--ghosts", 1, "--validate", "--json")
         self.assert_code(outcome, 0)
