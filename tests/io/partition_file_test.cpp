@@ -12,6 +12,7 @@
 #include "barrio/mesh/box.hpp"
 #include "barrio/mesh/drop_geometry.hpp"
 #include "barrio/mesh/partition_cells.hpp"
+#include "barrio/partition/graph.hpp"
 #include "tests/io/damage.hpp"
 #include "tests/io/whole_file.hpp"
 #include "tests/support/mpi_test.hpp"
@@ -357,6 +358,24 @@ TEST(DropGeometry, AnOrderedSetOfGeometryIsRefused) {
   expect_refused([&] { static_cast<void>(mesh::drop_geometry(world(), tables)); }, ErrorCode::bad_input,
                  "set 3 'loop': is an ordered list that holds sets of geometry, so their entities have no place in it "
                  "(keep the geometry)");
+}
+
+// --- no partition
+
+TEST(ReadWithoutAPartition, AnyPartitionerGivesTheSameMesh) {
+  const std::string path = test::data("wing/wing_coarse.msh").string();
+  const std::uint64_t expected = read(world(), path).checksum();
+  const auto available = partition::available_graph_methods();
+  for (const std::string& method : mesh::partitioner_names()) {
+    SCOPED_TRACE(method);
+    const bool is_by_coordinates = method == "rcb" || method == "hilbert";
+    if (!is_by_coordinates && std::ranges::find(available, method) == available.end()) continue;
+    const mesh::Mesh mesh = read(world(), path, {.ghost_layers = 1, .partitioner = method});
+    mesh.validate();
+    EXPECT_EQ(mesh.n_parts(), world().size());
+    EXPECT_EQ(mesh.checksum(), expected);
+    EXPECT_GT(mesh.n_owned(Dim::volume), 0U);
+  }
 }
 
 // --- several partitions
