@@ -16,7 +16,7 @@ mesh::TagTable* NewTags::find_or_add(const std::string& name, mesh::TagType type
   if (!wants(name)) return nullptr;
   const auto known = std::ranges::find(tables_.tags, name, [](const mesh::TagTable& tag) { return tag.info.name; });
   if (known != tables_.tags.end() && known->info.type == type) return &*known;
-  const bool is_reserved = name == partition_tag || name == name_tag ||
+  const bool is_reserved = name == default_partition_tag || name == name_tag ||
                            std::ranges::any_of(set_tags, [&](const SetTag& tag) { return name == tag.name; });
   if (known != tables_.tags.end() || is_reserved) {
     context_.log().notice(fmt::format(

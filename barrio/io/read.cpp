@@ -108,7 +108,9 @@ mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions opti
     context.log().notice(fmt::format("{} has {} parts for {} ranks: {} ranks stay empty", path, tables.n_parts,
                                      context.size(), context.size() - tables.n_parts));
   }
-  return {context, tables, {.ghost_layers = options.ghost_layers}};
+  return {context,
+          tables,
+          {.ghost_layers = options.ghost_layers, .bridge = options.bridge, .ghost_sides = options.ghost_sides}};
 }
 
 }  // namespace barrio::io

@@ -34,7 +34,9 @@ struct TableOptions {
 mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, const TableOptions& options = {});
 
 struct ReadOptions {
-  int ghost_layers = 0;
+  int ghost_layers = 0;                      ///< as in mesh::BuildOptions, the next two too
+  mesh::Dim bridge = mesh::Dim::vertex;
+  bool ghost_sides = false;
   /// Tags of a .h5m or Exodus file to leave out; "*" leaves out all. GLOBAL_ID mostly repeats the order of the file.
   std::vector<std::string> without_tags = {"GLOBAL_ID"};
   /// Used if the file has no partition; then there are as many parts as ranks. Any name that `mesh::partition_cells`

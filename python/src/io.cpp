@@ -27,9 +27,15 @@ MeshPointer make_mesh(const CommArgument& comm, Make&& make) {
   }
 }
 
-MeshPointer read(const CommArgument& comm, const Path& path, int ghost_layers, const std::string& partitioner) {
+MeshPointer read(const CommArgument& comm, const Path& path, int ghost_layers, const std::string& partitioner,
+                 mesh::Dim bridge, bool ghost_sides, const std::string& partition_tag) {
   return make_mesh(comm, [&](mpi::Context& context) {
-    return io::read(context, path.string(), {.ghost_layers = ghost_layers, .partitioner = partitioner});
+    return io::read(context, path.string(),
+                    {.ghost_layers = ghost_layers,
+                     .bridge = bridge,
+                     .ghost_sides = ghost_sides,
+                     .partitioner = partitioner,
+                     .partition_tag = partition_tag});
   });
 }
 
@@ -111,6 +117,7 @@ void bind_io(nb::module_& module) {
       R"(Read a mesh file (.h5m, Gmsh 4.1, Exodus II or CGNS) and build the distributed mesh. Collective over comm.
 
 Parts stored in the file go to ranks in contiguous slices; a file without a partition is cut into as many parts as ranks.
+Ghosts share a vertex with the layer before, or what `bridge` names; with `ghost_sides` their listed faces come too.
 Raises BadInputError or FailedError on all ranks alike.)");
   module.def("box", &box, "comm"_a, "n"_a = std::array<std::int64_t, 3>{8, 8, 8}, nb::kw_only(), "tets"_a = false,
              "low"_a = Point{0.0, 0.0, 0.0}, "high"_a = Point{1.0, 1.0, 1.0}, "parts"_a = nb::none(),

@@ -426,7 +426,7 @@ TEST(PartitionTags, AreNotFoundWhereThereAreNone) {
   const std::string gmsh = test::data("wing/wing_coarse.msh").string();
   expect_refused([&] { static_cast<void>(read_tables(world(), gmsh, {.partition_tag = "FINE"})); }, ErrorCode::usage,
                  gmsh +
-                     ": has no partition 'FINE': it is a Gmsh file, which has none with a name (partition it first: "
+                     ": has no partition 'FINE': only .h5m files have partitions with names (partition it first: "
                      "barrio partition IN -n P --tag NAME -o OUT)");
 }
 
