@@ -18,7 +18,7 @@ class Convert : public Command {
   [[nodiscard]] std::string example() const override { return "barrio --ranks 2 convert wing.msh wing.vtkhdf"; }
   [[nodiscard]] bool is_parallel() const override { return true; }
   void add_options(CLI::App& app) override {
-    app.add_option("IN", input_, "Mesh file (.h5m, Gmsh 4.1, Exodus II or CGNS)")->required();
+    app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("OUT", output_, "File to write: .h5m or .vtkhdf")->required();
     app.add_option("--partition-tag", partition_tag_, "The partition to use, of a .h5m file that has several")
         ->capture_default_str();

@@ -9,6 +9,7 @@
 #include "apps/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/inspect.hpp"
+#include "barrio/io/read.hpp"
 
 namespace barrio::apps {
 namespace {
@@ -21,7 +22,7 @@ class Info : public Command {
   }
   [[nodiscard]] std::string example() const override { return "barrio info wing.h5m"; }
   void add_options(CLI::App& app) override {
-    app.add_option("FILE", file_, "Mesh file (.h5m, Gmsh 4.1, Exodus II or CGNS)")->required();
+    app.add_option("FILE", file_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_flag("!--no-quality", with_quality_, "Leave out box and quality, which need all coordinates");
   }
   Json run(mpi::Context*) override {

@@ -24,7 +24,7 @@ class Join : public Command {
   }
   [[nodiscard]] bool is_parallel() const override { return true; }
   void add_options(CLI::App& app) override {
-    app.add_option("PIECE", inputs_, "Mesh files (.h5m, Gmsh 4.1, Exodus II or CGNS)")->required();
+    app.add_option("PIECE", inputs_, fmt::format("Mesh files ({})", io::readable_formats))->required();
     app.add_option("-o,--output", output_, "File to write (.h5m)")->required()->check(suffix(".h5m"));
     app.add_option(
            "-t,--tolerance", tolerance_,

@@ -40,7 +40,7 @@ class Load : public Command {
   }
   [[nodiscard]] bool is_parallel() const override { return true; }
   void add_options(CLI::App& app) override {
-    app.add_option("IN", input_, "Mesh file (.h5m, Gmsh 4.1, Exodus II or CGNS)")->required();
+    app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("-g,--ghosts", options_.ghost_layers, "Layers of ghost cells")->capture_default_str();
     app.add_option("-m,--method", options_.partitioner,
                    "Partitioner for files without a partition: rcb, hilbert, metis, ptscotch, hypergraph")

@@ -31,7 +31,7 @@ class Partition : public Command {
   [[nodiscard]] std::string example() const override { return "barrio --ranks 2 partition wing.msh -n 8 -o wing8.h5m"; }
   [[nodiscard]] bool is_parallel() const override { return true; }
   void add_options(CLI::App& app) override {
-    app.add_option("IN", input_, "Mesh file (.h5m, Gmsh 4.1, Exodus II or CGNS)")->required();
+    app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("-n,--parts", n_parts_, "Number of parts")->required()->check(at_least_one());
     app.add_option("-m,--method", method_,
                    "rcb or hilbert (coordinates), metis or ptscotch (graph), hypergraph (Zoltan)")

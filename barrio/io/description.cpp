@@ -59,17 +59,26 @@ void add_entities(Json& result, const std::map<mesh::CellType, std::int64_t>& co
   for (const auto& [type, n] : counts) result["entities"][std::string(mesh::topology(type).plural)] = n;
 }
 
-void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets) {
+void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets, std::int64_t n_parts) {
   std::map<mesh::SetKind, std::int64_t> n;
   Json named = Json::array();
   for (const mesh::SetInfo& set : sets) {
     n[set.kind] += 1;
     named.push_back({{"kind", mesh::name(set.kind)}, {"id", set.id}, {"name", set.name}});
   }
-  result["sets"] = {{"total", sets.size()}, {"parts", 0}};
+  result["sets"] = {{"total", sets.size()}, {"parts", n_parts}};
   for (const mesh::SetKind kind : {mesh::SetKind::material, mesh::SetKind::dirichlet, mesh::SetKind::neumann})
     result["sets"][std::string(mesh::name(kind))] = n[kind];
   result["named_sets"] = named;
+}
+
+void add_id_sets(Json& result, const std::map<std::pair<int, int>, std::string>& named, int top, std::int64_t n_parts) {
+  std::vector<mesh::SetInfo> sets;
+  for (const auto& [key, name] : named)
+    sets.push_back({.kind = key.first == top ? mesh::SetKind::material : mesh::SetKind::neumann,
+                    .id = key.second,
+                    .name = name});
+  add_sets(result, sets, n_parts);
 }
 
 }  // namespace barrio::io::detail

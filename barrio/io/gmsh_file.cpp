@@ -2,147 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <charconv>
-#include <cstdio>
+#include <array>
 #include <cstdlib>
-#include <cstring>
-#include <memory>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/json.hpp"
 #include "barrio/base/slabs.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/io/detail/gmsh_parts.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::io::detail {
 namespace {
 
-/// Read a file forward, by lines, numbers or bytes, with stdio's buffer.
-class Scanner {
- public:
-  explicit Scanner(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb"), &std::fclose) {
-    if (!file_) {
-      throw Error(ErrorCode::failed,
-                  {.subject = path, .cause = fmt::format("cannot be read: {}", std::strerror(errno))});
-    }
-  }
-  [[nodiscard]] std::int64_t offset() const { return ::ftello(file_.get()); }
-  void go_to(std::int64_t offset) {
-    if (::fseeko(file_.get(), offset, SEEK_SET) != 0) refuse("ends early");
-  }
-
-  /// The next line without its end. @return false at the end of the file
-  bool next_line() {
-    line_.clear();
-    is_cut_ = false;
-    for (int c = std::getc(file_.get()); c != EOF; c = std::getc(file_.get())) {
-      if (c == '\n') {
-        if (!line_.empty() && line_.back() == '\r') line_.pop_back();
-        start_ = 0;
-        return true;
-      }
-      line_.push_back(static_cast<char>(c));
-      if (line_.size() > longest_line) refuse("has a line that is too long for a text mesh");
-    }
-    start_ = 0;
-    is_cut_ = true;
-    return !line_.empty();
-  }
-  const std::string& line() const noexcept { return line_; }
-  void need_line() {
-    if (!next_line()) refuse("ends early");
-  }
-  /// The next number on the line.
-  template <class Number>
-  Number number() {
-    while (start_ < line_.size() && (line_[start_] == ' ' || line_[start_] == '\t')) ++start_;
-    Number parsed{};
-    const auto [end, error] = std::from_chars(line_.data() + start_, line_.data() + line_.size(), parsed);
-    if (error != std::errc() && is_cut_) refuse("ends early");
-    if (error != std::errc()) refuse(fmt::format("a number was expected in '{}'", line_.substr(0, 60)));
-    start_ = static_cast<std::size_t>(end - line_.data());
-    return parsed;
-  }
-  std::string rest() const { return line_.substr(start_); }
-
-  template <class T>
-  T binary() {
-    T item;
-    if (std::fread(&item, sizeof(T), 1, file_.get()) != 1) refuse("ends early");
-    return item;
-  }
-  template <class T>
-  void binary(std::span<T> items) {
-    if (std::fread(items.data(), sizeof(T), items.size(), file_.get()) != items.size()) refuse("ends early");
-  }
-  void skip(std::int64_t n_bytes) {
-    // Seeking goes past the end without a word, so the last byte is read.
-    if (n_bytes <= 0) return;
-    go_to(offset() + n_bytes - 1);
-    binary<char>();
-  }
-
-  [[noreturn]] void refuse(const std::string& cause,
-                           const std::string& remedy = "check that the file is a complete Gmsh 4.1 mesh") const {
-    throw Error(ErrorCode::bad_input,
-                {.subject = path_, .cause = fmt::format("{}, near byte {}", cause, offset()), .remedy = remedy});
-  }
-
- private:
-  static constexpr std::size_t longest_line = 1U << 20U;
-  std::string path_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-  std::string line_;
-  std::size_t start_ = 0;
-  bool is_cut_ = false;  // the file ended before the line did
-};
-
-std::int64_t checked_count(const Scanner& in, std::int64_t n) {
-  if (n < 0 || n > (std::int64_t{1} << 48)) in.refuse(fmt::format("a count of {} makes no sense", n));
-  return n;
-}
-
-/// Dimension of the elements of a supported type.
-int gmsh_dimension(int type) {
-  switch (type) {
-    case 15: return 0;
-    case 1: return 1;
-    case 2:
-    case 3: return 2;
-    default: return 3;
-  }
-}
-
-/// Cut rows into one share per rank while blocks pass by.
-class Cutter {
- public:
-  Cutter(std::int64_t n_rows, int n_ranks, std::vector<std::pair<Rank, GmshSegment>>& out)
-      : slabs_{n_rows, n_ranks}, out_(out) {}
-
-  /// Pieces of a block: for each, `visit(piece)`; offsets are filled by the caller.
-  template <class Visit>
-  void cut(std::int64_t block, std::int64_t n, Visit&& visit) {
-    std::int64_t row = 0;
-    while (row < n) {
-      const Rank rank = slabs_.rank_of(passed_ + row);
-      const std::int64_t count = std::min(n, slabs_.first(rank + 1) - passed_) - row;
-      out_.push_back({rank, GmshSegment{block, row, count, 0, 0}});
-      visit(out_.back().second);
-      row += count;
-    }
-    passed_ += n;
-  }
-
- private:
-  Slabs slabs_;
-  std::vector<std::pair<Rank, GmshSegment>>& out_;
-  std::int64_t passed_ = 0;
-};
-
 class Indexer {
  public:
-  Indexer(const std::string& path, int n_ranks) : path_(path), in_(path), n_ranks_(n_ranks) {}
+  Indexer(const std::string& path, int n_ranks) : path_(path), in_(path, gmsh_remedy), n_ranks_(n_ranks) {}
 
   GmshIndex run() {
     bool has_nodes = false;
@@ -157,10 +32,10 @@ class Indexer {
       } else if (section == "$Entities") {
         entities();
       } else if (section == "$Nodes") {
-        nodes();
+        index_.is_old ? index_old_gmsh_nodes(in_, index_, n_ranks_) : nodes();
         has_nodes = true;
       } else if (section == "$Elements") {
-        elements();
+        index_.is_old ? index_old_gmsh_elements(in_, index_, n_ranks_) : elements();
         has_elements = true;
       } else {
         pass_over(section);
@@ -188,9 +63,10 @@ class Indexer {
     const auto version = in_.number<double>();
     index_.is_binary = in_.number<int>() == 1;
     const auto size = in_.number<int>();
-    if (version < 4.1 || version >= 5.0) {
+    index_.is_old = version >= 2.0 && version < 3.0;
+    if (!index_.is_old && (version < 4.1 || version >= 5.0)) {
       throw Error(ErrorCode::bad_input, {.subject = path_,
-                                         .cause = fmt::format("is of format {}, barrio reads 4.1", version),
+                                         .cause = fmt::format("is of format {}, barrio reads 4.1 and 2.2", version),
                                          .remedy = "save it again: gmsh IN -save -format msh41 -o OUT"});
     }
     if (size != 8) in_.refuse(fmt::format("has integers of {} bytes, 8 were expected", size));
@@ -215,10 +91,10 @@ class Indexer {
   void entities() {
     std::array<std::int64_t, 4> n{};
     if (index_.is_binary) {
-      for (auto& count : n) count = checked_count(in_, in_.binary<std::int64_t>());
+      for (auto& count : n) count = in_.checked_count(in_.binary<std::int64_t>());
     } else {
       in_.need_line();
-      for (auto& count : n) count = checked_count(in_, in_.number<std::int64_t>());
+      for (auto& count : n) count = in_.checked_count(in_.number<std::int64_t>());
     }
     for (int dim = 0; dim < 4; ++dim) {
       for (std::int64_t i = 0; i < n[static_cast<std::size_t>(dim)]; ++i) {
@@ -228,9 +104,9 @@ class Indexer {
         if (index_.is_binary) {
           tag = in_.binary<int>();
           for (int d = 0; d < n_doubles; ++d) in_.binary<double>();
-          for (auto k = checked_count(in_, in_.binary<std::int64_t>()); k > 0; --k) found.push_back(in_.binary<int>());
+          for (auto k = in_.checked_count(in_.binary<std::int64_t>()); k > 0; --k) found.push_back(in_.binary<int>());
           if (dim > 0)
-            for (auto k = checked_count(in_, in_.binary<std::int64_t>()); k > 0; --k) in_.binary<int>();
+            for (auto k = in_.checked_count(in_.binary<std::int64_t>()); k > 0; --k) in_.binary<int>();
         } else {
           in_.need_line();
           tag = in_.number<int>();
@@ -258,13 +134,13 @@ class Indexer {
     block.entity_dim = word();
     block.entity_tag = word();
     block.type = word();
-    block.n = checked_count(in_, index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>());
+    block.n = in_.checked_count(index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>());
     return block;
   }
   void nodes() {
     const std::array<std::int64_t, 4> head = section_head();
-    index_.max_node_tag = checked_count(in_, head[3]);
-    Cutter cutter(checked_count(in_, head[1]), n_ranks_, index_.node_segments);
+    index_.max_node_tag = in_.checked_count(head[3]);
+    GmshCutter cutter(in_.checked_count(head[1]), n_ranks_, index_.node_segments);
     std::int64_t n_seen = 0;
     for (std::int64_t b = 0; b < head[0]; ++b) {
       const GmshIndex::Block block = next_block();
@@ -299,16 +175,14 @@ class Indexer {
   }
   void elements() {
     const std::array<std::int64_t, 4> head = section_head();
-    Cutter cutter(checked_count(in_, head[1]), n_ranks_, index_.element_segments);
+    GmshCutter cutter(in_.checked_count(head[1]), n_ranks_, index_.element_segments);
     std::int64_t n_seen = 0;
     for (std::int64_t b = 0; b < head[0]; ++b) {
       const GmshIndex::Block block = next_block();
       n_seen += block.n;
       if (n_seen > head[1]) in_.refuse("has more elements than it announces");
       const std::int64_t width = 8 * (1 + std::int64_t{gmsh_nodes_per_element(block.type)});
-      if (width == 8)
-        in_.refuse(fmt::format("has elements of Gmsh type {}, which is not supported", block.type),
-                   "save a first-order mesh of lines, triangles, quads, tets, hexes, prisms, pyramids");
+      if (width == 8) refuse_gmsh_type(in_, block.type);
       if (block.entity_dim != gmsh_dimension(block.type))
         in_.refuse(
             fmt::format("has elements of Gmsh type {} on an entity of dimension {}", block.type, block.entity_dim));
@@ -361,14 +235,11 @@ std::string GmshIndex::group_name(int dim, int group) const {
 }
 
 void GmshIndex::share(mpi::Context& context) {
-  struct Header {
-    std::int64_t is_binary;
-    std::int64_t max_node_tag;
-  };
-  Header header{is_binary ? 1 : 0, max_node_tag};
-  mpi::broadcast(context, std::span(&header, 1));
-  is_binary = header.is_binary != 0;
-  max_node_tag = header.max_node_tag;
+  std::array<std::int64_t, 3> header{is_binary ? 1 : 0, is_old ? 1 : 0, max_node_tag};
+  mpi::broadcast(context, std::span<std::int64_t>(header));
+  is_binary = header[0] != 0;
+  is_old = header[1] != 0;
+  max_node_tag = header[2];
   mpi::broadcast(context, nodes);
   mpi::broadcast(context, elements);
   std::string text;
@@ -408,7 +279,8 @@ GmshIndex index_gmsh(const std::string& path, int n_ranks) { return Indexer(path
 void read_gmsh_nodes(const std::string& path, const GmshIndex& index, const GmshShares& shares,
                      const std::function<void(std::int64_t, const std::array<double, 3>&)>& visit) {
   if (shares.nodes.empty()) return;
-  Scanner in(path);
+  Scanner in(path, gmsh_remedy);
+  if (index.is_old) return read_old_gmsh_nodes(in, index, shares, visit);
   std::vector<std::int64_t> tags;
   for (const GmshSegment& segment : shares.nodes) {
     const GmshIndex::Block& block = index.nodes[static_cast<std::size_t>(segment.block)];
@@ -442,7 +314,7 @@ void read_gmsh_nodes(const std::string& path, const GmshIndex& index, const Gmsh
 void read_gmsh_elements(const std::string& path, const GmshIndex& index, const GmshShares& shares,
                         const std::function<void(std::size_t, std::int64_t, std::span<const std::int64_t>)>& visit) {
   if (shares.elements.empty()) return;
-  Scanner in(path);
+  Scanner in(path, gmsh_remedy);
   for (const GmshSegment& segment : shares.elements) {
     const auto block = static_cast<std::size_t>(segment.block);
     std::array<std::int64_t, 9> words{};

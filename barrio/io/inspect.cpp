@@ -6,8 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "barrio/io/detail/description.hpp"
-#include "barrio/io/detail/gmsh_file.hpp"
+#include "barrio/io/detail/inspect_vtk.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/mesh/detail/sides.hpp"
@@ -16,6 +15,7 @@ namespace barrio::io {
 namespace {
 
 using detail::Point;
+using detail::Quality;
 using mesh::CellType;
 
 void add_cells(hid_t file, const files::H5mGroup& group, std::int64_t first_vertex, const std::vector<Point>& points,
@@ -111,72 +111,12 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
   std::vector<Point> points(x.size() / width, Point{});
   for (std::size_t i = 0; i < x.size(); ++i) points[i / width][i % width] = x[i];
   detail::add_box(result, points);
-  detail::Quality quality;
+  Quality quality;
   for (const files::H5mGroup& group : catalog.groups) {
     const auto type = detail::cell_type_of(group.type);
     if (type && mesh::topology(*type).dim == top && *type != CellType::polyhedron && *type != CellType::knife)
       add_cells(file.get(), group, catalog.first_vertex, points, quality);
   }
-  if (quality.n() > 0) result["quality"] = quality.json();
-  return result;
-}
-
-Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
-  const detail::GmshIndex index = detail::index_gmsh(path, 1);
-  static const std::map<int, CellType> types{{1, CellType::edge},   {2, CellType::triangle}, {3, CellType::quad},
-                                             {4, CellType::tet},    {5, CellType::hex},      {6, CellType::prism},
-                                             {7, CellType::pyramid}};
-  Json result;
-  result["format"] = index.is_binary ? "Gmsh 4.1, binary" : "Gmsh 4.1, text";
-  std::int64_t n_vertices = 0;
-  for (const auto& block : index.nodes) n_vertices += block.n;
-  result["vertices"] = n_vertices;
-  std::map<CellType, std::int64_t> counts;
-  std::map<std::pair<int, int>, std::int64_t> groups;
-  int top = 0;
-  for (const auto& block : index.elements) {
-    if (types.count(block.type) == 0) continue;
-    counts[types.at(block.type)] += block.n;
-    top = std::max(top, block.entity_dim);
-    for (const int group : index.groups_of(block.entity_dim, block.entity_tag))
-      groups[{block.entity_dim, group}] += block.n;
-  }
-  detail::add_entities(result, counts);
-  std::vector<mesh::SetInfo> sets;
-  for (const auto& [key, n] : groups)
-    sets.push_back({.kind = key.first == top ? mesh::SetKind::material : mesh::SetKind::neumann,
-                    .id = key.second,
-                    .name = index.group_name(key.first, key.second)});
-  detail::add_sets(result, sets);
-  result["tags"] = Json::array();
-  if (!options.with_quality || static_cast<std::uint64_t>(n_vertices) * sizeof(Point) > options.limit_bytes)
-    return result;
-  detail::GmshShares all;
-  for (const auto& [rank, segment] : index.node_segments) all.nodes.push_back(segment);
-  for (const auto& [rank, segment] : index.element_segments) all.elements.push_back(segment);
-  std::vector<std::pair<std::int64_t, Point>> tagged;
-  detail::read_gmsh_nodes(path, index, all, [&](std::int64_t tag, const Point& x) { tagged.emplace_back(tag, x); });
-  std::sort(tagged.begin(), tagged.end());
-  std::vector<Point> points;
-  for (const auto& [tag, x] : tagged) points.push_back(x);
-  detail::add_box(result, points);
-  detail::Quality quality;
-  std::vector<Point> corners;
-  detail::read_gmsh_elements(
-      path, index, all, [&](std::size_t block, std::int64_t, std::span<const std::int64_t> nodes) {
-        if (index.elements[block].entity_dim != top) return;
-        corners.clear();
-        for (const std::int64_t tag : nodes) {
-          const auto at = std::lower_bound(tagged.begin(), tagged.end(), tag,
-                                           [](const auto& entry, std::int64_t t) { return entry.first < t; });
-          if (at == tagged.end() || at->first != tag)
-            throw Error(
-                ErrorCode::bad_input,
-                {.subject = path, .cause = fmt::format("an element has node {}, which is not in the file", tag)});
-          corners.push_back(at->second);
-        }
-        quality.add(types.at(index.elements[block].type), corners);
-      });
   if (quality.n() > 0) result["quality"] = quality.json();
   return result;
 }
@@ -188,7 +128,9 @@ Json inspect(const std::string& path, InspectOptions options) {
   Json result;
   switch (format) {
     case Format::h5m: result = inspect_h5m(path, options); break;
-    case Format::gmsh: result = inspect_gmsh(path, options); break;
+    case Format::gmsh: result = detail::inspect_gmsh(path, options); break;
+    case Format::vtk: result = detail::inspect_vtk(path, options); break;
+    case Format::vtu: result = detail::inspect_vtu(path, options); break;
     case Format::exodus: result = detail::inspect_exodus(path, options); break;
     case Format::cgns: result = detail::inspect_cgns(path, options); break;
     case Format::vtkhdf:

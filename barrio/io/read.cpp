@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -21,7 +22,14 @@ namespace {
 
 constexpr RegionName read_region{"io.read"};
 constexpr RegionName partition_region{"io.partition"};
-constexpr const char* formats_read = "barrio reads .h5m, Gmsh .msh 4.1, Exodus II and CGNS on HDF5";
+std::string formats_read() { return fmt::format("barrio reads {}", readable_formats); }
+
+/// Remove tags by name; "*" names all.
+void leave_out(mesh::MeshTables& tables, const std::vector<std::string>& names) {
+  std::erase_if(tables.tags, [&](const mesh::TagTable& tag) {
+    return std::ranges::any_of(names, [&](const std::string& name) { return name == "*" || name == tag.info.name; });
+  });
+}
 
 }  // namespace
 
@@ -45,10 +53,12 @@ Format detect_format(const std::string& path) {
   }
   head.resize(static_cast<std::size_t>(file.gcount()));
   if (head.starts_with("$MeshFormat") || head.starts_with("$Comments")) return Format::gmsh;
+  if (detail::is_vtk(head)) return Format::vtk;
+  if (head.starts_with("<?xml") || head.starts_with("<VTKFile")) return Format::vtu;
   if (files::is_classic_netcdf(head)) {
     if (detail::is_exodus(files::NetcdfFile(path))) return Format::exodus;
     throw Error(ErrorCode::bad_input,
-                {.subject = path, .cause = "is a netCDF file, but holds no Exodus II mesh", .remedy = formats_read});
+                {.subject = path, .cause = "is a netCDF file, but holds no Exodus II mesh", .remedy = formats_read()});
   }
   if (head.starts_with("@(#)ADF Database"))
     throw Error(ErrorCode::bad_input, {.subject = path,
@@ -64,7 +74,7 @@ Format detect_format(const std::string& path) {
   }
   throw Error(ErrorCode::bad_input, {.subject = path,
                                      .cause = head.empty() ? "is empty" : "is of no format that barrio reads",
-                                     .remedy = formats_read});
+                                     .remedy = formats_read()});
 }
 
 mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, const TableOptions& options) {
@@ -85,6 +95,8 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, con
   switch (format) {
     case Format::h5m: tables = detail::read_h5m(context, path, options); break;
     case Format::gmsh: tables = detail::read_gmsh(context, path); break;
+    case Format::vtk: tables = detail::read_vtk(context, path); break;
+    case Format::vtu: tables = detail::read_vtu(context, path); break;
     case Format::exodus: tables = detail::read_exodus(context, path, options.without_tags); break;
     case Format::cgns: tables = detail::read_cgns(context, path); break;
     case Format::vtkhdf:
@@ -92,6 +104,7 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, con
                                                .cause = "is a VTKHDF file, which barrio writes but does not read",
                                                .remedy = "give the mesh it was made from"});
   }
+  if (format != Format::h5m) leave_out(tables, options.without_tags);
   mesh::validate(context, tables, path);
   return tables;
 }

@@ -8,7 +8,11 @@
 namespace barrio::io {
 
 /// Mesh file formats that barrio knows.
-enum class Format { h5m, gmsh, exodus, cgns, vtkhdf };
+enum class Format { h5m, gmsh, vtk, vtu, exodus, cgns, vtkhdf };
+
+/// What messages and help call the formats that are read.
+inline constexpr const char* readable_formats =
+    ".h5m, Gmsh .msh 4.1 and 2.2, VTK .vtk and .vtu, Exodus II, CGNS on HDF5";
 
 /// Find out the format of a file by its contents. Local.
 /// @throws Error{failed} if it cannot be read, {bad_input} if it is of no known format
@@ -18,7 +22,7 @@ Format detect_format(const std::string& path);
 inline constexpr const char* default_partition_tag = "PARALLEL_PARTITION";
 
 struct TableOptions {
-  std::vector<std::string> without_tags = {};  ///< tags of a .h5m or Exodus file to leave out; "*" leaves out all
+  std::vector<std::string> without_tags = {};  ///< tags to leave out; "*" leaves out all
   /// The tag that marks the parts to be used: a .h5m file may have several partitions. The others stay as what they
   /// are in the file, sets with a tag.
   std::string partition_tag = default_partition_tag;
@@ -26,8 +30,8 @@ struct TableOptions {
   bool may_lack_partition_tag = false;
 };
 
-/// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1 (text and binary), Exodus II
-/// (classic netCDF and netCDF-4) and CGNS (on HDF5).
+/// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1 and 2.2, legacy VTK, VTU
+/// (text and binary), Exodus II (classic netCDF and netCDF-4) and CGNS (on HDF5).
 /// @throws AgreedError{bad_input} naming the file and what is wrong or not supported; {failed} if it cannot be read;
 /// {usage} for a partition tag that the file does not have, with the ones it has
 /// Cost: each byte of the file is read once; memory O(slab) plus the list of sets.
@@ -37,7 +41,7 @@ struct ReadOptions {
   int ghost_layers = 0;                      ///< as in mesh::BuildOptions, the next two too
   mesh::Dim bridge = mesh::Dim::vertex;
   bool ghost_sides = false;
-  /// Tags of a .h5m or Exodus file to leave out; "*" leaves out all. GLOBAL_ID mostly repeats the order of the file.
+  /// Tags to leave out; "*" leaves out all. GLOBAL_ID mostly repeats the order of the file.
   std::vector<std::string> without_tags = {"GLOBAL_ID"};
   /// Used if the file has no partition; then there are as many parts as ranks. Any name that `mesh::partition_cells`
   /// knows. "rcb" needs the least time and memory and suits most; "hilbert" where the mesh is read again and again

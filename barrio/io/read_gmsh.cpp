@@ -12,6 +12,7 @@
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/detail/gmsh_file.hpp"
 #include "barrio/io/detail/readers.hpp"
+#include "barrio/io/detail/tagged_vertices.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -47,79 +48,6 @@ const ElementKind* kind_of(int gmsh_type) {
   return nullptr;
 }
 
-/// A vertex on the way from the rank that read it to the rank whose slab holds its row.
-struct TaggedVertex {
-  std::int64_t tag;
-  std::array<double, 3> x;
-};
-
-/// Row of each vertex tag: rows ascend with tags, whatever holes the tags have.
-class VertexRows {
- public:
-  /// Collective. Sorts vertices by tag over all ranks and fills the tables.
-  VertexRows(mpi::Context& context, const std::string& path, std::vector<TaggedVertex> mine, std::int64_t max_tag,
-             MeshTables& tables)
-      : context_(context), homes_{max_tag + 1, context.size()} {
-    std::vector<Rank> to;
-    for (const TaggedVertex& v : mine) to.push_back(homes_.rank_of(v.tag));
-    held_ = exchange::route(context, exchange::pack_by_rank<TaggedVertex>(to, mine)).items;
-    std::sort(held_.begin(), held_.end(), [](const TaggedVertex& a, const TaggedVertex& b) { return a.tag < b.tag; });
-    agree_after(context, [&] {
-      for (std::size_t i = 1; i < held_.size(); ++i)
-        if (held_[i].tag == held_[i - 1].tag)
-          throw Error(ErrorCode::bad_input, {.subject = path, .cause = fmt::format("has node {} twice", held_[i].tag)});
-    });
-    first_row_ = mpi::exclusive_sum(context, static_cast<std::int64_t>(held_.size()));
-    tables.vertices = {mpi::sum(context, static_cast<std::int64_t>(held_.size())), context.size()};
-    to.clear();
-    std::vector<std::array<double, 3>> points;
-    for (std::size_t i = 0; i < held_.size(); ++i) {
-      to.push_back(tables.vertices.rank_of(first_row_ + static_cast<std::int64_t>(i)));
-      points.push_back(held_[i].x);
-    }
-    // Senders ascend with rows, so the points arrive in order.
-    for (const auto& x : exchange::route(context, exchange::pack_by_rank<std::array<double, 3>>(to, points)).items)
-      tables.coordinates.insert(tables.coordinates.end(), x.begin(), x.end());
-  }
-
-  /// Replace tags by rows, in place. Collective. @throws AgreedError{bad_input} for a tag without a node
-  void translate(const std::string& path, std::vector<GlobalId>& tags) const {
-    std::vector<GlobalId> wanted = tags;
-    std::sort(wanted.begin(), wanted.end());
-    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-    std::vector<Rank> to;
-    agree_after(context_, [&] {
-      for (const GlobalId tag : wanted) {
-        if (value(tag) < 0 || value(tag) >= homes_.n_rows) missing(path, tag);
-        to.push_back(homes_.rank_of(tag));
-      }
-    });
-    auto asked = exchange::route(context_, exchange::pack_by_rank<GlobalId>(to, wanted));
-    agree_after(context_, [&] {
-      for (GlobalId& tag : asked.items) {
-        const auto at = std::lower_bound(held_.begin(), held_.end(), value(tag),
-                                         [](const TaggedVertex& v, std::int64_t t) { return v.tag < t; });
-        if (at == held_.end() || at->tag != value(tag)) missing(path, tag);
-        tag = GlobalId{first_row_ + (at - held_.begin())};
-      }
-    });
-    const std::vector<GlobalId> rows = exchange::route(context_, asked).items;
-    for (GlobalId& tag : tags)
-      tag = rows[static_cast<std::size_t>(std::lower_bound(wanted.begin(), wanted.end(), tag) - wanted.begin())];
-  }
-
- private:
-  [[noreturn]] static void missing(const std::string& path, GlobalId tag) {
-    throw Error(
-        ErrorCode::bad_input,
-        {.subject = path, .cause = fmt::format("an element has node {}, which is not in the file", value(tag))});
-  }
-  mpi::Context& context_;
-  Slabs homes_;
-  std::vector<TaggedVertex> held_;
-  std::int64_t first_row_ = 0;
-};
-
 /// A group of element blocks of the file that become one block of the tables.
 struct KindRows {
   const ElementKind* kind;
@@ -135,6 +63,7 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
   });
   index.share(context);
   const GmshShares shares = index.shares_of(context);
+  if (index.is_old) return read_old_gmsh(context, path, index, shares);
 
   MeshTables tables;
   std::vector<TaggedVertex> vertices;

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import random
 import shutil
+import struct
 import sys
 import tempfile
 from pathlib import Path
@@ -74,7 +75,54 @@ $EndElements
     tool("gmsh-binary", text, binary)
     coarse = folder / "coarse_binary.msh"
     tool("gmsh-binary", WING, coarse)
-    return [box, polygons, text, binary, coarse]
+    old = folder / "old.msh"
+    old.write_text("""$MeshFormat
+2.2 0 8
+$EndMeshFormat
+$Nodes
+5
+1 0 0 0
+2 1 0 0
+3 0 1 0
+4 0 0 1
+5 1 1 1
+$EndNodes
+$Elements
+3
+1 2 4 7 1 1 1 1 2 3
+2 4 4 8 1 1 1 1 2 3 4
+3 4 4 8 1 1 2 2 3 4 5
+$EndElements
+""")
+    return [box, polygons, text, binary, coarse, old, *vtk_seeds(folder)]
+
+
+def vtk_seeds(folder: Path) -> list[Path]:
+    """Two tets, as a text of version 3 and as binary of version 5."""
+    head = "# vtk DataFile Version {}.0\nseed\n{}\nDATASET UNSTRUCTURED_GRID\nPOINTS 5 double\n"
+    points = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0)
+    text = folder / "small.vtk"
+    text.write_text(
+        head.format(3, "ASCII")
+        + " ".join(map(str, points))
+        + "\nCELLS 2 10\n4 0 1 2 3\n4 1 2 3 4\nCELL_TYPES 2\n10 10\nCELL_DATA 2\n"
+        + "SCALARS material int\nLOOKUP_TABLE default\n1 2\nPOINT_DATA 5\nVECTORS v float\n"
+        + " ".join(map(str, points))
+    )
+    binary = folder / "small_binary.vtk"
+    binary.write_bytes(
+        head.format(5, "BINARY").encode()
+        + struct.pack(">15d", *points)
+        + b"\nCELLS 3 8\nOFFSETS vtktypeint64\n"
+        + struct.pack(">3q", 0, 4, 8)
+        + b"\nCONNECTIVITY vtktypeint64\n"
+        + struct.pack(">8q", 0, 1, 2, 3, 1, 2, 3, 4)
+        + b"\nCELL_TYPES 2\n"
+        + struct.pack(">2i", 10, 10)
+        + b"\nCELL_DATA 2\nFIELD data 1\npart 1 2 int\n"
+        + struct.pack(">2i", 0, 1)
+    )
+    return [text, binary]
 
 
 def damage(good: bytes, source: random.Random) -> bytes:

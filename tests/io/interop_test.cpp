@@ -207,7 +207,7 @@ TEST(InteropFiles, MixedSetsOf64BricksOfTets) {
 }
 
 TEST(InteropFiles, OtherFormatsAreRefusedWithARemedy) {
-  for (const char* name : {"airfoil_exterior.msh", "ghosts.msh", "eul3x48x96.t0.nc", "tet_brick.vtk"}) {
+  for (const char* name : {"eul3x48x96.t0.nc"}) {
     const auto path = test::interop(std::string("other/") + name);
     if (!path) GTEST_SKIP() << "the collection of sample files is not there: no " << name;
     try {
@@ -217,9 +217,6 @@ TEST(InteropFiles, OtherFormatsAreRefusedWithARemedy) {
       EXPECT_EQ(error.code(), ErrorCode::bad_input) << error.what();
       EXPECT_EQ(error.subject(), path->string());
       EXPECT_FALSE(error.remedy().empty()) << error.what();
-      if (path->extension() == ".msh") {
-        EXPECT_NE(error.cause().find("is of format 2.2, barrio reads 4.1"), std::string::npos) << error.what();
-      }
     }
   }
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "barrio/base/error.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -37,6 +39,22 @@ void expect_refusal(const std::string& found, const std::string& code, const std
   std::string of_root = found;
   mpi::broadcast(world(), of_root);
   EXPECT_EQ(found, of_root);
+}
+
+void expect_bad(const std::string& name, const std::string& contents, const std::string& cause) {
+  SCOPED_TRACE(name);
+  const std::filesystem::path path = scratch() / name;
+  if (world().rank() == 0) std::ofstream(path, std::ios::binary) << contents;
+  mpi::barrier(world());
+  const std::string found = verdict(path);
+  expect_refusal(found, "3", path.string() + ": ");
+  expect_refusal(found, "3", cause);
+}
+
+std::string with(std::string text, const std::string& old, const std::string& by) {
+  const std::size_t at = text.find(old);
+  EXPECT_NE(at, std::string::npos) << "the test is out of date: no " << old;
+  return at == std::string::npos ? text : text.replace(at, old.size(), by);
 }
 
 }  // namespace barrio::test

@@ -13,7 +13,13 @@ std::string verdict(const std::filesystem::path& path);
 std::string verdict_after(const std::filesystem::path& good, const std::string& name,
                           const std::function<void(const std::filesystem::path&)>& damage);
 
-/// Expect the code, the cause, and the same words on every rank.
+/// Expect a code, a cause, and the same words on every rank. Collective.
 void expect_refusal(const std::string& found, const std::string& code, const std::string& cause);
+
+/// Write a file on rank 0 and expect that reading it is refused as bad input, with its name and a cause. Collective.
+void expect_bad(const std::string& name, const std::string& contents, const std::string& cause);
+
+/// A text with the first of some words replaced, which must be there.
+std::string with(std::string text, const std::string& old, const std::string& by);
 
 }  // namespace barrio::test

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "barrio/base/json.hpp"
@@ -41,9 +42,13 @@ class Quality {
 void add_box(Json& result, const std::vector<Point>& points);
 /// Say how many cells of each type there are.
 void add_entities(Json& result, const std::map<mesh::CellType, std::int64_t>& counts);
-/// Say which sets there are; the file has no parts.
-void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets);
+/// Say which sets there are.
+void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets, std::int64_t n_parts = 0);
+/// The same for sets that cells name by dimension and id.
+/// @param named  each once, with its name @param top  dimension of the cells: its sets are materials, others boundaries
+void add_id_sets(Json& result, const std::map<std::pair<int, int>, std::string>& named, int top, std::int64_t n_parts);
 
+Json inspect_gmsh(const std::string& path, const InspectOptions& options);
 Json inspect_exodus(const std::string& path, const InspectOptions& options);
 Json inspect_cgns(const std::string& path, const InspectOptions& options);
 

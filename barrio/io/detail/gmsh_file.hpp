@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "barrio/mesh/tables.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::io::detail {
@@ -19,7 +20,7 @@ struct GmshSegment {
   std::int64_t first;  ///< row in the block
   std::int64_t count;
   std::int64_t offset;         ///< byte in the file: of the first tag (nodes), of the first element
-  std::int64_t second_offset;  ///< of the first coordinates (nodes)
+  std::int64_t second_offset;  ///< of the first coordinates (nodes); of the heading that counts (elements of 2.2)
 };
 
 /// What one rank reads.
@@ -28,8 +29,8 @@ struct GmshShares {
   std::vector<GmshSegment> elements;
 };
 
-/// Where things stand in a Gmsh 4.1 file. Its size grows with the number of blocks (geometric entities), and while
-/// rank 0 makes it with the number of ranks; not with the mesh.
+/// Where things stand in a Gmsh file of format 4.1 or 2.2. Its size grows with the number of blocks (geometric
+/// entities), and while rank 0 makes it with the number of ranks; not with the mesh.
 struct GmshIndex {
   struct Block {
     int entity_dim = 0;
@@ -38,7 +39,8 @@ struct GmshIndex {
     std::int64_t n = 0;
   };
   bool is_binary = false;
-  std::int64_t max_node_tag = 0;
+  bool is_old = false;  ///< 2.2: elements say their type and groups one by one, so all stand in one block of type 0
+  std::int64_t max_node_tag = 0;  ///< as far as the file says it
   std::vector<Block> nodes;
   std::vector<Block> elements;
   std::map<std::pair<int, int>, std::vector<int>> groups;   ///< (dim, entity) -> physical groups
@@ -55,17 +57,33 @@ struct GmshIndex {
 };
 
 /// Walk over a file once and cut its rows into even shares. Local; memory does not grow with the mesh.
-/// @throws Error{bad_input} for other versions than 4.1, foreign byte order, or a file that ends early; {failed}
+/// @throws Error{bad_input} for other versions than 4.1 and 2.2, foreign byte order, or a file that ends early;
+/// {failed}
 GmshIndex index_gmsh(const std::string& path, int n_ranks);
 
 /// Read the nodes of this rank's share. Local. @throws Error{bad_input} with the byte where the file cannot be
 /// understood
 void read_gmsh_nodes(const std::string& path, const GmshIndex& index, const GmshShares& shares,
                      const std::function<void(std::int64_t tag, const std::array<double, 3>& x)>& visit);
-/// Read the elements of this rank's share. Local. @param visit gets block, row in the block, node tags
+/// Read the elements of this rank's share of a 4.1 file. Local. @param visit gets block, row in the block, node tags
 void read_gmsh_elements(
     const std::string& path, const GmshIndex& index, const GmshShares& shares,
     const std::function<void(std::size_t block, std::int64_t row, std::span<const std::int64_t> nodes)>& visit);
+
+/// An element of a 2.2 file.
+struct OldGmshElement {
+  int type = 0;
+  int group = 0;  ///< physical group; 0: none
+  int part = -1;  ///< -1: none
+  std::span<const std::int64_t> nodes;
+};
+/// Read the elements of this rank's share of a 2.2 file. Local.
+void read_old_gmsh_elements(const std::string& path, const GmshIndex& index, const GmshShares& shares,
+                            const std::function<void(const OldGmshElement&)>& visit);
+
+/// Make tables of a 2.2 file whose index and shares are known. Collective. @throws AgreedError as read_gmsh
+mesh::MeshTables read_old_gmsh(mpi::Context& context, const std::string& path, const GmshIndex& index,
+                               const GmshShares& shares);
 
 /// Nodes of an element of a Gmsh type; 0 for an unknown type.
 int gmsh_nodes_per_element(int type) noexcept;

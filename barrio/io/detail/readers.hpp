@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "barrio/files/h5m.hpp"
 #include "barrio/io/read.hpp"
@@ -18,6 +19,10 @@ mesh::MeshTables read_exodus(mpi::Context& context, const std::string& path,
 /// CGNS on HDF5. Sections of the cells' dimension become material sets, conditions Neumann sets (on vertices of an
 /// unstructured zone: Dirichlet sets) with the name of their family, other sections sets of no kind.
 mesh::MeshTables read_cgns(mpi::Context& context, const std::string& path);
+/// Whether a file that begins so is a legacy VTK file.
+bool is_vtk(std::string_view head);
+mesh::MeshTables read_vtk(mpi::Context& context, const std::string& path);
+mesh::MeshTables read_vtu(mpi::Context& context, const std::string& path);
 
 /// The type that a .h5m file calls by a name; empty for an unknown name.
 std::optional<mesh::CellType> cell_type_of(const std::string& h5m_name);

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "barrio/mesh/tables.hpp"
+
+namespace barrio::io::detail {
+
+/// Sets that cells name by number, each cell for itself: gathered as runs of rows, made the same on every rank at last.
+class IdSets {
+ public:
+  /// Put a cell into a set. Local. @param row  of its dimension; cheap if rows ascend
+  void add(mesh::Dim dim, std::int64_t id, std::int64_t row);
+
+  /// Add the sets to tables, ascending by dimension and id: of the top dimension materials, below it boundaries.
+  /// Collective. @param names  of sets, by dimension and id; the same on every rank
+  /// @return false if there are more than `most` sets or an id does not fit in 32 bits; the tables are as before then
+  /// Cost: O(log P) messages; memory O(runs + sets)
+  bool move_into(mpi::Context& context, mesh::MeshTables& tables,
+                 const std::map<std::pair<int, int>, std::string>& names = {});
+
+  static constexpr std::size_t most = 100'000;
+
+ private:
+  struct Run {
+    mesh::Dim dim;
+    std::int64_t id;
+    std::int64_t first;
+    std::int64_t count;
+  };
+  std::vector<Run> runs_;
+};
+
+}  // namespace barrio::io::detail

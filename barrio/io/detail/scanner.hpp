@@ -1,0 +1,97 @@
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "barrio/base/error.hpp"
+
+namespace barrio::io::detail {
+
+/// Read a mesh file forward, by lines, words, numbers or bytes, with stdio's buffer. Local.
+/// Every function throws Error{bad_input} that names the file, what is wrong and the byte, if the file ends early or is
+/// not what was asked for.
+class Scanner {
+ public:
+  /// @param remedy  what a person shall do about a file that cannot be understood
+  /// @throws Error{failed} if the file cannot be opened
+  Scanner(std::string path, std::string remedy);
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] std::int64_t offset() const;
+  void go_to(std::int64_t offset);
+  /// Bytes from here to the end of the file.
+  [[nodiscard]] std::int64_t bytes_left() const { return n_bytes_ - offset(); }
+
+  /// The next line without its end. @return false at the end of the file
+  bool next_line();
+  [[nodiscard]] const std::string& line() const noexcept { return line_; }
+  void need_line();
+  /// The next line that is not blank. @return false at the end of the file
+  bool next_text_line();
+  /// The next number on the line.
+  template <class Number>
+  Number number() {
+    skip_blanks();
+    Number parsed{};
+    const auto [end, error] = std::from_chars(line_.data() + start_, line_.data() + line_.size(), parsed);
+    if (error != std::errc()) no_number();
+    start_ = static_cast<std::size_t>(end - line_.data());
+    return parsed;
+  }
+  /// The next word on the line; empty at its end.
+  std::string_view field();
+  [[nodiscard]] std::string rest() const { return line_.substr(start_); }
+
+  /// The next word of the file, whatever lines it has.
+  std::string_view word();
+  template <class Number>
+  Number number_word() {
+    std::string_view text = word();
+    if (text.starts_with('+')) text.remove_prefix(1);
+    Number parsed{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+    if (error != std::errc() || end != text.data() + text.size())
+      refuse("a number was expected in '" + std::string(text.substr(0, 60)) + "'");
+    return parsed;
+  }
+  void skip_words(std::int64_t n);
+  /// Pass over blanks and ends of lines. @return the byte behind them
+  std::int64_t skip_blank_bytes();
+
+  template <class T>
+  T binary() {
+    T item;
+    binary(std::span<T>(&item, 1));
+    return item;
+  }
+  template <class T>
+  void binary(std::span<T> items) {
+    if (std::fread(items.data(), sizeof(T), items.size(), file_.get()) != items.size()) refuse("ends early");
+  }
+  void skip(std::int64_t n_bytes);
+
+  /// A number of things as it stands in a file. @return n. @throws Error{bad_input} if nothing can have so many
+  std::int64_t checked_count(std::int64_t n) const;
+  [[noreturn]] void refuse(const std::string& cause) const { refuse(cause, remedy_); }
+  [[noreturn]] void refuse(const std::string& cause, const std::string& remedy) const;
+
+ private:
+  [[noreturn]] void no_number() const;
+  void skip_blanks();
+  static constexpr std::size_t longest_line = 1U << 20U;
+  std::string path_;
+  std::string remedy_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  std::int64_t n_bytes_ = 0;
+  std::string line_;
+  std::string word_;
+  std::size_t start_ = 0;
+  bool is_cut_ = false;  // the file ended before the line did
+};
+
+}  // namespace barrio::io::detail

@@ -1,0 +1,90 @@
+// VTU files as text: the same on any rank count, and what is wrong with them. tests/cli/test_vtk_files.py has the
+// binary forms, as VTK writes them.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "barrio/io/inspect.hpp"
+#include "barrio/io/read.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/io/refusal.hpp"
+#include "tests/io/whole_file.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::io {
+namespace {
+
+using mesh::CellType;
+using test::expect_bad;
+using test::with;
+using test::world;
+
+/// Two tets in one piece, one in another.
+const std::string good = R"(<?xml version="1.0"?>
+<!-- two > one -->
+<VTKFile type="UnstructuredGrid" version="0.1" byte_order="LittleEndian">
+<UnstructuredGrid>
+<Piece NumberOfPoints="5" NumberOfCells="2">
+<Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">0 0 0 1 0 0 0 1 0 0 0 1 1 1 1</DataArray></Points>
+<Cells><DataArray type="Int32" Name="connectivity" format="ascii">0 1 2 3 1 2 3 4</DataArray>
+<DataArray type="Int32" Name="offsets" format="ascii">4 8</DataArray>
+<DataArray type="UInt8" Name="types" format="ascii">10 10</DataArray></Cells>
+<CellData><DataArray type="Int32" Name="part" format="ascii">1 0</DataArray></CellData>
+</Piece>
+<Piece NumberOfPoints="4" NumberOfCells="1">
+<Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">5 0 0 6 0 0 5 1 0 5 0 1</DataArray></Points>
+<Cells><DataArray type="Int32" Name="connectivity" format="ascii">0 1 2 3</DataArray>
+<DataArray type="Int32" Name="offsets" format="ascii">4</DataArray>
+<DataArray type="UInt8" Name="types" format="ascii">10</DataArray></Cells>
+<CellData><DataArray type="Int32" Name="part" format="ascii">2</DataArray></CellData>
+</Piece>
+</UnstructuredGrid>
+</VTKFile>
+)";
+
+TEST(Vtu, PiecesFollowEachOther) {
+  const auto path = test::scratch() / "good.vtu";
+  if (world().rank() == 0) std::ofstream(path) << good;
+  mpi::barrier(world());
+  const mesh::MeshTables tables = read_tables(world(), path.string());
+  const test::WholeFile found(world(), tables);
+  EXPECT_EQ(found.coordinates,
+            (std::vector<double>{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 5, 0, 0, 6, 0, 0, 5, 1, 0, 5, 0, 1}));
+  using Cell = test::WholeFile::Cell;
+  EXPECT_EQ(
+      found.cells,
+      (std::vector<Cell>{{CellType::tet, {0, 1, 2, 3}}, {CellType::tet, {1, 2, 3, 4}}, {CellType::tet, {5, 6, 7, 8}}}));
+  EXPECT_EQ(found.parts, (std::vector<std::int32_t>{1, 0, 2}));
+  if (world().rank() != 0) return;
+  const Json shown = inspect(path.string());
+  EXPECT_EQ(shown["entities"]["tets"], 3);
+  EXPECT_EQ(shown["sets"]["parts"], 3);
+}
+
+TEST(BadVtu, MarkupIsWrong) {
+  expect_bad("cut.vtu", good.substr(0, good.find("<Cells>") + 4), "has markup that ends early");
+  expect_bad("open.vtu", good.substr(0, good.find("</UnstructuredGrid>")), "has markup that cannot be understood");
+  expect_bad("poly.vtu", with(good, "\"UnstructuredGrid\"", "\"PolyData\""), "is an XML file of type 'PolyData'");
+  expect_bad("p.vtu", with(good, "\"UnstructuredGrid\"", "\"PUnstructuredGrid\""),
+             "only names the files of its pieces");
+  expect_bad("lzma.vtu", with(good, " version=\"0.1\"", " compressor=\"vtkLZMADataCompressor\""),
+             "is compressed by vtkLZMADataCompressor, barrio knows vtkZLibDataCompressor");
+  expect_bad("form.vtu", with(good, "format=\"ascii\"", "format=\"morse\""), "of the unknown format 'morse'");
+  expect_bad("appended.vtu", with(good, "format=\"ascii\"", "format=\"appended\" offset=\"0\""),
+             "has no appended data");
+  expect_bad("name.vtu", with(good, "Name=\"types\"", "Name=\"kinds\""), "has a piece without 'types' of its cells");
+  expect_bad("count.vtu", with(good, "NumberOfPoints=\"5\"", "NumberOfPoints=\"-5\""), "which makes no sense");
+  expect_bad("other.vtu", with(good, "\"part\" format=\"ascii\">2", "\"p\" format=\"ascii\">2"),
+             "has pieces with other data than the first one");
+}
+
+TEST(BadVtu, ValuesAreWrong) {
+  expect_bad("more.vtu", with(good, "NumberOfPoints=\"5\"", "NumberOfPoints=\"5000000000\""), "ends early");
+  expect_bad("short.vtu", with(good, "NumberOfPoints=\"5\"", "NumberOfPoints=\"6\""), "ends early");
+  expect_bad("node.vtu", with(good, "1 2 3 4<", "1 2 3 5<"), "has a cell with point 5 in a piece of 5 points");
+  expect_bad("ends.vtu", with(good, ">4 8<", ">-4 8<"), "has offsets of cells that do not ascend");
+  expect_bad("letters.vtu", with(good, ">0 0 0 1", ">0 x 0 1"), "a number was expected in 'x'");
+}
+
+}  // namespace
+}  // namespace barrio::io
