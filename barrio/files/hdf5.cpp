@@ -91,7 +91,7 @@ Handle open_to_read(const std::string& path) {
   return open_serial(path);
 }
 
-Handle open_to_read(mpi::Context& context, const std::string& path) {
+SharedFile open_to_read(mpi::Context& context, const std::string& path) {
   agree_after(context, [&] {
     if (context.is_root()) static_cast<void>(open_to_read(path));
   });
@@ -103,24 +103,24 @@ Handle open_to_read(mpi::Context& context, const std::string& path) {
     file = checked(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), &H5Fclose, path, "opening on all ranks");
   });
   agree(context, status);
-  return file;
+  return {std::move(file), context};
 }
 
-bool has(hid_t where, const std::string& path) {
+bool has(Place where, const std::string& path) {
   const Quiet quiet;
   // HDF5 wants every step of the path to exist before it answers for the last one.
   for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
     const std::string step = path.substr(0, at);
-    if (step != "/" && !step.empty() && H5Lexists(where, step.c_str(), H5P_DEFAULT) <= 0) return false;
+    if (step != "/" && !step.empty() && H5Lexists(where.id, step.c_str(), H5P_DEFAULT) <= 0) return false;
     if (at == std::string::npos) return true;
   }
 }
 
-std::vector<std::string> names_in(hid_t where, const std::string& path) {
+std::vector<std::string> names_in(Place where, const std::string& path) {
   std::vector<std::string> names;
   if (!has(where, path)) return names;
   const Quiet quiet;
-  const Handle group = checked(H5Gopen2(where, path.c_str(), H5P_DEFAULT), &H5Gclose, path, "opening the group");
+  const Handle group = checked(H5Gopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Gclose, path, "opening the group");
   H5Literate(
       group.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr,
       [](hid_t, const char* name, const H5L_info_t*, void* data) -> herr_t {
@@ -132,10 +132,10 @@ std::vector<std::string> names_in(hid_t where, const std::string& path) {
   return names;
 }
 
-std::vector<std::int64_t> extents(hid_t where, const std::string& path) {
+std::vector<std::int64_t> extents(Place where, const std::string& path) {
   if (!has(where, path)) return {};
   const Quiet quiet;
-  const Handle dataset(H5Dopen2(where, path.c_str(), H5P_DEFAULT), &H5Dclose);
+  const Handle dataset(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose);
   if (!dataset) return {};
   const Handle space(H5Dget_space(dataset.get()), &H5Sclose);
   std::array<hsize_t, H5S_MAX_RANK> sizes{};
@@ -193,9 +193,9 @@ Rows detail::checked_rows(Rows rows, std::span<const std::int64_t> shape, const 
   return rows;
 }
 
-void check_size(hid_t where, const std::string& path) {
+void check_size(Place where, const std::string& path) {
   const Quiet quiet;
-  const Handle dataset = checked(H5Dopen2(where, path.c_str(), H5P_DEFAULT), &H5Dclose, path, "opening");
+  const Handle dataset = checked(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose, path, "opening");
   const Handle type = checked(H5Dget_type(dataset.get()), &H5Tclose, path, "asking for the type");
   const Handle space = checked(H5Dget_space(dataset.get()), &H5Sclose, path, "asking for the extents");
   check_size_of(dataset.get(), type.get(), space.get(), path);
@@ -237,13 +237,38 @@ NumberType number_type(hid_t type) {
   return found;
 }
 
+/// Why HDF5 did not read collectively, in its own words for the commonest reasons.
+std::string why_alone(hid_t transfer) {
+  std::uint32_t here = 0;
+  std::uint32_t anywhere = 0;
+  H5Pget_mpio_no_collective_cause(transfer, &here, &anywhere);
+  if ((anywhere & H5D_MPIO_DATATYPE_CONVERSION) != 0) return "its type is converted";
+  if ((anywhere & H5D_MPIO_NOT_CONTIGUOUS_OR_CHUNKED_DATASET) != 0) return "it is neither contiguous nor chunked";
+  return fmt::format("cause {:#x} of H5D_mpio_no_collective_cause_t", anywhere);
+}
+
+/// Count a read that was to be collective by what HDF5 says it was.
+void count_read(mpi::Context& context, hid_t transfer, const std::string& path, std::size_t n_bytes) {
+  auto mode = H5D_MPIO_NO_COLLECTIVE;
+  H5Pget_mpio_actual_io_mode(transfer, &mode);
+  mpi::Counters& counters = context.counters();
+  if (mode == H5D_MPIO_CONTIGUOUS_COLLECTIVE || mode == H5D_MPIO_CHUNK_COLLECTIVE) {
+    counters.collective_reads += 1;
+    counters.collective_bytes_read += n_bytes;
+    return;
+  }
+  counters.independent_reads += 1;
+  counters.independent_bytes_read += n_bytes;
+  context.log().info(fmt::format("{} is read by each rank alone: {}", path, why_alone(transfer)));
+}
+
 template <class Word>
-RawValues<Word> read_raw(hid_t where, const std::string& path, Rows rows) {
+RawValues<Word> read_raw(Place where, const std::string& path, Rows rows) {
   const Quiet quiet;
   if (!has(where, path)) {
     throw Error(ErrorCode::bad_input, {.subject = path, .cause = "is missing in the file"});
   }
-  const Handle dataset = checked(H5Dopen2(where, path.c_str(), H5P_DEFAULT), &H5Dclose, path, "opening");
+  const Handle dataset = checked(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose, path, "opening");
   const Handle type = checked(H5Dget_type(dataset.get()), &H5Tclose, path, "asking for the type");
   const Handle space = checked(H5Dget_space(dataset.get()), &H5Sclose, path, "asking for the extents");
   std::array<hsize_t, H5S_MAX_RANK> sizes{};
@@ -281,10 +306,11 @@ RawValues<Word> read_raw(hid_t where, const std::string& path, Rows rows) {
   raw.words.resize((raw.n_bytes + 7) / 8);
   std::byte nothing{};  // HDF5 wants an address even for no rows
   const Handle transfer = checked(H5Pcreate(H5P_DATASET_XFER), &H5Pclose, path, "reading");
-  detail::use_all_ranks(dataset.get(), transfer.get());
+  if (where.context != nullptr) H5Pset_dxpl_mpio(transfer.get(), H5FD_MPIO_COLLECTIVE);
   check(H5Dread(dataset.get(), type.get(), memory.get(), space.get(), transfer.get(),
                 raw.words.empty() ? static_cast<void*>(&nothing) : raw.words.data()),
         path, "reading");
+  if (where.context != nullptr && n_rows > 0) count_read(*where.context, transfer.get(), path, raw.n_bytes);
 
   const NumberType number = number_type(type.get());
   raw.kind = number.kind;
@@ -307,7 +333,7 @@ namespace {
 
 /// Read integers of any width and byte order. @tparam Word  std::int64_t, or an enumeration of that size
 template <class Word>
-std::vector<Word> read_words(hid_t where, const std::string& path, Rows rows) {
+std::vector<Word> read_words(Place where, const std::string& path, Rows rows) {
   RawValues<Word> raw = read_raw<Word>(where, path, rows);
   if (raw.kind != H5T_INTEGER) wrong_kind(path, "integers");
   if (raw.value_bytes == 8 && !raw.swaps) return std::move(raw.words);
@@ -332,17 +358,17 @@ std::vector<Word> read_words(hid_t where, const std::string& path, Rows rows) {
 
 }  // namespace
 
-std::vector<std::int64_t> read_integers(hid_t where, const std::string& path, Rows rows) {
+std::vector<std::int64_t> read_integers(Place where, const std::string& path, Rows rows) {
   return read_words<std::int64_t>(where, path, rows);
 }
 
-std::vector<GlobalId> read_ids(hid_t where, const std::string& path, std::int64_t first, Rows rows) {
+std::vector<GlobalId> read_ids(Place where, const std::string& path, std::int64_t first, Rows rows) {
   std::vector<GlobalId> ids = read_words<GlobalId>(where, path, rows);
   for (GlobalId& id : ids) id = GlobalId{value(id) - first};
   return ids;
 }
 
-std::vector<double> read_reals(hid_t where, const std::string& path, Rows rows) {
+std::vector<double> read_reals(Place where, const std::string& path, Rows rows) {
   RawValues<double> raw = read_raw<double>(where, path, rows);
   if (raw.kind != H5T_FLOAT) wrong_kind(path, "floating-point numbers");
   if (raw.value_bytes == 8 && !raw.swaps) return std::move(raw.words);
@@ -381,10 +407,10 @@ void swap_numbers(std::span<std::byte> bytes, std::size_t number_bytes) {
 
 }  // namespace
 
-NativeValues read_native(hid_t where, const std::string& path, Rows rows) {
+NativeValues read_native(Place where, const std::string& path, Rows rows) {
   const RawValues raw = read_raw<std::int64_t>(where, path, rows);
   const Quiet quiet;
-  const Handle dataset(H5Dopen2(where, path.c_str(), H5P_DEFAULT), &H5Dclose);
+  const Handle dataset(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose);
   const Handle type(H5Dget_type(dataset.get()), &H5Tclose);
   NativeValues values = native_values(type.get());
   values.bytes.assign(raw.bytes(), raw.bytes() + raw.n_bytes);
@@ -392,10 +418,10 @@ NativeValues read_native(hid_t where, const std::string& path, Rows rows) {
   return values;
 }
 
-NativeValues read_native_attribute(hid_t where, const std::string& path, const std::string& name) {
+NativeValues read_native_attribute(Place where, const std::string& path, const std::string& name) {
   const Quiet quiet;
-  if (!has(where, path) || H5Aexists_by_name(where, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
-  const Handle attribute(H5Aopen_by_name(where, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
+  if (!has(where, path) || H5Aexists_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
+  const Handle attribute(H5Aopen_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
   if (!attribute) return {};
   const Handle type(H5Aget_type(attribute.get()), &H5Tclose);
   const Handle space(H5Aget_space(attribute.get()), &H5Sclose);
@@ -412,16 +438,16 @@ NativeValues read_native_attribute(hid_t where, const std::string& path, const s
   return values;
 }
 
-NativeValues shape_of_type(hid_t where, const std::string& path) {
+NativeValues shape_of_type(Place where, const std::string& path) {
   const Quiet quiet;
-  const Handle type(H5Topen2(where, path.c_str(), H5P_DEFAULT), &H5Tclose);
+  const Handle type(H5Topen2(where.id, path.c_str(), H5P_DEFAULT), &H5Tclose);
   if (!type) throw Error(ErrorCode::bad_input, {.subject = path, .cause = "is missing in the file, or is no type"});
   NativeValues values = native_values(type.get());
   if (H5Tget_class(type.get()) == H5T_BITFIELD) values.n_numbers = H5Tget_precision(type.get());
   return values;
 }
 
-std::vector<std::string> read_texts(hid_t where, const std::string& path, Rows rows) {
+std::vector<std::string> read_texts(Place where, const std::string& path, Rows rows) {
   const RawValues raw = read_raw<std::int64_t>(where, path, rows);
   std::vector<std::string> texts;
   const std::size_t length = raw.value_bytes * raw.n_per_value;
@@ -432,12 +458,12 @@ std::vector<std::string> read_texts(hid_t where, const std::string& path, Rows r
   return texts;
 }
 
-std::vector<std::string> read_strings(hid_t where, const std::string& path) {
+std::vector<std::string> read_strings(Place where, const std::string& path) {
   const Quiet quiet;
   const std::vector<std::int64_t> sizes = extents(where, path);
   if (sizes.size() != 1 || sizes[0] == 0) return {};
   check_size(where, path);
-  const Handle dataset(H5Dopen2(where, path.c_str(), H5P_DEFAULT), &H5Dclose);
+  const Handle dataset(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose);
   const Handle type(H5Dget_type(dataset.get()), &H5Tclose);
   if (H5Tis_variable_str(type.get()) <= 0) return read_texts(where, path);
   std::vector<char*> raw(static_cast<std::size_t>(sizes[0]), nullptr);
@@ -449,10 +475,10 @@ std::vector<std::string> read_strings(hid_t where, const std::string& path) {
   return texts;
 }
 
-std::vector<std::int64_t> read_attribute(hid_t where, const std::string& path, const std::string& name) {
+std::vector<std::int64_t> read_attribute(Place where, const std::string& path, const std::string& name) {
   const Quiet quiet;
-  if (!has(where, path) || H5Aexists_by_name(where, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
-  const Handle attribute(H5Aopen_by_name(where, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
+  if (!has(where, path) || H5Aexists_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
+  const Handle attribute(H5Aopen_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
   if (!attribute) return {};
   const Handle type(H5Aget_type(attribute.get()), &H5Tclose);
   const Handle space(H5Aget_space(attribute.get()), &H5Sclose);

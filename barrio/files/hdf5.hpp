@@ -46,22 +46,41 @@ void check(herr_t status, const std::string& subject, std::string_view doing);
 /// @throws Error{failed} if it does not exist or may not be read; {bad_input} if it is no HDF5 file or is truncated
 Handle open_to_read(const std::string& path);
 
+/// Where to read: a file or group that is open on this process alone, or on all ranks of a context.
+struct Place {
+  hid_t id;
+  mpi::Context* context = nullptr;         ///< null: open on this process alone; else reads are counted in its counters
+  Place(hid_t local_id) : id(local_id) {}  // NOLINT(google-explicit-constructor): the usual case
+  Place(hid_t shared_id, mpi::Context& all_ranks) : id(shared_id), context(&all_ranks) {}
+};
+
+/// A file that is open on all ranks together.
+class SharedFile {
+ public:
+  SharedFile(Handle file, mpi::Context& context) : file_(std::move(file)), context_(&context) {}
+  [[nodiscard]] Place get() const noexcept { return {file_.get(), *context_}; }
+
+ private:
+  Handle file_;
+  mpi::Context* context_;
+};
+
 /// Open a file to read it on all ranks together. Collective; rank 0 looks first, so a faulty file fails without
 /// parallel I/O.
 /// @throws AgreedError as open_to_read
-Handle open_to_read(mpi::Context& context, const std::string& path);
+SharedFile open_to_read(mpi::Context& context, const std::string& path);
 
 /// Whether a link exists along a path below `where`. Local.
-bool has(hid_t where, const std::string& path);
+bool has(Place where, const std::string& path);
 /// Names of the links in a group, ascending. Local.
-std::vector<std::string> names_in(hid_t where, const std::string& path);
+std::vector<std::string> names_in(Place where, const std::string& path);
 /// Extents of a dataset; empty if there is no such dataset. Local.
-std::vector<std::int64_t> extents(hid_t where, const std::string& path);
+std::vector<std::int64_t> extents(Place where, const std::string& path);
 
 /// Check that a dataset announces no more values than its storage can hold, so that a damaged size is not believed.
 /// Local.
 /// @throws Error{bad_input} naming the dataset
-void check_size(hid_t where, const std::string& path);
+void check_size(Place where, const std::string& path);
 
 /// Rows of a dataset that this rank reads; the dimensions after them are read whole.
 struct Rows {
@@ -75,13 +94,13 @@ inline constexpr Rows all_rows{0, -1};
 
 /// Read integers of any width, sign and byte order. Collective if the file is open on all ranks, local otherwise.
 /// The bytes are read as they are in the file and converted here, since a conversion inside parallel HDF5 would make
-/// every rank read alone.
+/// every rank read alone. Whether one did so all the same stands in the counters of the context, and in the log.
 /// @throws Error{bad_input} if the dataset is absent or holds no integers
-std::vector<std::int64_t> read_integers(hid_t where, const std::string& path, Rows rows = all_rows);
+std::vector<std::int64_t> read_integers(Place where, const std::string& path, Rows rows = all_rows);
 /// The same, less `first`: the ids of a file as 0-based rows.
-std::vector<GlobalId> read_ids(hid_t where, const std::string& path, std::int64_t first, Rows rows = all_rows);
+std::vector<GlobalId> read_ids(Place where, const std::string& path, std::int64_t first, Rows rows = all_rows);
 /// Read floating-point numbers of any width and byte order. As read_integers.
-std::vector<double> read_reals(hid_t where, const std::string& path, Rows rows = all_rows);
+std::vector<double> read_reals(Place where, const std::string& path, Rows rows = all_rows);
 /// Values of any fixed-length type, numbers in native byte order.
 struct NativeValues {
   enum class Kind { integer, real, other };
@@ -92,16 +111,16 @@ struct NativeValues {
   std::vector<std::byte> bytes;
 };
 /// Read values as they are. As read_integers.
-NativeValues read_native(hid_t where, const std::string& path, Rows rows = all_rows);
+NativeValues read_native(Place where, const std::string& path, Rows rows = all_rows);
 /// Read an attribute as it is. Local. @return no bytes if there is none, or it is too large to be one
-NativeValues read_native_attribute(hid_t where, const std::string& path, const std::string& name);
+NativeValues read_native_attribute(Place where, const std::string& path, const std::string& name);
 /// What values of a committed type look like; no bytes. Local.
-NativeValues shape_of_type(hid_t where, const std::string& path);
+NativeValues shape_of_type(Place where, const std::string& path);
 /// Read fixed-length opaque or text values as bytes. @return one string per value, trailing NULs cut
-std::vector<std::string> read_texts(hid_t where, const std::string& path, Rows rows = all_rows);
+std::vector<std::string> read_texts(Place where, const std::string& path, Rows rows = all_rows);
 /// Read variable-length strings. Local: serial files only.
-std::vector<std::string> read_strings(hid_t where, const std::string& path);
+std::vector<std::string> read_strings(Place where, const std::string& path);
 /// Read a scalar or short integer attribute; empty if it is absent or of another kind.
-std::vector<std::int64_t> read_attribute(hid_t where, const std::string& path, const std::string& name);
+std::vector<std::int64_t> read_attribute(Place where, const std::string& path, const std::string& name);
 
 }  // namespace barrio::files

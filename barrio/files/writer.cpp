@@ -21,12 +21,6 @@ namespace barrio::files {
 
 using detail::Quiet;
 
-void detail::use_all_ranks(hid_t dataset, hid_t transfer) {
-  const Handle file(H5Iget_file_id(dataset), &H5Fclose);
-  const Handle access(H5Fget_access_plist(file.get()), &H5Pclose);
-  if (H5Pget_driver(access.get()) == H5FD_MPIO) H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
-}
-
 namespace {
 
 Error cannot_write(const std::string& path, const std::string& reason) {
@@ -166,7 +160,7 @@ bool write_slab(hid_t dataset, hid_t memory_type, std::int64_t row_size, std::in
     return false;
   }
   const Handle transfer(H5Pcreate(H5P_DATASET_XFER), &H5Pclose);
-  detail::use_all_ranks(dataset, transfer.get());
+  H5Pset_dxpl_mpio(transfer.get(), H5FD_MPIO_COLLECTIVE);
   return H5Dwrite(dataset, memory_type, memory.get(), space.get(), transfer.get(), values) >= 0;
 }
 

@@ -100,7 +100,7 @@ void share(mpi::Context& context, Plan& plan) {
 }
 
 /// @param fault  gets a fault of this rank's rows; reading goes on, since other ranks read along
-CellBlock read_block(mpi::Context& context, hid_t file, const files::H5mGroup& group, std::int64_t first_vertex,
+CellBlock read_block(mpi::Context& context, files::Place file, const files::H5mGroup& group, std::int64_t first_vertex,
                      Status& fault) {
   const std::string where = "/tstt/elements/" + group.name;
   CellBlock block;
@@ -154,7 +154,7 @@ struct Contents {
   std::vector<std::pair<std::int64_t, SetRows>> runs;  // set -> rows; SetRows::set is not used yet
   std::vector<Link> links;                             // sets in sets
 
-  void read(mpi::Context& context, hid_t file, const Plan& plan, const IdSpace& ids) {
+  void read(mpi::Context& context, files::Place file, const Plan& plan, const IdSpace& ids) {
     const Slabs slabs{plan.catalog.n_contents, context.size()};
     const std::int64_t first = slabs.first(context.rank());
     const auto count = static_cast<std::int64_t>(slabs.size(context.rank()));
@@ -361,7 +361,7 @@ MeshTables read_h5m(mpi::Context& context, const std::string& path, const TableO
   share(context, plan);
   share(context, tags);
 
-  const files::Handle file = files::open_to_read(context, path);
+  const files::SharedFile file = files::open_to_read(context, path);
   MeshTables tables;
   tables.vertices = {plan.catalog.n_vertices, context.size()};
   const files::Rows rows{tables.vertices.first(context.rank()),

@@ -62,7 +62,7 @@ std::vector<std::byte> codes_of(const NativeValues& raw, const IdSpace& ids,
 }
 
 /// Values of some rows of a dataset as the tag holds them.
-std::vector<std::byte> values_of(hid_t file, const std::string& path, files::Rows rows, const TagInfo& info,
+std::vector<std::byte> values_of(files::Place file, const std::string& path, files::Rows rows, const TagInfo& info,
                                  const IdSpace& ids, const std::vector<std::int32_t>& place_of_set) {
   NativeValues raw = files::read_native(file, path, rows);
   return info.type == TagType::entity ? codes_of(raw, ids, place_of_set) : std::move(raw.bytes);
@@ -179,7 +179,7 @@ void share(mpi::Context& context, mesh::TagOnSets& on_sets) {
 }
 
 /// The list of entities and values of a tag, each rank a slab of it.
-void read_sparse(mpi::Context& context, hid_t file, const TagPlan& plan, const IdSpace& ids,
+void read_sparse(mpi::Context& context, files::Place file, const TagPlan& plan, const IdSpace& ids,
                  const std::vector<std::int32_t>& place_of_set, MeshTables& tables, TagTable& tag, Status& fault) {
   const std::string where = "/tstt/tags/" + plan.path;
   const Slabs slabs{plan.n_sparse, context.size()};
@@ -246,7 +246,7 @@ void read_sparse(mpi::Context& context, hid_t file, const TagPlan& plan, const I
   share(context, tag.on_sets);
 }
 
-void read_dense(mpi::Context& context, hid_t file, const files::H5mCatalog& catalog, const TagPlan& plan,
+void read_dense(mpi::Context& context, files::Place file, const files::H5mCatalog& catalog, const TagPlan& plan,
                 const IdSpace& ids, const std::vector<std::int32_t>& place_of_set, const MeshTables& tables,
                 TagTable& tag) {
   const auto is_on = [&](const std::string& table) {
@@ -400,8 +400,9 @@ void share(mpi::Context& context, std::vector<TagPlan>& plans) {
   }
 }
 
-void read_tags(mpi::Context& context, hid_t file, const files::H5mCatalog& catalog, const std::vector<TagPlan>& plans,
-               const IdSpace& ids, const std::vector<std::int32_t>& place_of_set, MeshTables& tables) {
+void read_tags(mpi::Context& context, files::Place file, const files::H5mCatalog& catalog,
+               const std::vector<TagPlan>& plans, const IdSpace& ids, const std::vector<std::int32_t>& place_of_set,
+               MeshTables& tables) {
   for (const TagPlan& plan : plans) {
     TagTable tag{.info = plan.info};
     Status fault;

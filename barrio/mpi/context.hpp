@@ -14,13 +14,17 @@
 
 namespace barrio::mpi {
 
-/// What this rank has sent and received through barrio's own calls.
+/// What this rank has sent, received, and read of files that all ranks have open, through barrio's own calls.
 struct Counters {
   std::uint64_t messages_sent = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t messages_received = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t collectives = 0;
+  std::uint64_t collective_reads = 0;  ///< of a dataset, that all ranks made as one
+  std::uint64_t collective_bytes_read = 0;
+  std::uint64_t independent_reads = 0;  ///< that HDF5 let each rank make alone, wholly or in part
+  std::uint64_t independent_bytes_read = 0;
 };
 
 /// A run of message tags that one distributed object has for itself.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 #include <limits>
 
@@ -18,17 +19,18 @@ namespace fs = std::filesystem;
 
 constexpr hsize_t n_rows = 23;
 
-/// Write one dataset by plain HDF5; HDF5 converts to the type of the file.
+/// Write one dataset by plain HDF5; HDF5 converts to the type of the file, and deflates chunks.
 void put(hid_t file, const char* name, hid_t type, hid_t memory_type, std::vector<hsize_t> sizes, const void* values,
-         bool is_deflated = false) {
+         H5D_layout_t kind = H5D_CONTIGUOUS) {
   const hid_t space = H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr);
   const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
-  if (is_deflated) {
+  if (kind == H5D_CHUNKED) {
     std::vector<hsize_t> chunk = sizes;
     chunk[0] = 5;
     H5Pset_chunk(layout, static_cast<int>(chunk.size()), chunk.data());
     H5Pset_deflate(layout, 6);
   }
+  if (kind == H5D_COMPACT) H5Pset_layout(layout, kind);
   const hid_t data = H5Dcreate2(file, name, type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
   ASSERT_GE(data, 0) << name;
   ASSERT_GE(H5Dwrite(data, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0) << name;
@@ -91,7 +93,8 @@ class HdfFile : public testing::Test {
     put(file, "f64be", H5T_IEEE_F64BE, H5T_NATIVE_DOUBLE, {n_rows, 3}, reals.data());
     put(file, "f32le", H5T_IEEE_F32LE, H5T_NATIVE_DOUBLE, {n_rows, 3}, reals.data());
     put(file, "f32be", H5T_IEEE_F32BE, H5T_NATIVE_DOUBLE, {n_rows, 3}, reals.data());
-    put(file, "deflated", H5T_IEEE_F64BE, H5T_NATIVE_DOUBLE, {n_rows, 3}, reals.data(), true);
+    put(file, "deflated", H5T_IEEE_F64BE, H5T_NATIVE_DOUBLE, {n_rows, 3}, reals.data(), H5D_CHUNKED);
+    put(file, "compact", H5T_STD_I64LE, H5T_NATIVE_INT64, {n_rows}, values_of({"", 0, 0, 9}).data(), H5D_COMPACT);
     const hsize_t three = 3;
     const hid_t array = H5Tarray_create2(H5T_STD_I32BE, 1, &three);
     const hid_t memory = H5Tarray_create2(H5T_NATIVE_INT32, 1, &three);
@@ -129,7 +132,7 @@ Values slab_of(const Values& all, Rows rows, std::size_t width = 1) {
 }
 
 TEST_F(HdfFile, IntegersOfEveryWidthSignAndOrder) {
-  const Handle file = open_to_read(world(), path_);
+  const SharedFile file = open_to_read(world(), path_);
   const Slabs slabs{n_rows, world().size()};
   const Rows rows{slabs.first(world().rank()), static_cast<std::int64_t>(slabs.size(world().rank()))};
   for (const IntegerType& type : integer_types()) {
@@ -139,7 +142,7 @@ TEST_F(HdfFile, IntegersOfEveryWidthSignAndOrder) {
 }
 
 TEST_F(HdfFile, SlabsMayBeEmptyOrOverlap) {
-  const Handle file = open_to_read(world(), path_);
+  const SharedFile file = open_to_read(world(), path_);
   const auto all = values_of({"", 0, INT32_MIN, INT32_MAX});
   const bool is_last = world().rank() == world().size() - 1;
   const Rows rows = is_last ? Rows{n_rows, 0} : Rows{2, 20};
@@ -147,7 +150,7 @@ TEST_F(HdfFile, SlabsMayBeEmptyOrOverlap) {
 }
 
 TEST_F(HdfFile, RealsOfEveryWidthAndOrder) {
-  const Handle file = open_to_read(world(), path_);
+  const SharedFile file = open_to_read(world(), path_);
   const Slabs slabs{n_rows, world().size()};
   const Rows rows{slabs.first(world().rank()), static_cast<std::int64_t>(slabs.size(world().rank()))};
   std::vector<double> all;
@@ -172,7 +175,27 @@ TEST_F(HdfFile, ArraysTextsAndAttributes) {
   EXPECT_TRUE(has(file.get(), "deep"));
   EXPECT_FALSE(has(file.get(), "deep/er"));
   EXPECT_FALSE(has(file.get(), "no/such/path"));
-  EXPECT_EQ(names_in(file.get(), "/").size(), 25U);
+  EXPECT_EQ(names_in(file.get(), "/").size(), 26U);
+}
+
+TEST_F(HdfFile, CountsWhetherRanksReadTogether) {
+  const SharedFile file = open_to_read(world(), path_);
+  const Rows none_but_last{n_rows - 1, world().rank() == world().size() - 1 ? 1 : 0};
+  const auto count = [&](Place where, const char* name) {
+    const mpi::Counters before = world().counters();
+    read_integers(where, name, none_but_last);
+    const mpi::Counters& after = world().counters();
+    return std::array{after.collective_reads - before.collective_reads,
+                      after.collective_bytes_read - before.collective_bytes_read,
+                      after.independent_reads - before.independent_reads,
+                      after.independent_bytes_read - before.independent_bytes_read};
+  };
+  const auto n = static_cast<std::uint64_t>(none_but_last.count);
+  using Counts = std::array<std::uint64_t, 4>;
+  EXPECT_EQ(count(file.get(), "i32be"), (Counts{1, 4 * n, 0, 0}));
+  EXPECT_EQ(count(file.get(), "compact"), (Counts{0, 0, 1, 8 * n})) << "HDF5 has no collective read of headers";
+  const Handle local = open_to_read(path_);
+  EXPECT_EQ(count(local.get(), "i32be"), (Counts{0, 0, 0, 0}));
 }
 
 template <class Call>
@@ -186,7 +209,7 @@ std::string fault_of(Call&& call) {
 }
 
 TEST_F(HdfFile, WhatIsNotThereIsSaidByName) {
-  const Handle file = open_to_read(world(), path_);
+  const SharedFile file = open_to_read(world(), path_);
   EXPECT_EQ(fault_of([&] { read_integers(file.get(), "tstt/nothing"); }), "3: tstt/nothing: is missing in the file");
   EXPECT_EQ(fault_of([&] { read_integers(file.get(), "f64le"); }), "3: f64le: does not hold integers");
   EXPECT_EQ(fault_of([&] { read_reals(file.get(), "i8le"); }), "3: i8le: does not hold floating-point numbers");
@@ -215,7 +238,7 @@ TEST_F(HdfFile, AnnouncedSizesAreNotBelieved) {
     H5Fclose(file);
   }
   mpi::barrier(world());
-  const Handle file = open_to_read(world(), absurd);
+  const SharedFile file = open_to_read(world(), absurd);
   for (const std::string name : {"whole", "chunks"}) {
     const std::string expected =
         "3: " + name + ": announces 576460752303423488 rows, but the file holds only 0 bytes of it";

@@ -25,7 +25,4 @@ class Quiet {
 /// The innermost message on HDF5's error stack.
 std::string hdf5_says();
 
-/// Ask for collective transfer if the file of a dataset is open on several ranks.
-void use_all_ranks(hid_t dataset, hid_t transfer);
-
 }  // namespace barrio::files::detail

@@ -24,8 +24,9 @@ void share(mpi::Context& context, std::vector<TagPlan>& plans);
 
 /// Read the values of tags into `tables.tags`. Collective.
 /// @param[in] place_of_set  place in `tables.sets` of each set of the file, -1 if it is none
-void read_tags(mpi::Context& context, hid_t file, const files::H5mCatalog& catalog, const std::vector<TagPlan>& plans,
-               const IdSpace& ids, const std::vector<std::int32_t>& place_of_set, mesh::MeshTables& tables);
+void read_tags(mpi::Context& context, files::Place file, const files::H5mCatalog& catalog,
+               const std::vector<TagPlan>& plans, const IdSpace& ids, const std::vector<std::int32_t>& place_of_set,
+               mesh::MeshTables& tables);
 
 /// Ids of a file that barrio writes: vertices, then blocks, then parts, then sets, from 1, without holes.
 struct WrittenIds {
