@@ -1,14 +1,11 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "barrio/base/error.hpp"
-#include "barrio/base/text.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/io/detail/h5m_tags.hpp"
+#include "barrio/io/detail/h5m_plan.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -16,7 +13,7 @@
 namespace barrio::io::detail {
 namespace {
 
-using files::H5mCatalog;
+using Plan = H5mPlan;
 using mesh::CellBlock;
 using mesh::CellType;
 using mesh::Dim;
@@ -24,80 +21,14 @@ using mesh::MeshTables;
 using mesh::SetKind;
 using mesh::SetRows;
 
-/// What rank 0 finds out before all ranks read: the tables, and which sets mean what. Small, but for O(sets).
-struct Plan {
-  H5mCatalog catalog;
-  files::H5mSetList list;
-  std::vector<files::H5mSetValue> partition;                           // set -> part value
-  std::array<std::vector<files::H5mSetValue>, set_tags.size()> kinds;  // set -> id
-  std::vector<files::H5mSetValue> global_ids;                          // of sets, for geometry sets
-  std::vector<std::pair<std::int64_t, std::string>> names;
-};
-
-/// @return the tag's name as the file has it. @throws Error{usage} if it has none of that name
-std::string find_partition(hid_t file, const H5mCatalog& catalog, const std::string& path,
-                           const TableOptions& options) {
-  std::string name = escaped(options.partition_tag);
-  const bool may_lack = options.may_lack_partition_tag || options.partition_tag == default_partition_tag;
-  if (may_lack || !files::read_h5m_set_tag(file, catalog, name).empty()) return name;
-  std::vector<std::string> known;
-  std::vector<std::string> shown;
-  for (const PartitionTag& tag : find_partition_tags(file, catalog)) {
-    known.push_back(tag.name);
-    shown.push_back(fmt::format("{} ({} parts)", tag.name, tag.n_parts));
-  }
-  throw Error(ErrorCode::usage, {.subject = path,
-                                 .cause = fmt::format("has no partition '{}'.{}", options.partition_tag,
-                                                      did_you_mean(options.partition_tag, known)),
-                                 .remedy = known.empty() ? "it has no partition at all: barrio partition makes one"
-                                                         : fmt::format("it has {}", fmt::join(shown, ", "))});
-}
-
-Plan look(const std::string& path, const TableOptions& options) {
-  const files::Handle file = files::open_to_read(path);
-  Plan plan;
-  plan.catalog = files::read_h5m_catalog(file.get(), path);
-  plan.list = files::read_h5m_set_list(file.get(), plan.catalog, path);
-  plan.partition =
-      files::read_h5m_set_tag(file.get(), plan.catalog, find_partition(file.get(), plan.catalog, path, options));
-  for (std::size_t k = 0; k < set_tags.size(); ++k)
-    plan.kinds[k] = files::read_h5m_set_tag(file.get(), plan.catalog, set_tags[k].name);
-  plan.global_ids = files::read_h5m_set_tag(file.get(), plan.catalog, "GLOBAL_ID");
-  plan.names = files::read_h5m_set_names(file.get(), plan.catalog);
-  for (const files::H5mGroup& group : plan.catalog.groups) {
-    if (!cell_type_of(group.type)) {
-      throw Error(ErrorCode::bad_input,
-                  {.subject = path, .cause = fmt::format("has elements of type '{}', which is not known", group.type)});
-    }
-    if (*cell_type_of(group.type) == CellType::polyhedron && group.n > 0) {
-      throw Error(
-          ErrorCode::bad_input,
-          {.subject = path,
-           .cause = fmt::format("has {} polyhedra, which are not supported yet; barrio info shows the file", group.n),
-           .remedy = "split them into tets, pyramids, prisms and hexes"});
-    }
-  }
-  return plan;
-}
-
-/// Give all ranks what rank 0 found.
-void share(mpi::Context& context, Plan& plan) {
-  std::string text = context.is_root() ? to_json(plan.catalog).dump(-1, ' ', true, Json::error_handler_t::replace) : "";
-  mpi::broadcast(context, text);
-  plan.catalog = files::h5m_catalog_from_json(Json::parse(text));
-  mpi::broadcast(context, plan.list.contents_end);
-  mpi::broadcast(context, plan.list.flags);
-  mpi::broadcast(context, plan.list.children_end);
-  mpi::broadcast(context, plan.list.parents_end);
-  mpi::broadcast(context, plan.list.children);
-  mpi::broadcast(context, plan.list.parents);
-  mpi::broadcast(context, plan.partition);
-  for (auto& kind : plan.kinds) mpi::broadcast(context, kind);
-  mpi::broadcast(context, plan.global_ids);
-  text = context.is_root() ? Json(plan.names).dump(-1, ' ', true, Json::error_handler_t::replace) : "";
-  mpi::broadcast(context, text);
-  plan.names = Json::parse(text).get<decltype(plan.names)>();
-}
+// The steps of Tautges et al. 2012, section II. A file has its partition among its sets, so step 2 is what is left of
+// it when they are read.
+constexpr RegionName vertices_region{"read.vertices"};
+constexpr RegionName cells_region{"read.cells"};
+constexpr RegionName sides_region{"read.sides"};
+constexpr RegionName sets_region{"read.sets"};
+constexpr RegionName parts_region{"read.parts"};
+constexpr RegionName tags_region{"read.tags"};
 
 /// @param fault  gets a fault of this rank's rows; reading goes on, since other ranks read along
 CellBlock read_block(mpi::Context& context, files::Place file, const files::H5mGroup& group, std::int64_t first_vertex,
@@ -317,13 +248,19 @@ std::vector<std::int32_t> make_sets(const Plan& plan, const Contents& contents, 
   return place_of;
 }
 
-/// Give sets their members and elements their parts.
-void take_members(mpi::Context& context, const std::string& path, const Plan& plan, const Contents& contents,
-                  const std::vector<std::int32_t>& place_of, MeshTables& tables) {
+/// The values of parts, ascending.
+std::vector<std::int64_t> values_of_parts(const Plan& plan) {
   std::vector<std::int64_t> part_values;
   for (const files::H5mSetValue& entry : plan.partition) part_values.push_back(entry.value);
   std::sort(part_values.begin(), part_values.end());
   part_values.erase(std::unique(part_values.begin(), part_values.end()), part_values.end());
+  return part_values;
+}
+
+/// Give sets their members. @return the rows of parts
+std::vector<SetRows> take_members(const Plan& plan, const Contents& contents,
+                                  const std::vector<std::int64_t>& part_values,
+                                  const std::vector<std::int32_t>& place_of, MeshTables& tables) {
   std::vector<std::int32_t> part_of(static_cast<std::size_t>(plan.catalog.n_sets), -1);
   for (const files::H5mSetValue& entry : plan.partition) {
     part_of[static_cast<std::size_t>(entry.set)] = static_cast<std::int32_t>(
@@ -345,51 +282,69 @@ void take_members(mpi::Context& context, const std::string& path, const Plan& pl
       for (const std::int32_t part : parts) part_rows.push_back({part, rows.dim, rows.first, rows.count});
     }
   }
-  if (!part_values.empty()) mesh::assign_parts(context, tables, part_rows, static_cast<int>(part_values.size()), path);
+  return part_rows;
+}
+
+void read_vertices(mpi::Context& context, files::Place file, const Plan& plan, MeshTables& tables) {
+  const Region region(context.trace(), vertices_region);
+  const files::Rows rows{tables.vertices.first(context.rank()),
+                         static_cast<std::int64_t>(tables.vertices.size(context.rank()))};
+  std::vector<double> x = files::read_reals(file, "/tstt/nodes/coordinates", rows);
+  const auto width = static_cast<std::size_t>(plan.catalog.n_coordinates);
+  if (width == 3) {
+    tables.coordinates = std::move(x);
+  } else {
+    tables.coordinates.assign(3 * static_cast<std::size_t>(rows.count), 0.0);
+    for (std::size_t i = 0; i < x.size(); ++i) tables.coordinates[3 * (i / width) + i % width] = x[i];
+  }
+}
+
+Dim top_dim(const Plan& plan) {
+  Dim top = Dim::vertex;
+  for (const files::H5mGroup& group : plan.catalog.groups)
+    if (group.n > 0) top = std::max(top, mesh::topology(*cell_type_of(group.type)).dim);
+  return top;
 }
 
 }  // namespace
 
 MeshTables read_h5m(mpi::Context& context, const std::string& path, const TableOptions& options) {
-  Plan plan;
-  std::vector<TagPlan> tags;
-  agree_after(context, [&] {
-    if (!context.is_root()) return;
-    plan = look(path, options);
-    tags = look_at_tags(files::open_to_read(path).get(), plan.catalog, options);
-  });
-  share(context, plan);
-  share(context, tags);
-
+  const Plan plan = make_plan(context, path, options);
   const files::SharedFile file = files::open_to_read(context, path);
   MeshTables tables;
   tables.vertices = {plan.catalog.n_vertices, context.size()};
-  const files::Rows rows{tables.vertices.first(context.rank()),
-                         static_cast<std::int64_t>(tables.vertices.size(context.rank()))};
   // All ranks read the same datasets in the same order, so a missing one is missed by all of them at the same place.
   Status fault;
   Contents contents;
   agree_after(context, [&] {
-    std::vector<double> x = files::read_reals(file.get(), "/tstt/nodes/coordinates", rows);
-    const auto width = static_cast<std::size_t>(plan.catalog.n_coordinates);
-    if (width == 3) {
-      tables.coordinates = std::move(x);
-    } else {
-      tables.coordinates.assign(3 * static_cast<std::size_t>(rows.count), 0.0);
-      for (std::size_t i = 0; i < x.size(); ++i) tables.coordinates[3 * (i / width) + i % width] = x[i];
-    }
-    for (const files::H5mGroup& group : plan.catalog.groups)
+    read_vertices(context, file.get(), plan, tables);
+    for (const files::H5mGroup& group : plan.catalog.groups) {
+      const bool is_side = mesh::topology(*cell_type_of(group.type)).dim < top_dim(plan);
+      const Region region(context.trace(), is_side ? sides_region : cells_region);
       tables.blocks.push_back(read_block(context, file.get(), group, plan.catalog.first_vertex, fault));
+    }
+    const Region region(context.trace(), sets_region);
     contents.read(context, file.get(), plan, IdSpace(plan.catalog, tables));
   });
   agree(context, fault);
   if (tables.top_dim() == Dim::vertex) {
     throw AgreedError(ErrorCode::bad_input, {.subject = path, .cause = "has no elements"});
   }
-  contents.share_links(context);
-  const std::vector<std::int32_t> place_of = make_sets(plan, contents, tables);
-  take_members(context, path, plan, contents, place_of, tables);
-  read_tags(context, file.get(), plan.catalog, tags, IdSpace(plan.catalog, tables), place_of, tables);
+  const std::vector<std::int64_t> part_values = values_of_parts(plan);
+  std::vector<std::int32_t> place_of;
+  std::vector<SetRows> part_rows;
+  {
+    const Region region(context.trace(), sets_region);
+    contents.share_links(context);
+    place_of = make_sets(plan, contents, tables);
+    part_rows = take_members(plan, contents, part_values, place_of, tables);
+  }
+  if (!part_values.empty()) {
+    const Region region(context.trace(), parts_region);
+    mesh::assign_parts(context, tables, part_rows, static_cast<int>(part_values.size()), path);
+  }
+  const Region region(context.trace(), tags_region);
+  read_tags(context, file.get(), plan.catalog, plan.tags, IdSpace(plan.catalog, tables), place_of, tables);
   return tables;
 }
 

@@ -8,6 +8,11 @@
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
+namespace {
+
+constexpr RegionName set_region{"mesh.sets"};
+
+}  // namespace
 
 MeshBuilder::MeshBuilder(mpi::Context& context, const MeshTables& tables, BuildOptions options, Mesh::Storage& out)
     : MeshAssembly(context, options, out), tables_(tables) {
@@ -40,7 +45,10 @@ void MeshBuilder::build() {
   const Slabs slices{tables_.n_parts, context_.size()};
   out_.parts = {LocalId{static_cast<std::int32_t>(slices.first(context_.rank()))},
                 LocalId{static_cast<std::int32_t>(slices.first(context_.rank() + 1))}};
-  home_runs_ = detail::set_runs_at_home(context_, tables_);
+  {
+    const Region region(context_.trace(), set_region);
+    home_runs_ = detail::set_runs_at_home(context_, tables_);
+  }
   fetch_cells();
   resolve_vertices();
   add_ghosts();
@@ -48,7 +56,10 @@ void MeshBuilder::build() {
   number_cells();
   for (int d = 1; d < value(out_.cell_dim); ++d)
     if (tables_.n_global(Dim{d}) > 0) place_sides(Dim{d}, fetch_sides(Dim{d}));
-  fill_sets(tables_.sets);
+  {
+    const Region region(context_.trace(), set_region);
+    fill_sets(tables_.sets);
+  }
   fetch_tags();
   count_left_out();
 }

@@ -219,6 +219,8 @@ def _wait_in_words(document: Document) -> list[Html]:
     for parent in ("heat.load", "load"):
         if parent in by_name and len(by_name) > 1:
             nested.append(f"{parent} holds io.read and mesh.*")
+    if "io.read" in by_name and any(name.startswith("read.") for name in by_name):
+        nested.append("io.read holds read.*")
     if nested:
         said.append(f"Phases nest: {'; '.join(nested)}. So a column does not add up.")
     solve, wait = by_name.get("heat.solve"), by_name.get("heat.wait")
