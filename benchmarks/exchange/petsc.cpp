@@ -1,7 +1,6 @@
 // PETSc: its discovery of who sends, and its star forests. Zhang et al. 2022, "The PetscSF scalable communication
 // layer".
-#include <fmt/format.h>
-
+#include "benchmarks/petsc.hpp"
 #include "benchmarks/exchange/by_hand.hpp"
 #include "benchmarks/exchange/contenders.hpp"
 // After all that calls MPI: PETSc makes macros of MPI's names.
@@ -9,24 +8,6 @@
 
 namespace barrio::bench {
 namespace {
-
-void check_petsc(PetscErrorCode code, const char* call) {
-  if (code != 0)
-    throw Error(ErrorCode::failed, {.subject = call, .cause = fmt::format("PETSc returned the code {}", int{code})});
-}
-
-/// PETSc is initialised for as long as one of its contenders lives.
-std::shared_ptr<void> use_petsc() {
-  static std::weak_ptr<void> in_use;
-  std::shared_ptr<void> use = in_use.lock();
-  if (!use) {
-    check_petsc(PetscOptionsSetValue(nullptr, "-no_signal_handler", "true"), "PetscOptionsSetValue");
-    check_petsc(PetscInitializeNoArguments(), "PetscInitialize");
-    use = std::shared_ptr<void>(nullptr, [](void*) { PetscFinalize(); });
-    in_use = use;
-  }
-  return use;
-}
 
 class PetscBase : public Packing {
  public:

@@ -111,21 +111,25 @@ MeshFile provide_mesh(mpi::Context& context, const MeshOptions& options, const s
   const std::int64_t n_edges = has_volumes ? 3 * planes * planes * n : 0;
   MeshFile file{
       .name = name,
-      .path = (std::filesystem::path(options.folder) / fmt::format("bench-{}-{}-{}.h5m", name, n, options.n_parts))
+      .path = (std::filesystem::path(options.folder) /
+               fmt::format("bench-{}{}-{}-{}.h5m", options.is_unordered ? "unordered-" : "", name, n, options.n_parts))
                   .string(),
       .n_cells = n * n * n * (box.tets ? 6 : 1),
       .n_vertices = (n + 1) * (n + 1) * (n + 1),
       .n_sides = n_faces + n_edges,
       .n_sets = options.n_parts + (has_volumes ? 64 + 6 + 729 : 7),
-      .is_tets = box.tets};
+      .is_tets = box.tets,
+      .is_in_order_of_parts = name != "random-tets" && !options.is_unordered};
   int is_there = context.is_root() && !options.remakes && std::filesystem::exists(file.path) ? 1 : 0;
   mpi::broadcast(context, std::span(&is_there, 1));
-  if (is_there != 0) return file;
-  context.log().notice(fmt::format("making {}", file.path));
-  mesh::MeshTables tables = mesh::make_box(context, box);
-  tables =
-      name == "random-tets" ? shuffled(context, std::move(tables)) : mesh::reorder_by_part(context, std::move(tables));
-  io::write_h5m(context, tables, file.path);
+  if (is_there == 0) {
+    context.log().notice(fmt::format("making {}", file.path));
+    mesh::MeshTables tables = mesh::make_box(context, box);
+    if (file.is_in_order_of_parts) tables = mesh::reorder_by_part(context, std::move(tables));
+    if (name == "random-tets") tables = shuffled(context, std::move(tables));
+    io::write_h5m(context, tables, file.path);
+  }
+  file.n_bytes = static_cast<std::int64_t>(std::filesystem::file_size(file.path));
   return file;
 }
 

@@ -16,6 +16,8 @@ struct MeshFile {
   std::int64_t n_sides;  ///< listed faces and edges
   std::int64_t n_sets;   ///< parts included
   bool is_tets;
+  bool is_in_order_of_parts = true;
+  std::int64_t n_bytes = 0;
 };
 
 /// Make the file of a mesh unless it is there. Collective. The same on any rank count.

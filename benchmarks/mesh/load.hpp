@@ -1,19 +1,30 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "benchmarks/mesh/files.hpp"
+#include "benchmarks/mesh/peers.hpp"
 
 namespace barrio::bench {
+
+/// Figures of what another program makes of the same file; times as in LoadFigures.
+struct PeerFigures {
+  std::string name;
+  double seconds = 0.0;
+  Phases phases = {};
+  double cell_exchange_seconds = 0.0;  ///< 0: has none
+  bool has_sides = false;              ///< all faces and edges are made too
+  PeerCounts counts = {};
+};
 
 /// Figures of one mesh: times are the slowest rank's, of the repetition whose load took least.
 struct LoadFigures {
   MeshFile file;
   double load_seconds = 0.0;             ///< from opening the file to a mesh with ghosts
-  std::map<std::string, double> phases;  ///< seconds by region
+  Phases phases;                         ///< seconds by region
   std::int64_t n_ghosts = 0;             ///< cells, all ranks
+  std::uint64_t ghost_hash = 0;          ///< as in PeerCounts
   std::int64_t n_shared_vertices = 0;    ///< different ones: owned and shared
   std::int64_t memory_bytes = 0;         ///< all ranks, `Mesh::memory_bytes`
   double resident_growth_bytes = 0.0;    ///< all ranks, of the first load
@@ -23,10 +34,16 @@ struct LoadFigures {
   std::int64_t n_faces = 0;
   std::int64_t n_edges = 0;
   std::uint64_t checksum = 0;
+  std::vector<PeerFigures> peers;
 };
 
-/// Load a mesh again and again, check what came, and time it. Collective.
+/// Load a mesh again and again, check what came, and time it; in each repetition the peers load it too. Collective.
+/// @throws AgreedError{differs} if a peer's mesh is another one, or an exchange of a peer brings other values
 /// @throws AgreedError{internal} if counts differ from the closed form or an exchanged value from its owner's
 LoadFigures measure_load(mpi::Context& context, const MeshOptions& options, const MeshFile& file);
+
+/// Compare what peers have made with what barrio has.
+/// @throws AgreedError{differs} naming the peer and both numbers
+void check_peers(const LoadFigures& figures);
 
 }  // namespace barrio::bench

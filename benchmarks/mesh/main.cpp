@@ -1,8 +1,10 @@
 // Read a mesh file, resolve what ranks share, add ghosts, exchange a field: what a solver does before its first step.
-// Counts are compared with the closed form, exchanged values with their owners', the mesh is validated.
+// Counts are compared with the closed form, exchanged values with their owners', the mesh is validated. Other programs
+// load the same files in the same repetitions, and must find the same ghosts.
 //
 //   barrio --ranks 2 bench mesh --folder /tmp
-//   barrio --ranks 2 bench mesh --meshes tets hexes --millions 4
+//   barrio --ranks 2 bench mesh --meshes tets hexes --millions 4 --peers none
+//   barrio --ranks 2 bench mesh --meshes tets hexes --millions 0.1 --peers all
 #include <cstdio>
 
 #include "barrio/mpi/run.hpp"

@@ -1,8 +1,11 @@
 #include "benchmarks/mesh/options.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
 #include "barrio/base/error.hpp"
+#include "benchmarks/mesh/peers.hpp"
 
 namespace barrio::bench {
 
@@ -11,10 +14,38 @@ const std::vector<std::string>& mesh_names() {
   return names;
 }
 
+namespace {
+
+/// Peers by name, of which some names stand for several.
+std::vector<std::string> choose_peers(const std::vector<std::string>& wanted) {
+  std::vector<std::string> chosen;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(chosen, name) == chosen.end()) chosen.push_back(name);
+  };
+  for (const std::string& name : wanted) {
+    if (name == "none") continue;
+    if (name != "all") {
+      add(find_peer(name).name);
+      continue;
+    }
+    for (const PeerKind& kind : all_peers())
+      if (kind.make) add(kind.name);
+  }
+  return chosen;
+}
+
+}  // namespace
+
 std::optional<MeshOptions> parse_mesh_options(mpi::Context& context, int argc, char** argv) {
   MeshOptions options;
   CLI::App app{
       "Read a mesh, resolve what ranks share, add ghosts, exchange a field: shortest times of all repetitions"};
+  std::string names;
+  for (const PeerKind& kind : all_peers()) {
+    names += fmt::format("\n  {:<14}{}", kind.name, kind.make ? kind.about : "not built: " + kind.lacking);
+    if (kind.make && !kind.has_sides) options.peers.push_back(kind.name);
+  }
+  app.footer("Peers:" + names);
   app.add_option("--meshes", options.meshes,
                  "tets, hexes: boxes in boxes of parts; random-tets: the same tets, elements and vertices numbered at "
                  "random; bricks, brick-tets: 4 x 4 x 4 volumes with the sets of their geometry")
@@ -28,9 +59,20 @@ std::optional<MeshOptions> parse_mesh_options(mpi::Context& context, int argc, c
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--repeats", options.n_repeats, "Repetitions")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option(
+         "--peers", options.peers,
+         "Who else loads the meshes whose file is in the order of its parts, in the same repetitions: none, all, "
+         "or some of those below")
+      ->default_str("those without sides");
+  app.add_option("--max-seconds", options.max_seconds, "Leave out a peer whose load took longer")
+      ->capture_default_str();
   app.add_option("--folder", options.folder, "Where the mesh files are kept; those that are not there are made")
       ->capture_default_str();
   app.add_flag("--remake", options.remakes, "Make mesh files that are there anew");
+  app.add_flag("--unordered", options.is_unordered,
+               "Leave the elements of the files in the order of the generator, row by row or volume by volume, not of "
+               "their parts");
+  app.add_flag("--load-only", options.is_load_only, "Time loads alone: no exchange, no numbering of faces and edges");
   app.add_flag("!--no-join", options.has_join, "Do not join four blocks of hexes");
   app.add_flag("!--no-structured", options.has_structured, "Do not construct structured boxes");
   app.add_flag("--json", options.is_json, "Print one JSON document");
@@ -42,6 +84,7 @@ std::optional<MeshOptions> parse_mesh_options(mpi::Context& context, int argc, c
   } catch (const CLI::ParseError& error) {
     throw AgreedError(ErrorCode::usage, {.subject = "bench mesh", .cause = error.what(), .remedy = "see --help"});
   }
+  options.peers = choose_peers(options.peers);
   if (options.n_parts < 1 || (options.n_parts & (options.n_parts - 1)) != 0) {
     throw AgreedError(ErrorCode::usage, {.subject = std::to_string(options.n_parts) + " parts",
                                          .cause = "is no power of two",

@@ -15,10 +15,14 @@ struct MeshOptions {
   int n_parts = 16;
   int ghost_layers = 1;
   int n_repeats = 5;
-  std::string folder = ".";    ///< where the mesh files are, or are made
-  bool remakes = false;        ///< make files that are there anew
-  bool has_join = true;        ///< time the joining of four blocks too
-  bool has_structured = true;  ///< time structured boxes too
+  std::vector<std::string> peers{};  ///< who else loads the meshes that are in the order of their parts
+  double max_seconds = 5.0;          ///< a peer whose load took longer is left out of the repetitions that follow
+  std::string folder = ".";          ///< where the mesh files are, or are made
+  bool remakes = false;              ///< make files that are there anew
+  bool is_unordered = false;         ///< files in the order of the generator, not of their parts
+  bool is_load_only = false;         ///< no exchange, no faces and edges of the loaded mesh
+  bool has_join = true;              ///< time the joining of four blocks too
+  bool has_structured = true;        ///< time structured boxes too
   bool is_json = false;
 };
 

@@ -34,11 +34,49 @@ const LoadFigures* find(const std::vector<LoadFigures>& all, const std::string& 
   return nullptr;
 }
 
+/// What barrio takes for what a peer has made.
+double seconds_of_barrio(const LoadFigures& load, const PeerFigures& peer) {
+  return load.load_seconds + (peer.has_sides ? load.all_sides_seconds : 0.0);
+}
+
+Json peers_of(const LoadFigures& load) {
+  Json peers = Json::array();
+  for (const PeerFigures& peer : load.peers) {
+    Json one{{"name", peer.name},
+             {"seconds", peer.seconds},
+             {"phases", peer.phases},
+             {"over_barrio", peer.seconds / seconds_of_barrio(load, peer)}};
+    if (peer.cell_exchange_seconds > 0.0) {
+      one["cell_exchange_seconds"] = peer.cell_exchange_seconds;
+      one["cell_exchange_over_barrio"] = peer.cell_exchange_seconds / load.cell_exchange_seconds;
+    }
+    peers.push_back(one);
+  }
+  return peers;
+}
+
+std::string peers_as_text(const Json& peers) {
+  std::string text;
+  for (const Json& peer : peers) {
+    text += fmt::format("  {}: {:.4f} s, {:.2f} x barrio;", peer["name"].get<std::string>(),
+                        peer["seconds"].get<double>(), peer["over_barrio"].get<double>());
+    for (const auto& [name, seconds] : peer["phases"].items())
+      text += fmt::format(" {} {:.4f}", name, seconds.get<double>());
+    if (peer.contains("cell_exchange_seconds"))
+      text += fmt::format("; exchange of a double on cells {:.4f} ms, {:.2f} x barrio",
+                          1e3 * peer["cell_exchange_seconds"].get<double>(),
+                          peer["cell_exchange_over_barrio"].get<double>());
+    text += "\n";
+  }
+  return text;
+}
+
 /// Goals are stated for 2 ranks on 2 cores; those in seconds for meshes of a million.
 Json goals_of(mpi::Context& context, const MeshOptions& options, const MeshFigures& figures) {
   const std::vector<LoadFigures>& all = figures.loads;
   Goals goals;
-  if (context.size() != 2 || options.ghost_layers != 1) return goals.list();
+  if (context.size() != 2 || options.ghost_layers != 1 || options.is_unordered || options.is_load_only)
+    return goals.list();
   const bool is_million = options.millions == 1.0;
   for (const LoadFigures& load : all) {
     const std::string& name = load.file.name;
@@ -48,6 +86,12 @@ Json goals_of(mpi::Context& context, const MeshOptions& options, const MeshFigur
     if (name == "hexes") goals.add("hexes.load", rate / 1e6, "M elements/s/core", 2.0, true);
     if (name == "tets") goals.add("tets.memory", static_cast<double>(load.memory_bytes) / n, "B/tet", 40.0);
     if (name == "hexes") goals.add("hexes.memory", static_cast<double>(load.memory_bytes) / n, "B/hex", 90.0);
+    for (const PeerFigures& peer : load.peers) {
+      // The probe makes less than a mesh; the others make the same, or more than is needed.
+      const double over = peer.seconds / seconds_of_barrio(load, peer);
+      const double goal = peer.name == "probe" ? 0.25 : 5.0;
+      if (name == "tets" || name == "hexes") goals.add(fmt::format("{}.{}", name, peer.name), over, "x", goal, true);
+    }
     if (!is_million) continue;
     if (name == "hexes") {
       goals.add("hexes.resolve_vertices", phase(load, "mesh.share"), "s", 0.05);
@@ -94,6 +138,8 @@ Json make_document(mpi::Context& context, const MeshOptions& options, const Mesh
     one["vertices"] = figures.file.n_vertices;
     one["sides"] = figures.file.n_sides;
     one["sets"] = figures.file.n_sets;
+    one["file_bytes"] = figures.file.n_bytes;
+    one["is_in_order_of_parts"] = figures.file.is_in_order_of_parts;
     one["load_seconds"] = figures.load_seconds;
     one["elements_per_second_per_rank"] = n / figures.load_seconds / context.size();
     one["phases"] = figures.phases;
@@ -101,15 +147,21 @@ Json make_document(mpi::Context& context, const MeshOptions& options, const Mesh
     one["shared_vertices"] = figures.n_shared_vertices;
     one["bytes_per_element"] = static_cast<double>(figures.memory_bytes) / n;
     one["resident_bytes_per_element"] = figures.resident_growth_bytes / n;
-    one["vertex_exchange_seconds"] = figures.vertex_exchange_seconds;
-    one["cell_exchange_seconds"] = figures.cell_exchange_seconds;
-    one["all_sides_seconds"] = figures.all_sides_seconds;
-    one["faces"] = figures.n_faces;
-    one["edges"] = figures.n_edges;
+    if (!options.is_load_only) {
+      one["vertex_exchange_seconds"] = figures.vertex_exchange_seconds;
+      one["cell_exchange_seconds"] = figures.cell_exchange_seconds;
+      one["all_sides_seconds"] = figures.all_sides_seconds;
+      one["faces"] = figures.n_faces;
+      one["edges"] = figures.n_edges;
+    }
     one["checksum"] = fmt::format("{:016x}", figures.checksum);
+    one["peers"] = peers_of(figures);
     meshes.push_back(one);
   }
   document["meshes"] = meshes;
+  document["not_built"] = Json::array();
+  for (const PeerKind& kind : all_peers())
+    if (!kind.make) document["not_built"].push_back({{"name", kind.name}, {"reason", kind.lacking}});
   if (all.join) {
     document["join"] = {{"blocks", 4},
                         {"cells", all.join->n_cells},
@@ -143,13 +195,18 @@ std::string to_text(const Json& document) {
                         one["elements_per_second_per_rank"].get<double>() / 1e6);
     for (const auto& [name, seconds] : one["phases"].items())
       if (seconds.get<double>() > 0.0005) text += fmt::format(" {} {:.4f}", name, seconds.get<double>());
-    text += fmt::format(
-        "\n  {:.1f} B/element (resident {:.0f}); exchange of a double: vertices {:.4f} ms, cells {:.4f} ms\n",
-        one["bytes_per_element"].get<double>(), one["resident_bytes_per_element"].get<double>(),
-        1e3 * one["vertex_exchange_seconds"].get<double>(), 1e3 * one["cell_exchange_seconds"].get<double>());
-    text += fmt::format("  all {} faces and {} edges: {:.4f} s\n", one["faces"].get<std::int64_t>(),
-                        one["edges"].get<std::int64_t>(), one["all_sides_seconds"].get<double>());
+    text += fmt::format("\n  {:.1f} B/element (resident {:.0f})\n", one["bytes_per_element"].get<double>(),
+                        one["resident_bytes_per_element"].get<double>());
+    if (one.contains("faces")) {
+      text += fmt::format(
+          "  exchange of a double: vertices {:.4f} ms, cells {:.4f} ms; all {} faces and {} edges: {:.4f} s\n",
+          1e3 * one["vertex_exchange_seconds"].get<double>(), 1e3 * one["cell_exchange_seconds"].get<double>(),
+          one["faces"].get<std::int64_t>(), one["edges"].get<std::int64_t>(), one["all_sides_seconds"].get<double>());
+    }
+    text += peers_as_text(one["peers"]);
   }
+  for (const Json& one : document["not_built"])
+    text += fmt::format("not built: {} {}\n", one["name"].get<std::string>(), one["reason"].get<std::string>());
   if (document.contains("join")) {
     const Json& join = document["join"];
     text += fmt::format("join of 4 blocks: {} hexes, {} vertices of {}, {:.4f} s\n", join["cells"].get<std::int64_t>(),

@@ -1,0 +1,23 @@
+# Libraries that barrio's benchmarks compare it with: those that are here, and built for the same MPI (Debian: Open MPI).
+set(BARRIO_BENCHMARK_PEERS AUTO CACHE STRING "libraries to compare barrio with: AUTO (those that are found), ON (all), OFF")
+set_property(CACHE BARRIO_BENCHMARK_PEERS PROPERTY STRINGS AUTO ON OFF)
+
+# Make the target `peer::peer`, or set the variable `lacking` to why there is none.
+macro(barrio_find_peer peer lacking)
+  set(${lacking} "")
+  if(NOT BARRIO_BENCHMARK_PEERS)
+    set(${lacking} "BARRIO_BENCHMARK_PEERS is OFF")
+  elseif(NOT BARRIO_MPI_FLAVOUR STREQUAL openmpi)
+    set(${lacking} "${peer} is looked for with Open MPI only")
+  elseif(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    set(${lacking} "sanitizers do not know ${peer}")
+  elseif(NOT TARGET ${peer}::${peer})
+    find_package(${peer} QUIET MODULE)
+    if(NOT ${peer}_FOUND)
+      set(${lacking} "${peer} was not found when barrio was configured (tools/setup peers)")
+    endif()
+  endif()
+  if(${lacking} AND BARRIO_BENCHMARK_PEERS AND NOT BARRIO_BENCHMARK_PEERS STREQUAL AUTO)
+    message(FATAL_ERROR "BARRIO_BENCHMARK_PEERS is ${BARRIO_BENCHMARK_PEERS}, but ${${lacking}}")
+  endif()
+endmacro()
