@@ -11,6 +11,7 @@ SOURCE = Path(os.environ["BARRIO_SOURCE"])
 QUOTES = {
     "docs/tutorial/neighbourhood-exchange.md": "examples/02-exchange",
     "docs/howto/my-mesh-in-my-solver.md": "examples/03-solver",
+    "docs/howto/reactor-core.md": "examples/04-lattice",
 }
 FENCED = re.compile(r"^```(cpp|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
