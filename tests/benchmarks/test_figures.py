@@ -13,7 +13,7 @@ from typing import Any
 
 FIGURES = Path(__file__).resolve().parents[2] / "benchmarks" / "exchange" / "figures"
 ONE_MESSAGE = "barrio, one message a packet"
-sys.path.insert(0, str(FIGURES))
+sys.path[:0] = [str(FIGURES), str(FIGURES.parents[1])]
 
 import tables  # noqa: E402
 from literature import PAPER  # noqa: E402

@@ -12,9 +12,12 @@ import argparse
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 import measure
 import plots
 import tables
+from figure_tools import Fault, read
 
 SOURCE = Path(__file__).resolve().parents[3]
 
@@ -47,8 +50,8 @@ def main() -> int:
     for plan in measure.plans(options):
         path = options.out / f"{plan.name}.json"
         try:
-            document = measure.read(path) if options.redraw else measure.run(plan, options, path)
-        except measure.Fault as fault:
+            document = read(path) if options.redraw else measure.run(plan, options, path)
+        except Fault as fault:
             print(f"figures: {fault}", file=sys.stderr)
             return 1
         rows = tables.rows(plan.name, document)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from figure_tools import output_of, read
 
 ONE_MESSAGE = (
     "barrio@24"  # packets of one message of 8 bytes: what the paper calls a buffer of 8 bytes
@@ -23,10 +24,6 @@ PEERS = [
     "petsc-sf-new",
 ]
 MODES = ["barrio-intro", "barrio-allreduce", "barrio-consensus"]
-
-
-class Fault(Exception):
-    """What a person can act on."""
 
 
 @dataclass(frozen=True)
@@ -78,33 +75,11 @@ def run(plan: Plan, options: argparse.Namespace, path: Path) -> dict[str, Any]:
         "--json",
     ]
     command += ["--iterations", *map(str, plan.iterations), "--contenders", *contenders]
-    path.write_text(_output_of(command), encoding="utf-8")
+    path.write_text(output_of(command), encoding="utf-8")
     return read(path)
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Read a document of an earlier run."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Fault(f"{path} cannot be read: {error}") from error
 
 
 def _contenders_built(command: list[str]) -> set[str]:
     """Ask the benchmark for its contenders: a round of one rank has all that this build can run."""
-    document = json.loads(_output_of([*command, "--iterations", "1", "--repeats", "1", "--json"]))
+    document = json.loads(output_of([*command, "--iterations", "1", "--repeats", "1", "--json"]))
     return {row["name"] for row in document["cases"][0]["contenders"]}
-
-
-def _output_of(command: list[str]) -> str:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True)
-    except OSError as error:
-        raise Fault(
-            f"{command[0]} cannot be started ({error.strerror}); build it, or name it by --barrio"
-        ) from error
-    if done.returncode != 0:
-        raise Fault(
-            f"`{' '.join(command)}` ended with code {done.returncode}:\n{done.stderr.strip()}"
-        )
-    return done.stdout

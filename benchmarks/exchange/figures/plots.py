@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
+from figure_tools import drawing, logarithmic, plain
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, NullLocator
 from measure import ONE_MESSAGE
 from tables import ELSEWHERE, HERE, Row, label
 
-STYLE: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "barrio",
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9.0,
-    "axes.titlesize": 9.5,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-    "legend.fontsize": 8.0,
-}
 # Okabe and Ito's palette: people with colour-blindness can tell them apart, and the marks differ too.
 LINES = {
     "raw": ("#D55E00", "s"),
@@ -45,16 +26,8 @@ PAPER_COLOURS = {"MPI": "#D55E00", "IPComMan": "#0072B2"}
 
 def draw(figure: str, document: dict[str, Any], rows: list[Row], folder: Path) -> None:
     """Draw one figure."""
-    with mpl.rc_context(STYLE):
-        canvas = Figure(figsize=(7.4, 3.9), layout="constrained")
-        FigureCanvasAgg(canvas)
+    with drawing(figure, folder) as canvas:
         {"figure08": _packets, "short": _short}.get(figure, _growth)(canvas, document, rows)
-        for kind in ("png", "svg"):
-            canvas.savefig(
-                folder / f"{figure}.{kind}",
-                dpi=200,
-                metadata={} if kind == "png" else {"Date": None},
-            )
 
 
 def _where(document: dict[str, Any]) -> str:
@@ -71,7 +44,7 @@ def _growth(canvas: Figure, document: dict[str, Any], rows: list[Row]) -> None:
     left.set_title(f"Time of a message, relative to {first} iterations")
     right.set_title("Times faster than a message per number")
     for axes in (left, right):
-        _logarithmic(axes.yaxis, _plain)
+        logarithmic(axes.yaxis, plain)
         axes.set_ylim(bottom=min(0.8, axes.get_ylim()[0]))
         axes.set_xlabel("messages of 8 bytes to each neighbour")
         axes.set_xticks([case["iterations"] for case in document["cases"]])
@@ -151,7 +124,7 @@ def _packets(canvas: Figure, document: dict[str, Any], rows: list[Row]) -> None:
                 row.value, label=f"paper: {row.who}, {row.source.partition(': ')[2]}", **line
             )
     _paper(axes, [row for row in rows if row.x > 0], "over_one")
-    _logarithmic(axes.yaxis, _plain)
+    logarithmic(axes.yaxis, plain)
     axes.set_xscale("log", base=2)
     axes.set_xticks([8, 64, 256, 1024, 4096, 16384, 65536])
     axes.xaxis.set_major_formatter(FuncFormatter(_bytes))
@@ -201,16 +174,6 @@ def _short(canvas: Figure, document: dict[str, Any], rows: list[Row]) -> None:
             fontsize=8.0,
         )
     canvas.set_size_inches(7.4, 1.1 + 0.24 * len(bars))
-
-
-def _logarithmic(axis: Any, formatter: Callable[[float, int], str]) -> None:
-    axis.axes.set_yscale("log")
-    axis.set_major_formatter(FuncFormatter(formatter))
-    axis.set_minor_formatter(NullFormatter())
-
-
-def _plain(value: float, _: int) -> str:
-    return f"{value:g}" if value < 10000 else f"{value:,.0f}".replace(",", "\u202f")
 
 
 def _bytes(value: float, _: int) -> str:

@@ -1,0 +1,99 @@
+"""The numbers of the figures as rows, as CSV and as a page."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from measure import MESHES, steps_of
+
+TITLES = {
+    "figure01": "Figure 1: reading, in the order of parts or not",
+    "figure02": "Figure 2: the steps of reading",
+    "figure03": "Figure 3: shared vertices of structured boxes",
+    "scaling": "Resolving and one layer of ghosts",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number: of which figure, of what, on how many ranks."""
+
+    figure: str
+    cells: str  # hexes or tets; of figure 3 the decomposition
+    variant: str
+    ranks: int
+    quantity: str
+    value: float
+
+
+def rows(document: dict[str, Any]) -> list[Row]:
+    """Compute what the figures show."""
+    found: list[Row] = []
+    for run in document["runs"]:
+        ranks = run["ranks"]
+        for mesh in run["meshes"]:
+            cells, geometry = MESHES[mesh["name"]]
+            is_ordered = mesh["is_in_order_of_parts"]
+            variant = f"{geometry}, {'by part' if is_ordered else 'not reordered'}"
+            seconds = mesh["load_seconds"]
+            found.append(Row("figure01", cells, variant, ranks, "s", seconds))
+            found.append(
+                Row("figure01", cells, variant, ranks, "MB/s", mesh["file_bytes"] / seconds / 1e6)
+            )
+            steps = steps_of(mesh)
+            found += [
+                Row("figure02", cells, variant, ranks, name, value) for name, value in steps.items()
+            ]
+            if is_ordered and geometry == "without":
+                found += [
+                    Row("scaling", cells, name, ranks, "ms", 1e3 * steps[name])
+                    for name in ("resolve", "ghosts")
+                ]
+        for box in run["structured"]:
+            for name in ("general", "explicit", "implicit"):
+                value = 1e3 * box[f"{name}_seconds"]
+                found.append(Row("figure03", box["decomposition"], name, ranks, "ms", value))
+    return found
+
+
+def write_csv(path: Path, found: list[Row]) -> None:
+    """Write one row per number."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([field.name for field in fields(Row)])
+        writer.writerows(astuple(row) for row in found)
+
+
+def where(document: dict[str, Any], mark: str = "") -> str:
+    """Say where it ran, and that ranks shared cores if they did, which a plot shows by a mark."""
+    run = document["runs"][0]
+    cores = run["cores_of_rank_0"] * run["nodes"]
+    said = f"{run['mpi'].split(',')[0]}, {cores} cores"
+    most = max(run["ranks"] for run in document["runs"])
+    if most <= cores:
+        return said
+    return f"{said}; more than {cores} ranks{mark} share them: not the speed of the code"
+
+
+def page(document: dict[str, Any], found: list[Row]) -> str:
+    """Write tables for people: a line per variant and quantity, a column per rank count."""
+    ranks = sorted({row.ranks for row in found})
+    run = document["runs"][0]
+    text = [f"Here: {where(document)}, {run['host']}, commit {run['commit']}.", ""]
+    for figure, title in TITLES.items():
+        text += [f"## {title}", "", f"![{title}]({figure}.png)", ""]
+        heads = [f"{n} rank{'' if n == 1 else 's'}" for n in ranks]
+        text.append(f"| of | variant | quantity | {' | '.join(heads)} |")
+        text.append("|" + "---|" * (3 + len(ranks)))
+        lines: dict[tuple[str, str, str], dict[int, float]] = {}
+        for row in found:
+            if row.figure == figure:
+                lines.setdefault((row.cells, row.variant, row.quantity), {})[row.ranks] = row.value
+        for key, values in lines.items():
+            numbers = [f"{values[n]:.3g}" if n in values else "" for n in ranks]
+            text.append(f"| {' | '.join(key)} | {' | '.join(numbers)} |")
+        text.append("")
+    return "\n".join(text)
