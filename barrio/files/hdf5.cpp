@@ -310,7 +310,8 @@ RawValues<Word> read_raw(Place where, const std::string& path, Rows rows) {
   check(H5Dread(dataset.get(), type.get(), memory.get(), space.get(), transfer.get(),
                 raw.words.empty() ? static_cast<void*>(&nothing) : raw.words.data()),
         path, "reading");
-  if (where.context != nullptr && n_rows > 0) count_read(*where.context, transfer.get(), path, raw.n_bytes);
+  const bool has_rows = shape.empty() || shape[outer] > 0;
+  if (where.context != nullptr && has_rows) count_read(*where.context, transfer.get(), path, raw.n_bytes);
 
   const NumberType number = number_type(type.get());
   raw.kind = number.kind;

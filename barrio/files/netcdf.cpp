@@ -92,7 +92,7 @@ NetcdfFile::NetcdfFile(const std::string& path) : path_(path) {
   if (is_classic(path)) {
     classic_.emplace(path);
   } else {
-    hdf5_ = open_to_read(path);
+    alone_ = open_to_read(path);
   }
 }
 
@@ -102,7 +102,7 @@ NetcdfFile::NetcdfFile(mpi::Context& context, const std::string& path) : path_(p
   if (classic == 1) {
     classic_.emplace(context, path);
   } else {
-    hdf5_ = open_to_read(context, path);
+    shared_.emplace(open_to_read(context, path));
   }
 }
 
@@ -111,24 +111,24 @@ std::string NetcdfFile::format() const {
 }
 
 bool NetcdfFile::has(const std::string& variable) const {
-  return classic_ ? classic_->find(variable) != nullptr : files::has(hdf5_.get(), variable);
+  return classic_ ? classic_->find(variable) != nullptr : files::has(hdf5(), variable);
 }
 
 std::vector<std::string> NetcdfFile::variables() const {
-  if (!classic_) return names_in(hdf5_.get(), "/");
+  if (!classic_) return names_in(hdf5(), "/");
   std::vector<std::string> names;
   for (const CdfFile::Variable& variable : classic_->variables()) names.push_back(variable.name);
   return names;
 }
 
 std::vector<std::int64_t> NetcdfFile::shape(const std::string& variable) const {
-  if (!classic_) return extents(hdf5_.get(), variable);
+  if (!classic_) return extents(hdf5(), variable);
   const CdfFile::Variable* found = classic_->find(variable);
   return found == nullptr ? std::vector<std::int64_t>{} : found->shape;
 }
 
 std::vector<std::int64_t> NetcdfFile::integers(const std::string& variable, Rows rows) const {
-  if (!classic_) return naming(path_, variable, [&] { return read_integers(hdf5_.get(), variable, rows); });
+  if (!classic_) return naming(path_, variable, [&] { return read_integers(hdf5(), variable, rows); });
   std::vector<std::int64_t> numbers;
   if (!convert(classic_->read(variable_of(*classic_, path_, variable), rows), numbers))
     refuse(path_, variable, "does not hold integers");
@@ -136,7 +136,7 @@ std::vector<std::int64_t> NetcdfFile::integers(const std::string& variable, Rows
 }
 
 std::vector<double> NetcdfFile::reals(const std::string& variable, Rows rows) const {
-  if (!classic_) return naming(path_, variable, [&] { return read_reals(hdf5_.get(), variable, rows); });
+  if (!classic_) return naming(path_, variable, [&] { return read_reals(hdf5(), variable, rows); });
   std::vector<double> numbers;
   if (!convert(classic_->read(variable_of(*classic_, path_, variable), rows), numbers))
     refuse(path_, variable, "does not hold floating-point numbers");
@@ -151,7 +151,7 @@ std::vector<std::string> NetcdfFile::texts(const std::string& variable, Rows row
     if (values.type != Type::text) refuse(path_, variable, "does not hold text");
     characters = std::move(values.bytes);
   } else {
-    const NativeValues values = naming(path_, variable, [&] { return read_native(hdf5_.get(), variable, rows); });
+    const NativeValues values = naming(path_, variable, [&] { return read_native(hdf5(), variable, rows); });
     if (values.number_bytes != 1) refuse(path_, variable, "does not hold text");
     characters.assign(reinterpret_cast<const char*>(values.bytes.data()), values.bytes.size());
   }
@@ -164,7 +164,7 @@ std::vector<std::string> NetcdfFile::texts(const std::string& variable, Rows row
 
 std::optional<std::string> NetcdfFile::attribute(const std::string& variable, const std::string& name) const {
   if (!classic_) {
-    const NativeValues values = read_native_attribute(hdf5_.get(), variable.empty() ? "/" : variable, name);
+    const NativeValues values = read_native_attribute(hdf5(), variable.empty() ? "/" : variable, name);
     if (values.kind != NativeValues::Kind::other || values.bytes.empty()) return {};
     return trimmed({reinterpret_cast<const char*>(values.bytes.data()), values.bytes.size()});
   }

@@ -47,7 +47,11 @@ class NetcdfFile {
  private:
   std::string path_;
   std::optional<detail::CdfFile> classic_;
-  Handle hdf5_;
+  /// The netCDF-4 file. @pre it is no classic one
+  [[nodiscard]] Place hdf5() const noexcept { return shared_ ? shared_->get() : Place(alone_.get()); }
+
+  Handle alone_;
+  std::optional<SharedFile> shared_;
 };
 
 }  // namespace barrio::files

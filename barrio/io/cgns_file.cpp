@@ -208,7 +208,7 @@ CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path) {
   return catalog;
 }
 
-std::vector<double> read_cgns_coordinates(hid_t file, const CgnsCatalog& catalog, const CgnsZone& zone,
+std::vector<double> read_cgns_coordinates(files::Place file, const CgnsCatalog& catalog, const CgnsZone& zone,
                                           files::Rows rows) {
   std::vector<double> coordinates(3 * static_cast<std::size_t>(rows.count), 0.0);
   // Rows of a structured zone are whole lines or planes of vertices.
@@ -225,7 +225,7 @@ std::vector<double> read_cgns_coordinates(hid_t file, const CgnsCatalog& catalog
   return coordinates;
 }
 
-std::vector<GlobalId> read_cgns_nodes(hid_t file, const std::string& path, const CgnsZone& zone,
+std::vector<GlobalId> read_cgns_nodes(files::Place file, const std::string& path, const CgnsZone& zone,
                                       const CgnsSection& section, files::Rows rows, Status& fault) {
   std::vector<GlobalId> nodes;
   if (zone.is_structured) {

@@ -75,9 +75,8 @@ void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets, std::int64_t
 void add_id_sets(Json& result, const std::map<std::pair<int, int>, std::string>& named, int top, std::int64_t n_parts) {
   std::vector<mesh::SetInfo> sets;
   for (const auto& [key, name] : named)
-    sets.push_back({.kind = key.first == top ? mesh::SetKind::material : mesh::SetKind::neumann,
-                    .id = key.second,
-                    .name = name});
+    sets.push_back(
+        {.kind = key.first == top ? mesh::SetKind::material : mesh::SetKind::neumann, .id = key.second, .name = name});
   add_sets(result, sets, n_parts);
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "barrio/base/error.hpp"
-#include "barrio/io/detail/gmsh_file.hpp"
 #include "barrio/io/detail/description.hpp"
+#include "barrio/io/detail/gmsh_file.hpp"
 
 namespace barrio::io::detail {
 

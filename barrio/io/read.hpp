@@ -38,7 +38,7 @@ struct TableOptions {
 mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, const TableOptions& options = {});
 
 struct ReadOptions {
-  int ghost_layers = 0;                      ///< as in mesh::BuildOptions, the next two too
+  int ghost_layers = 0;  ///< as in mesh::BuildOptions, the next two too
   mesh::Dim bridge = mesh::Dim::vertex;
   bool ghost_sides = false;
   /// Tags to leave out; "*" leaves out all. GLOBAL_ID mostly repeats the order of the file.

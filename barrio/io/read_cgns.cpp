@@ -220,7 +220,7 @@ class Reader {
   mpi::Context& context_;
   const std::string& path_;
   CgnsCatalog catalog_;
-  files::Handle file_;
+  files::SharedFile file_;
   MeshTables tables_;
   std::vector<std::size_t> first_section_;  // of each zone, among those of all
   std::vector<std::size_t> table_of_;       // place in the tables, of each section

@@ -114,7 +114,8 @@ void bind_io(nb::module_& module) {
   using namespace nb::literals;
   module.def(
       "read", &read, "comm"_a, "path"_a, nb::kw_only(), "ghost_layers"_a = 0, "partitioner"_a = "rcb",
-             R"(Read a mesh file (.h5m, Gmsh 4.1 and 2.2, VTK, VTU, Exodus II, CGNS) and build the distributed mesh. Collective over comm.
+      "bridge"_a = mesh::Dim::vertex, "ghost_sides"_a = false, "partition_tag"_a = io::default_partition_tag,
+      R"(Read a mesh file (.h5m, Gmsh 4.1 and 2.2, VTK, VTU, Exodus II, CGNS) and build the distributed mesh. Collective over comm.
 
 Parts stored in the file go to ranks in contiguous slices; a file without a partition is cut into as many parts as ranks.
 Ghosts share a vertex with the layer before, or what `bridge` names; with `ghost_sides` their listed faces come too.

@@ -61,11 +61,11 @@ bool is_cgns(hid_t file);
 CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path);
 
 /// Read vertices of a zone, shape (rows, 3). Collective if the file is open on all ranks.
-std::vector<double> read_cgns_coordinates(hid_t file, const CgnsCatalog& catalog, const CgnsZone& zone,
+std::vector<double> read_cgns_coordinates(files::Place file, const CgnsCatalog& catalog, const CgnsZone& zone,
                                           files::Rows rows);
 /// Read or make the vertices of elements, as rows among all vertices. As read_cgns_coordinates.
 /// @param fault  gets the first vertex that does not exist; reading goes on, since other ranks read along
-std::vector<GlobalId> read_cgns_nodes(hid_t file, const std::string& path, const CgnsZone& zone,
+std::vector<GlobalId> read_cgns_nodes(files::Place file, const std::string& path, const CgnsZone& zone,
                                       const CgnsSection& section, files::Rows rows, Status& fault);
 
 }  // namespace barrio::io::detail
