@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "barrio/base/error.hpp"
@@ -18,6 +19,7 @@ using mesh::CellBlock;
 using mesh::CellType;
 using mesh::Dim;
 using mesh::MeshTables;
+using mesh::PartRows;
 using mesh::SetKind;
 using mesh::SetRows;
 
@@ -83,9 +85,12 @@ bool is_list(std::int64_t flags) {
 /// The contents of sets, read in slabs: each rank turns its piece into runs of rows.
 struct Contents {
   std::vector<std::pair<std::int64_t, SetRows>> runs;  // set -> rows; SetRows::set is not used yet
+  std::vector<PartRows> part_rows;                     // of sets that are parts alone; `part` is the set
   std::vector<Link> links;                             // sets in sets
 
-  void read(mpi::Context& context, files::Place file, const Plan& plan, const IdSpace& ids) {
+  /// @param is_part  sets that are parts and nothing else: of these only rows of dimension `top` matter
+  void read(mpi::Context& context, files::Place file, const Plan& plan, const IdSpace& ids,
+            const std::vector<bool>& is_part, Dim top) {
     const Slabs slabs{plan.catalog.n_contents, context.size()};
     const std::int64_t first = slabs.first(context.rank());
     const auto count = static_cast<std::int64_t>(slabs.size(context.rank()));
@@ -94,6 +99,7 @@ struct Contents {
     const std::vector<std::int64_t> entries =
         plan.catalog.n_contents > 0 ? files::read_integers(file, "/tstt/sets/contents", {first, count + more})
                                     : std::vector<std::int64_t>{};
+    part_rows.reserve(static_cast<std::size_t>(count));
     std::int64_t at = first;
     while (at < first + count) {
       const auto set =
@@ -107,6 +113,10 @@ struct Contents {
       for (; at < end; at += is_ranged ? 2 : 1) {
         const auto place = static_cast<std::size_t>(at - first);
         const std::int64_t n = is_ranged && place + 1 < entries.size() ? entries[place + 1] : 1;
+        if (is_part[set]) {
+          take_part(static_cast<std::int32_t>(set), entries[place], n, ids, top);
+          continue;
+        }
         const bool is_ordered = is_list(plan.list.flags[set]);
         take(static_cast<std::int64_t>(set), entries[place], n, is_ordered ? at - begin : -1, ids);
       }
@@ -119,6 +129,24 @@ struct Contents {
     const std::vector<Rank> to_root(links.size(), 0);
     links = exchange::route(context, exchange::pack_by_rank<Link>(to_root, links)).items;
     mpi::broadcast(context, links);
+  }
+
+  void take_part(std::int32_t set, std::int64_t first, std::int64_t count, const IdSpace& ids, Dim top) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    ids.for_each_piece(first, count, [&](const IdSpace::Table& table, std::int64_t row, std::int64_t n) {
+      if (table.is_set) {
+        for (std::int64_t i = 0; i < n; ++i) links.push_back({set, row + i, -1});
+      } else if (table.dim == top) {
+        row += table.first_row;
+        if (!part_rows.empty() && part_rows.back().part == set && part_rows.back().count + n <= most &&
+            part_rows.back().first + part_rows.back().count == row) {
+          part_rows.back().count += static_cast<std::int32_t>(n);
+          return;
+        }
+        for (; n > 0; row += most, n -= most)
+          part_rows.push_back({row, static_cast<std::int32_t>(std::min(n, most)), set});
+      }
+    });
   }
 
   void take(std::int64_t set, std::int64_t first, std::int64_t count, std::int64_t position, const IdSpace& ids) {
@@ -257,29 +285,57 @@ std::vector<std::int64_t> values_of_parts(const Plan& plan) {
   return part_values;
 }
 
+/// Sets that are parts and nothing else.
+std::vector<bool> pure_parts(const Plan& plan) {
+  std::vector<bool> is_part(static_cast<std::size_t>(plan.catalog.n_sets), false);
+  for (const files::H5mSetValue& entry : plan.partition)
+    is_part[static_cast<std::size_t>(entry.set)] = roles_of(plan, entry.set).empty();
+  return is_part;
+}
+
 /// Give sets their members. @return the rows of parts
-std::vector<SetRows> take_members(const Plan& plan, const Contents& contents,
-                                  const std::vector<std::int64_t>& part_values,
-                                  const std::vector<std::int32_t>& place_of, MeshTables& tables) {
+std::vector<PartRows> take_members(const Plan& plan, Contents& contents, const std::vector<std::int64_t>& part_values,
+                                   const std::vector<std::int32_t>& place_of, MeshTables& tables) {
   std::vector<std::int32_t> part_of(static_cast<std::size_t>(plan.catalog.n_sets), -1);
   for (const files::H5mSetValue& entry : plan.partition) {
     part_of[static_cast<std::size_t>(entry.set)] = static_cast<std::int32_t>(
         std::lower_bound(part_values.begin(), part_values.end(), entry.value) - part_values.begin());
   }
   const Holders holders(contents.links);
-  std::vector<SetRows> part_rows;
-  for (std::size_t i = 0; i < contents.runs.size();) {
-    // Runs of one set stand together: what it is, is asked once. A part may hold sets that hold its elements.
-    const std::int64_t set = contents.runs[i].first;
-    const std::int32_t place = place_of[static_cast<std::size_t>(set)];
+  // A part may hold sets that hold its elements.
+  const auto parts_with = [&](std::int64_t set) {
     std::vector<std::int32_t> parts;
     for (const std::int64_t holder : holders.of(set))
       if (const std::int32_t part = part_of[static_cast<std::size_t>(holder)]; part >= 0) parts.push_back(part);
+    return parts;
+  };
+  // Runs of one set stand together: what it is, is asked once.
+  std::vector<PartRows> part_rows = std::move(contents.part_rows);
+  const std::size_t n_listed = part_rows.size();
+  for (std::size_t i = 0; i < n_listed;) {
+    const std::int32_t set = part_rows[i].part;
+    const std::vector<std::int32_t> parts = parts_with(set);  // the set itself is the first
+    for (; i < n_listed && part_rows[i].part == set; ++i) {
+      part_rows[i].part = parts[0];
+      for (std::size_t p = 1; p < parts.size(); ++p) {
+        const PartRows rows{part_rows[i].first, part_rows[i].count, parts[p]};
+        part_rows.push_back(rows);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < contents.runs.size();) {
+    const std::int64_t set = contents.runs[i].first;
+    const std::int32_t place = place_of[static_cast<std::size_t>(set)];
+    const std::vector<std::int32_t> parts = parts_with(set);
     for (; i < contents.runs.size() && contents.runs[i].first == set; ++i) {
       SetRows rows = contents.runs[i].second;
       rows.set = place;
       if (place >= 0) tables.members.push_back(rows);
-      for (const std::int32_t part : parts) part_rows.push_back({part, rows.dim, rows.first, rows.count});
+      if (rows.dim != tables.top_dim()) continue;
+      constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+      for (const std::int32_t part : parts)
+        for (std::int64_t skip = 0; skip < rows.count; skip += most)
+          part_rows.push_back({rows.first + skip, static_cast<std::int32_t>(std::min(rows.count - skip, most)), part});
     }
   }
   return part_rows;
@@ -324,7 +380,7 @@ MeshTables read_h5m(mpi::Context& context, const std::string& path, const TableO
       tables.blocks.push_back(read_block(context, file.get(), group, plan.catalog.first_vertex, fault));
     }
     const Region region(context.trace(), sets_region);
-    contents.read(context, file.get(), plan, IdSpace(plan.catalog, tables));
+    contents.read(context, file.get(), plan, IdSpace(plan.catalog, tables), pure_parts(plan), top_dim(plan));
   });
   agree(context, fault);
   if (tables.top_dim() == Dim::vertex) {
@@ -332,7 +388,7 @@ MeshTables read_h5m(mpi::Context& context, const std::string& path, const TableO
   }
   const std::vector<std::int64_t> part_values = values_of_parts(plan);
   std::vector<std::int32_t> place_of;
-  std::vector<SetRows> part_rows;
+  std::vector<PartRows> part_rows;
   {
     const Region region(context.trace(), sets_region);
     contents.share_links(context);
@@ -341,7 +397,7 @@ MeshTables read_h5m(mpi::Context& context, const std::string& path, const TableO
   }
   if (!part_values.empty()) {
     const Region region(context.trace(), parts_region);
-    mesh::assign_parts(context, tables, part_rows, static_cast<int>(part_values.size()), path);
+    mesh::assign_parts(context, tables, std::move(part_rows), static_cast<int>(part_values.size()), path);
   }
   const Region region(context.trace(), tags_region);
   read_tags(context, file.get(), plan.catalog, plan.tags, IdSpace(plan.catalog, tables), place_of, tables);

@@ -253,40 +253,6 @@ void validate_locally(mpi::Context& context, const MeshTables& tables, const std
 
 }  // namespace
 
-void assign_parts(mpi::Context& context, MeshTables& tables, const std::vector<SetRows>& rows, int n_parts,
-                  const std::string& subject) {
-  MeshTables by_part;  // the same rows, with the parts in the place of sets
-  by_part.vertices = tables.vertices;
-  for (const CellBlock& block : tables.blocks) by_part.blocks.push_back({block.type, block.rows, 0, {}, {}});
-  by_part.members = rows;
-  const detail::HomeRuns runs = detail::set_runs_at_home(context, by_part);
-  tables.n_parts = n_parts;
-  agree_after(context, [&] {
-    tables.parts.clear();
-    for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
-      const CellBlock& block = tables.blocks[b];
-      if (topology(block.type).dim != tables.top_dim()) continue;
-      const std::size_t n_before = tables.parts.size();
-      const std::size_t n = block.rows.size(context.rank());
-      tables.parts.resize(n_before + n, -1);
-      const std::span<std::int32_t> parts = std::span(tables.parts).subspan(n_before, n);
-      for (const detail::SetRun& run : runs.of_blocks[b]) {
-        for (std::int32_t& part :
-             parts.subspan(static_cast<std::size_t>(run.first), static_cast<std::size_t>(run.count))) {
-          if (part >= 0 && part != run.set) {  // a part may list a set and what the set holds
-            const std::int64_t row = tables.first_row(b) + block.rows.first(context.rank()) + (&part - parts.data());
-            throw Error(ErrorCode::bad_input,
-                        {.subject = subject,
-                         .cause = fmt::format("element {} (0-based) is in part {} and in part {}", row, part, run.set),
-                         .remedy = "partition the mesh again: barrio partition IN -n P -o OUT"});
-          }
-          part = run.set;
-        }
-      }
-    }
-  });
-}
-
 void validate(mpi::Context& context, const MeshTables& tables, const std::string& subject) {
   agree_after(context, [&] { validate_locally(context, tables, subject); });
 }

@@ -196,5 +196,39 @@ TEST(Tables, ValidateNamesTheFault) {
   EXPECT_NE(fault_of(partless).find("leaves out 1 element(s), the first is element 26"), std::string::npos);
 }
 
+TEST(Tables, PartsComeFromRunsThatAnyRankHolds) {
+  // Cells of two blocks; part p has the rows r with r / 5 % 4 == p. Runs are dealt out by turns, some longer than a slab.
+  MeshTables tables;
+  for (const std::int64_t n : {37, 61}) {
+    CellBlock& block = tables.blocks.emplace_back();
+    block.type = n == 37 ? CellType::tet : CellType::hex;
+    block.rows = {n, world().size()};
+  }
+  const auto part_of = [](std::int64_t row) { return static_cast<std::int32_t>(row / 5 % 4); };
+  std::vector<PartRows> runs;
+  for (std::int64_t row = 0; row < 98; row += 5)
+    if ((row / 5) % world().size() == world().rank())
+      runs.push_back({row, static_cast<std::int32_t>(std::min<std::int64_t>(5, 98 - row)), part_of(row)});
+  assign_parts(world(), tables, runs, 4, "runs");
+  EXPECT_EQ(tables.n_parts, 4);
+  const std::vector<GlobalId> ids = top_ids(world(), tables);
+  ASSERT_EQ(tables.parts.size(), ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(tables.parts[i], part_of(value(ids[i])));
+
+  // One run of everything, on one rank; another run of a cell in it is refused everywhere.
+  runs.clear();
+  if (world().rank() == 0) runs.push_back({0, 98, 2});
+  assign_parts(world(), tables, runs, 3, "one run");
+  EXPECT_TRUE(std::ranges::all_of(tables.parts, [](std::int32_t part) { return part == 2; }));
+  if (world().rank() == world().size() - 1) runs.push_back({40, 1, 1});
+  try {
+    assign_parts(world(), tables, runs, 3, "a repetition");
+    FAIL() << "a cell in two parts was taken";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::bad_input);
+    EXPECT_NE(std::string(error.what()).find("element 40"), std::string::npos) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace barrio::mesh

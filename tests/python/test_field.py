@@ -102,7 +102,7 @@ def test_fields_are_found_by_name(box: barrio.Mesh) -> None:
         (lambda mesh: mesh.add_field("f", Dim.vertex), "exists already"),
         (lambda mesh: mesh.add_field("g", Dim.vertex, dtype=np.complex128), "type complex128"),
         (lambda mesh: mesh.add_field("g", Dim.vertex, components=0), "0 components"),
-        (lambda mesh: mesh.add_field("g", Dim.face).exchange(), "only vertices and cells"),
+        (lambda mesh: mesh.add_field("g", Dim.edge).exchange(), "no entities of that dimension"),
         (lambda mesh: mesh.field("f", Dim.vertex).end_exchange(), "is not being exchanged"),
     ],
 )
