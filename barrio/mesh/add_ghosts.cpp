@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <tuple>
 
 #include "barrio/mesh/detail/assembly.hpp"
@@ -185,9 +187,14 @@ MeshAssembly::Going MeshAssembly::cells_at_sides(std::size_t first_new) {
   }
   const detail::CellsAround around(table, n_own_cells_, anchors, index_.size());
   std::vector<std::pair<std::int32_t, Rank>> wanted;  // cell, reader
-  for (const Named& side : named)
-    detail::for_each_cell_with(table, around, side.corners[0], std::span(side.corners).first(side.n), options_.bridge,
-                               [&](std::int32_t c) { wanted.emplace_back(c, side.by); });
+  for (const Named& side : named) {
+    for (const std::int32_t c : around.of(side.corners[0])) {
+      const auto cell = static_cast<std::size_t>(c);
+      const std::span<const LocalId> corners = std::span(side.corners).first(side.n);
+      if (detail::is_side_of(corners, options_.bridge, table.type(cell), table.nodes_of(cell)))
+        wanted.emplace_back(c, side.by);
+    }
+  }
   std::ranges::sort(wanted);
   Going going;
   for (const auto& [cell, reader] : wanted) note_readers(cell, {&reader, 1}, going);

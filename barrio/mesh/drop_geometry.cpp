@@ -150,16 +150,16 @@ std::vector<std::int64_t> shrink(mpi::Context& context, const std::vector<std::p
 
 /// Values on sets, and values that are sets.
 void drop_from_tag(const SetPlan& plan, TagTable& tag) {
-  const auto renumber_codes = [&](TagItems& items) {
-    std::vector<EntityCode> codes(items.bytes.size() / sizeof(EntityCode));
+  const auto renumber_codes = [&](std::vector<std::byte>& bytes) {
+    std::vector<EntityCode> codes(bytes.size() / sizeof(EntityCode));
     if (codes.empty()) return;
-    std::memcpy(codes.data(), items.bytes.data(), items.bytes.size());
+    std::memcpy(codes.data(), bytes.data(), bytes.size());
     for (EntityCode& code : codes) {
       if (code == EntityCode::none || !is_set(code)) continue;
       const std::int32_t place = plan.new_place[static_cast<std::size_t>(row_of(code))];
       code = place < 0 ? EntityCode::none : code_of_set(place);
     }
-    std::memcpy(items.bytes.data(), codes.data(), items.bytes.size());
+    std::memcpy(bytes.data(), codes.data(), bytes.size());
   };
   TagOnSets left;
   for (std::size_t i = 0; i < tag.on_sets.sets.size(); ++i) {
@@ -170,8 +170,10 @@ void drop_from_tag(const SetPlan& plan, TagTable& tag) {
   }
   tag.on_sets = std::move(left);
   if (tag.info.type != TagType::entity) return;
-  renumber_codes(tag.on_sets.items);
-  for (TagColumn& column : tag.columns) renumber_codes(column.items);
+  renumber_codes(tag.info.default_value);
+  renumber_codes(tag.info.mesh_value);
+  renumber_codes(tag.on_sets.items.bytes);
+  for (TagColumn& column : tag.columns) renumber_codes(column.items.bytes);
 }
 
 }  // namespace

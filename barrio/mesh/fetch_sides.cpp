@@ -118,9 +118,8 @@ MeshAssembly::HeldSides MeshBuilder::fetch_sides(Dim dim) {
       local.clear();
       for (const GlobalId node : of_side) local.push_back(local_vertex(node));
       if (std::ranges::find(local, no_local_id) != local.end()) return;
-      const std::span<const LocalId> corners = std::span(local).first(detail::n_corners(in.types[i], local.size()));
       bool is_taken = false;
-      detail::for_each_cell_with(cells(), around, anchor, corners, dim, [&](std::int32_t) { is_taken = true; });
+      detail::for_each_cell_with(cells(), around, anchor, in.types[i], local, [&](std::int32_t) { is_taken = true; });
       if (!is_taken) return;
       for (const std::int32_t set : sets) detail::append(held.sets, set, static_cast<std::int32_t>(held.sides.size()));
       held.add(in.ids[i], in.types[i], local, me);

@@ -161,8 +161,11 @@ Mesh Mesh::moved(std::span<const Rank> to) {
 }
 
 std::size_t Mesh::migrate(std::span<const Rank> to) {
-  *this = moved(to);
-  return static_cast<std::size_t>(std::ranges::count_if(to, [&](Rank rank) { return rank != context().rank(); }));
+  Mesh mesh = moved(to);
+  // Before this one is gone, whose memory `to` may be.
+  const auto n_left = std::ranges::count_if(to, [&](Rank rank) { return rank != context().rank(); });
+  *this = std::move(mesh);
+  return static_cast<std::size_t>(n_left);
 }
 
 FieldData& Mesh::new_field(const std::string& wanted, Dim dim, int n_components, FieldValues values) {

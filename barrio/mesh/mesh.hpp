@@ -231,8 +231,8 @@ class Mesh {
   /// @throws AgreedError{usage} for a wrong number of destinations or a rank that does not exist; the mesh is untouched
   /// then. @pre all ranks have the same fields
   /// Cost: two small reductions, then rounds with the ranks that cells go to or whose entities they use, no matter how
-  /// many ranks there are; only if a cell goes to a rank that is no neighbour, three of them end in a non-blocking
-  /// barrier. Time and memory O(n_local).
+  /// many ranks there are; only if a cell goes to a rank that is no neighbour, they end in non-blocking barriers: three
+  /// rounds, and two for each dimension of listed entities. Time and memory O(n_local).
   std::size_t migrate(std::span<const Rank> to);
   /// Make the mesh that `migrate` makes of this one, which stays, but that copies of fields are up to date. Collective.
   [[nodiscard]] Mesh moved(std::span<const Rank> to);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "barrio/mesh/detail/cells_around.hpp"
@@ -72,7 +71,11 @@ void MeshMigration::run() {
   out_.options = old_.options;
   out_.n_parts = context_.size();
   out_.parts = {LocalId{context_.rank()}, LocalId{context_.rank() + 1}};
-  for (const MeshTag& tag : old_.tags) out_.tags.push_back({tag.info, {}, tag.on_sets});
+  for (const MeshTag& tag : old_.tags) {
+    out_.tags.push_back({tag.info, {}, tag.on_sets});
+    for (int d = 0; d <= value(out_.cell_dim); ++d)
+      old_tags_[static_cast<std::size_t>(d)].emplace_back(tag, Dim{d}, old_.n_local(Dim{d}));
+  }
   for (const auto& field : old_.fields) {
     const FieldValues none =
         std::visit([]<class T>(const std::vector<T>&) { return FieldValues(std::vector<T>()); }, field->values);
@@ -121,8 +124,7 @@ void MeshMigration::send_cells() {
     for (std::size_t s = 0; s < table.size(); ++s) {
       const auto side = static_cast<std::int32_t>(s);
       const auto nodes = table.nodes_of(s);
-      const auto corners = nodes.first(detail::n_corners(table.type(s), nodes.size()));
-      detail::for_each_cell_with(cells, around, corners[0], corners, dim, [&](std::int32_t c) {
+      detail::for_each_cell_with(cells, around, nodes[0], table.type(s), nodes, [&](std::int32_t c) {
         const Rank to = to_[static_cast<std::size_t>(c)];
         std::vector<std::int32_t>& there = to == me ? kept_sides_[d] : sides_going[d].of(to);
         if (there.empty() || there.back() != side) there.push_back(side);

@@ -11,28 +11,6 @@ namespace {
 using detail::MessageReader;
 using detail::MessageWriter;
 
-/// Values of tags by local id, for many look-ups.
-class TagLookUp {
- public:
-  TagLookUp(const MeshTag& tag, Dim dim, std::size_t n_local)
-      : values_(tag.on[static_cast<std::size_t>(value(dim))]), value_bytes_(tag.info.value_bytes()) {
-    if (values_.entities.empty()) return;
-    place_.assign(n_local, -1);
-    std::int32_t place = 0;
-    for (const LocalId id : values_.entities) place_[index(id)] = place++;
-  }
-  [[nodiscard]] bool has(std::size_t id) const { return !place_.empty() && place_[id] >= 0; }
-  /// @pre has(id)
-  [[nodiscard]] std::span<const std::byte> of(std::size_t id) const {
-    return values_.items.value(static_cast<std::size_t>(place_[id]), value_bytes_);
-  }
-
- private:
-  const MeshTag::Values& values_;
-  std::size_t value_bytes_;
-  std::vector<std::int32_t> place_;
-};
-
 /// Values of a tag on some entities: their sizes in bytes, -1 without a value, and all bytes one after the other.
 struct TagValues {
   std::vector<std::int32_t> sizes;
@@ -63,8 +41,7 @@ std::span<const std::byte> bytes_of(const FieldData& field) {
 }  // namespace
 
 void MeshMigration::put_values(MessageWriter& out, Dim dim, std::span<const std::int32_t> ids) const {
-  for (const MeshTag& tag : old_.tags) {
-    const TagLookUp values(tag, dim, old_.n_local(dim));
+  for (const detail::TagLookUp& values : old_tags_[static_cast<std::size_t>(value(dim))]) {
     TagValues carried;
     for (const std::int32_t id : ids) {
       if (const auto i = static_cast<std::size_t>(id); values.has(i)) {
@@ -135,8 +112,7 @@ void MeshMigration::take_values() {
 void MeshMigration::take_tags(Dim dim, std::span<const Origin> origins) {
   const auto d = static_cast<std::size_t>(value(dim));
   const exchange::HaloPlan& plan = *out_.halos[d];
-  std::vector<TagLookUp> old;
-  for (const MeshTag& tag : old_.tags) old.emplace_back(tag, dim, old_.n_local(dim));
+  const std::vector<detail::TagLookUp>& old = old_tags_[d];
   // Call `visit(bytes)` with the value that an owned entity has brought, if it has one.
   const auto with_value = [&](std::size_t t, const Origin& from, auto&& visit) {
     const auto at = static_cast<std::size_t>(from.at);

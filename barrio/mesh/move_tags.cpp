@@ -129,8 +129,15 @@ void move_tags(mpi::Context& context, const Moves& moves, std::vector<TagTable>&
         move_column(context, slabs_of(moves.after, block), moved->second, tag.info, column);
       column.block = block;
     }
-    // Values on sets are the same on every rank: each asks for itself.
-    if (tag.info.type == TagType::entity) translate_codes(context, moves, tag.on_sets.items);
+    // Values on sets, on the mesh and by default are the same on every rank: each asks for itself.
+    if (tag.info.type == TagType::entity) {
+      translate_codes(context, moves, tag.on_sets.items);
+      for (std::vector<std::byte>* value : {&tag.info.default_value, &tag.info.mesh_value}) {
+        TagItems item{.bytes = std::move(*value)};
+        translate_codes(context, moves, item);
+        *value = std::move(item.bytes);
+      }
+    }
     std::erase_if(tag.columns, [](const TagColumn& column) { return column.block == Moves::no_block; });
   }
 }

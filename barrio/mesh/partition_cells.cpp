@@ -10,6 +10,7 @@
 #include "barrio/mesh/detail/graph_labels.hpp"
 #include "barrio/mesh/dual_graph.hpp"
 #include "barrio/mesh/vertex_nets.hpp"
+#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/hilbert.hpp"
 #include "barrio/partition/rcb.hpp"
@@ -18,6 +19,22 @@ namespace barrio::mesh {
 namespace {
 
 using Weights = std::span<const std::int64_t>;
+
+/// Weights of this rank's cells, if any rank has some. Collective.
+std::vector<std::int64_t> checked(mpi::Context& context, const MeshTables& tables, Weights weights) {
+  std::size_t n_cells = 0;
+  for (const CellBlock& block : tables.blocks)
+    if (topology(block.type).dim == tables.top_dim()) n_cells += block.rows.size(context.rank());
+  agree_after(context, [&] {
+    if (weights.empty() || weights.size() == n_cells) return;
+    throw Error(ErrorCode::usage, {.subject = fmt::format("{} weights", weights.size()),
+                                   .cause = fmt::format("are not one for each of the {} cells of this rank", n_cells),
+                                   .remedy = "give a weight for each cell, or none at all"});
+  });
+  if (!mpi::all_reduce(context, !weights.empty(), MPI_LOR)) return {};
+  return weights.empty() ? std::vector<std::int64_t>(n_cells, 1)
+                         : std::vector<std::int64_t>(weights.begin(), weights.end());
+}
 
 // What METIS cuts: the cells themselves if it can take them all, else clusters of neighbouring cells.
 std::vector<std::int32_t> make_clusters(mpi::Context& context, const MeshTables& tables, Weights weights,
@@ -31,6 +48,7 @@ std::vector<std::int32_t> make_clusters(mpi::Context& context, const MeshTables&
   return cluster;
 }
 
+/// @param weights  of all ranks or of none
 std::vector<std::int64_t> weights_by_row(mpi::Context& context, const MeshTables& tables, const Slabs& rows,
                                          Weights weights) {
   const bool has_weights = mpi::all_reduce(context, !weights.empty(), MPI_LOR);
@@ -69,13 +87,14 @@ void check_partitioner(const std::string& method) {
 }
 
 void partition_cells(mpi::Context& context, MeshTables& tables, int n_parts, const std::string& method,
-                     Weights weights) {
+                     Weights given) {
   check_partitioner(method);
   if (n_parts < 1) {
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("{} parts", n_parts),
                                          .cause = "is not a number of parts",
                                          .remedy = "ask for 1 or more"});
   }
+  const std::vector<std::int64_t> weights = checked(context, tables, given);
   if (method == "rcb" || method == "hilbert") {
     const auto cut = method == "rcb" ? partition::rcb : partition::hilbert;
     tables.parts = cut(context, compute_centres(context, tables), top_ids(context, tables), weights, n_parts);

@@ -35,7 +35,7 @@ void MeshAssembly::set_sharers(HeldSides::Side& side, Dim dim, std::span<const R
   side.sharer_set = table(dim).rank_sets.add(ranks);
 }
 
-void MeshAssembly::add_ghost_sides(Dim dim, HeldSides& held) {
+void MeshAssembly::add_ghost_sides(HeldSides& held) {
   // Who gets a cell gets the listed sides that it has.
   std::vector<LocalId> anchors;
   for (const HeldSides::Side& side : held.sides) anchors.push_back(held.nodes[side.first_node]);
@@ -50,8 +50,7 @@ void MeshAssembly::add_ghost_sides(Dim dim, HeldSides& held) {
   for (std::size_t s = 0; s < held.sides.size(); ++s) {
     const auto place = static_cast<std::int32_t>(s);
     const auto nodes = held.nodes_of(held.sides[s]);
-    const auto corners = nodes.first(detail::n_corners(held.sides[s].type, nodes.size()));
-    detail::for_each_cell_with(cells(), around, corners[0], corners, dim, [&](std::int32_t c) {
+    detail::for_each_cell_with(cells(), around, nodes[0], held.sides[s].type, nodes, [&](std::int32_t c) {
       const auto readers = std::ranges::equal_range(readers_of, c, {}, &std::pair<std::int32_t, Rank>::first);
       for (const auto& [cell, reader] : readers) {
         std::vector<std::int32_t>& places = going.of(reader);
@@ -100,7 +99,7 @@ void MeshAssembly::add_ghost_sides(Dim dim, HeldSides& held) {
 
 void MeshAssembly::place_sides(Dim dim, HeldSides held) {
   const Region region(context_.trace(), place_region);
-  if (options_.ghost_sides && options_.ghost_layers > 0) add_ghost_sides(dim, held);
+  if (options_.ghost_sides && options_.ghost_layers > 0) add_ghost_sides(held);
   const Rank me = context_.rank();
   enum Group : std::uint8_t { interior, fringe, copy };
   EntityTable& table = this->table(dim);

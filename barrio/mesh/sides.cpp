@@ -176,7 +176,13 @@ void Sides::Builder<n_corners>::match() {
     Corners corners;
     corners.fill(no_local_id);
     const auto nodes = listed.nodes_of(i);
-    std::copy_n(nodes.begin(), detail::n_corners(listed.type(i), nodes.size()), corners.begin());
+    std::size_t n = detail::n_corners(listed.type(i), nodes.size());
+    while (n > 1 && nodes[n - 1] == nodes[n - 2]) --n;  // a padded polygon repeats its last vertex
+    if (n > n_corners) {
+      out_.of_listed_.push_back(no_local_id);
+      continue;
+    }
+    std::copy_n(nodes.begin(), n, corners.begin());
     out_.of_listed_.push_back(LocalId{find(canonical(corners))});
   }
 }
@@ -468,7 +474,8 @@ void Sides::Builder<n_corners>::order() {
     }
   }
   for (LocalId& side : out_.of_cells_) side = at[index(side)];
-  for (LocalId& side : out_.of_listed_) side = at[index(side)];
+  for (LocalId& side : out_.of_listed_)
+    if (side != no_local_id) side = at[index(side)];
   std::vector<std::pair<LocalId, std::int32_t>> shared;
   for (const auto& [side, set] : shared_) shared.emplace_back(at[static_cast<std::size_t>(side)], set);
   std::ranges::sort(shared);

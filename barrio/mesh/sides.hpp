@@ -36,7 +36,7 @@ class Sides {
     const std::size_t end = offsets_.empty() ? first + per_cell_ : static_cast<std::size_t>(offsets_[cell + 1]);
     return std::span<const LocalId>(of_cells_).subspan(first, end - first);
   }
-  /// The side that each entity of `mesh.entities(dim)` is: shape (mesh.n_local(dim)).
+  /// The side that each entity of `mesh.entities(dim)` is, or no_local_id: shape (mesh.n_local(dim)).
   [[nodiscard]] std::span<const LocalId> of_listed() const& noexcept { return of_listed_; }
   /// A way to bring copies of values on sides up to date.
   [[nodiscard]] std::shared_ptr<const exchange::HaloPlan> halo_plan() const noexcept { return halo_; }

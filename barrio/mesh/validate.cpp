@@ -81,6 +81,7 @@ void check_sharers(const Mesh& mesh, Dim dim) {
   const Sharing& sharing = mesh.sharing(dim);
   const std::span<const GlobalId> ids = mesh.global_ids(dim);
   std::vector<std::uint64_t> digest(mesh.neighbours().size(), 0);
+  Rank stranger = -1;
   for (std::size_t s = 0; s < sharing.shared.size(); ++s) {
     Hash64 hash;
     hash.add(barrio::value(ids[index(sharing.shared[s])]));
@@ -88,11 +89,16 @@ void check_sharers(const Mesh& mesh, Dim dim) {
     for (const Rank rank : sharing.sharers_of(s)) {
       if (rank == context.rank()) continue;
       const auto at = std::lower_bound(mesh.neighbours().begin(), mesh.neighbours().end(), rank);
+      if (at == mesh.neighbours().end() || *at != rank) {
+        stranger = rank;
+        continue;
+      }
       digest[static_cast<std::size_t>(at - mesh.neighbours().begin())] += hash.value();
     }
   }
   const auto heard = exchange::route(context, exchange::pack_by_rank<std::uint64_t>(mesh.neighbours(), digest));
   agree_after(context, [&] {
+    if (stranger >= 0) broken(fmt::format("rank {} shares an entity and is no neighbour", stranger));
     if (!std::equal(heard.peers.begin(), heard.peers.end(), mesh.neighbours().begin(), mesh.neighbours().end()))
       broken("neighbours are not mutual");
     for (std::size_t n = 0; n < digest.size(); ++n)

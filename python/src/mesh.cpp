@@ -196,7 +196,8 @@ holds compressed, are copies.)");
            nb::sig("def migrate(self, to: numpy.typing.NDArray[numpy.int32]) -> Mesh"),
            R"(Make the mesh in which cells are on other ranks, with their sets, tags and fields. Collective.
 
-`to` names a rank for each owned cell. This mesh stays as it is, since arrays may refer to it; drop it to free its memory.)")
+`to` names a rank for each owned cell. This mesh stays, since arrays may refer to it, with the
+copies of its fields brought up to date; drop it to free its memory.)")
       .def(
           "balanced_ranks",
           [](SharedMesh& self,

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "barrio/base/error.hpp"
 #include "barrio/mesh/adjacency.hpp"
 #include "barrio/mesh/remote_ids.hpp"
+#include "barrio/mpi/agree.hpp"
 #include "bindings.hpp"
 
 namespace barrio::python {
@@ -23,15 +25,22 @@ struct SharedSides {
   }
 };
 
+/// Collective: a wrong id on one rank is refused on all.
 mesh::Range range_of(const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ids,
-                     std::size_t n_local) {
+                     mesh::Mesh& mesh) {
+  const std::span<const std::int32_t> all(ids.data(), ids.shape(0));
+  const std::size_t n_local = mesh.cells().size();
+  const nb::gil_scoped_release unlocked;
   std::vector<LocalId> list;
-  for (std::size_t i = 0; i < ids.shape(0); ++i) {
-    const std::int32_t id = ids.data()[i];
-    if (id < 0 || static_cast<std::size_t>(id) >= n_local)
-      throw_usage(fmt::format("cell {}", id), fmt::format("is not one of the {} local cells", n_local));
-    list.push_back(LocalId{id});
-  }
+  agree_after(mesh.context(), [&] {
+    for (const std::int32_t id : all) {
+      if (id < 0 || static_cast<std::size_t>(id) >= n_local)
+        throw Error(ErrorCode::usage, {.subject = fmt::format("cell {}", id),
+                                       .cause = fmt::format("is not one of the {} local cells", n_local),
+                                       .remedy = "name cells by local id"});
+      list.push_back(LocalId{id});
+    }
+  });
   return mesh::Range::of(list);
 }
 
@@ -90,7 +99,7 @@ Made when asked for: `Sides(mesh, Dim.face)` is collective. Global ids do not de
           [](const SharedSides& self,
              const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& cells) {
             mesh::Mesh& mesh = self.owner->mesh();
-            const mesh::Range some = range_of(cells, mesh.cells().size());
+            const mesh::Range some = range_of(cells, mesh);
             std::vector<LocalId> found;
             {
               const nb::gil_scoped_release unlocked;

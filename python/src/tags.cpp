@@ -73,7 +73,7 @@ void bind_tags(nb::module_& module, nb::class_<SharedMesh>& shared) {
       .def_prop_ro("name", [](const SharedTag& self) { return self.tag->info.name; })
       .def_prop_ro(
           "type", [](const SharedTag& self) { return std::string(mesh::name(self.tag->info.type)); },
-          "int32, float64, entity (4 x 2**58 is a set; else dimension x 2**60 + global id), bytes or bits.")
+          "int32, float64, entity (4 x 2**60 + place of a set, else dimension x 2**60 + global id), bytes or bits.")
       .def_prop_ro(
           "n_components", [](const SharedTag& self) { return self.tag->info.n_components; },
           "Numbers of a value; 1 if lengths vary.")

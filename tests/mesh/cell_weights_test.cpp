@@ -149,5 +149,18 @@ TEST(CellWeights, EveryPartitionerBalancesThem) {
   }
 }
 
+TEST(CellWeights, AreOnePerCellOrNone) {
+  MeshTables tables = make_box(world(), {.n = {4, 3, 2}});
+  const std::size_t n = tables.blocks[0].rows.size(world().rank());
+  for (const char* method : {"rcb", "hilbert"}) {
+    // The first rank alone has weights: the cells of the others count 1 each.
+    partition_cells(world(), tables, 3, method, std::vector<std::int64_t>(world().rank() == 0 ? n : 0, 1));
+    const auto parts = tables.parts;
+    partition_cells(world(), tables, 3, method);
+    EXPECT_EQ(parts, tables.parts);
+    EXPECT_THROW(partition_cells(world(), tables, 3, method, std::vector<std::int64_t>(n + 1, 1)), AgreedError);
+  }
+}
+
 }  // namespace
 }  // namespace barrio::mesh

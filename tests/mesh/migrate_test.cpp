@@ -261,6 +261,46 @@ TEST(Migrate, GivesCellsToNeighboursWithoutAskingFurther) {
   }
 }
 
+TEST(Migrate, TakesDestinationsThatTheMeshItselfHolds) {
+  Mesh mesh(world(), box({5, 4, 3}, true, world().size()), {.ghost_layers = 1});
+  auto to = mesh.add_field<std::int32_t>("to", Dim::volume);
+  const std::size_t n = mesh.n_owned(Dim::volume);
+  for (std::size_t c = 0; c < n; ++c) to.values()[c] = (world().rank() + 1) % world().size();
+  EXPECT_EQ(mesh.migrate(to.values().first(n)), world().size() > 1 ? n : 0U);
+  mesh.validate();
+}
+
+TEST(Migrate, KeepsSidesOfSecondOrderWithTheirCells) {
+  // A tri3 (0 1 2) beside a tri6 (1 0 3 with nodes 4 5 6); the edge 0 1 is listed with its middle, so it is the tri6's.
+  MeshTables tables;
+  const int n_ranks = world().size();
+  tables.vertices = {7, n_ranks};
+  tables.coordinates.assign(3 * tables.vertices.size(world().rank()), 0.0);
+  for (std::size_t i = 0; i < tables.coordinates.size(); ++i) tables.coordinates[i] = static_cast<double>(i * i % 7);
+  const auto add = [&](CellType type, std::vector<std::int64_t> nodes) {
+    CellBlock block;
+    block.type = type;
+    block.rows = {1, n_ranks};
+    block.nodes_per_cell = static_cast<int>(nodes.size());
+    if (block.rows.size(world().rank()) > 0)
+      for (const std::int64_t node : nodes) block.nodes.push_back(GlobalId{node});
+    tables.blocks.push_back(block);
+  };
+  add(CellType::triangle, {0, 1, 2});
+  add(CellType::triangle, {1, 0, 3, 4, 5, 6});
+  add(CellType::edge, {0, 1, 4});
+  for (const int layers : {0, 1}) {
+    const auto parted = with_parts(tables, [](std::int64_t cell) { return static_cast<Rank>(cell) % world().size(); });
+    Mesh mesh(world(), parted, {.ghost_layers = layers});
+    mesh.validate();
+    EXPECT_EQ(mesh.n_global(Dim::edge), 1);
+    EXPECT_TRUE(mesh.entities(Dim::edge).shared.empty()) << "a ghost's node is no use of it";
+    mesh.migrate(destinations(mesh, [](std::int64_t cell) { return static_cast<Rank>(cell + 1) % world().size(); }));
+    mesh.validate();
+    EXPECT_EQ(mesh.n_global(Dim::edge), 1);
+  }
+}
+
 TEST(Migrate, MovesNothingWhenAllStay) {
   const MeshTables tables = box({5, 4, 3}, true, world().size());
   Mesh mesh(world(), tables, {.ghost_layers = 1});

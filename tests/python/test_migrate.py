@@ -128,3 +128,5 @@ def test_sides_and_sharers(comm: MPI.Comm) -> None:
             assert ids[ranks[k]][remote[k]] == mesh.global_ids(Dim.vertex)[vertex]
     with pytest.raises(barrio.UsageError, match="is not one of"):
         faces.skin(np.array([mesh.n_local(Dim.volume)], dtype=np.int32))
+    with pytest.raises(barrio.UsageError, match="is not one of"):  # on one rank alone
+        faces.skin(np.array([10**6] if comm.rank == comm.size - 1 else [], dtype=np.int32))

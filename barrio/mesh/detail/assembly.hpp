@@ -116,7 +116,7 @@ class MeshAssembly {
   bool note_readers(std::int32_t cell, std::span<const Rank> readers, Going& going);
   void send_cells(const Going& going);
   void unpack_ghosts(Rank from, std::span<const std::byte> message);
-  void add_ghost_sides(Dim dim, HeldSides& held);
+  void add_ghost_sides(HeldSides& held);
   /// Add to a set the members of those that it contains. @param is_full  sets that have theirs
   void add_contained(std::size_t set, std::vector<bool>& is_full);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -47,13 +48,18 @@ class CellsAround {
   std::vector<std::int32_t> cells_;
 };
 
-/// Call `visit(cell)` for each of the cells that has a side. @param anchor  one of its corners
+/// Call `visit(cell)` for each of the cells that has a side, with all its nodes.
+/// @param anchor  one of its corners @param nodes  its corners, then other nodes
 template <class Visit>
-void for_each_cell_with(const EntityTable& cells, const CellsAround& around, LocalId anchor,
-                        std::span<const LocalId> corners, Dim dim, Visit&& visit) {
+void for_each_cell_with(const EntityTable& cells, const CellsAround& around, LocalId anchor, CellType type,
+                        std::span<const LocalId> nodes, Visit&& visit) {
+  const std::size_t n = n_corners(type, nodes.size());
   for (const std::int32_t c : around.of(anchor)) {
     const auto cell = static_cast<std::size_t>(c);
-    if (is_side_of<LocalId>(corners, dim, cells.type(cell), cells.nodes_of(cell))) visit(c);
+    const auto of_cell = cells.nodes_of(cell);
+    if (!is_side_of<LocalId>(nodes.first(n), topology(type).dim, cells.type(cell), of_cell)) continue;
+    const auto is_there = [&](LocalId node) { return std::ranges::find(of_cell, node) != of_cell.end(); };
+    if (std::ranges::all_of(nodes.subspan(n), is_there)) visit(c);
   }
 }
 

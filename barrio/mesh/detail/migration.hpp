@@ -7,6 +7,7 @@
 
 #include "barrio/mesh/detail/assembly.hpp"
 #include "barrio/mesh/detail/cell_message.hpp"
+#include "barrio/mesh/detail/tag_look_up.hpp"
 
 namespace barrio::mesh {
 
@@ -55,7 +56,7 @@ class MeshMigration : private MeshAssembly {
   void share_vertices();
   [[nodiscard]] HeldSides take_sides(Dim dim);
   [[nodiscard]] bool has_sides(Dim dim) const {
-    return dim > Dim::vertex && dim < out_.cell_dim && old_table(dim).n_global > 0;
+    return dim > Dim::vertex && dim < out_.cell_dim && old_.halos[static_cast<std::size_t>(value(dim))] != nullptr;
   }
   [[nodiscard]] const EntityTable& old_table(Dim dim) const {
     return old_.entities[static_cast<std::size_t>(value(dim))];
@@ -74,6 +75,7 @@ class MeshMigration : private MeshAssembly {
   const Storage& old_;
   std::span<const Rank> to_;
   exchange::Neighborhood reach_;  // in which all can be written to who get cells, or share what these have
+  std::array<std::vector<detail::TagLookUp>, 4> old_tags_;  // by dimension, then place in the mesh
   std::vector<Arrival> arrivals_;
   std::array<std::vector<std::int32_t>, 4> kept_sides_;  // by dimension, local ids in the old mesh
   std::vector<Origin> cell_origins_;                     // by place
