@@ -67,7 +67,12 @@ class CdfHeader {
     return n;
   }
   std::uint64_t offset() { return version_ == 1 ? word32() : word<std::uint64_t>(); }
-  std::string name() { return padded(count()); }
+  std::string name() {
+    constexpr std::uint64_t longest_name = std::uint64_t{64} << 10U;
+    const std::uint64_t n = count();
+    if (n > longest_name) refuse(fmt::format("has a name of {} bytes in its header", n));
+    return padded(n);
+  }
   CdfFile::Type type() {
     const std::uint64_t code = word32();
     if (code < 1 || code > 11) refuse(fmt::format("has a type number {} in its header", code));
@@ -149,23 +154,22 @@ CdfFile::CdfFile(mpi::Context& context, const std::string& path) : path_(path), 
     text = header.bytes().substr(0, header.size());
   });
   mpi::broadcast(context, text);
-  if (context.is_root()) return;
-  CdfHeader header(path, std::move(text), [](std::string&) { return false; });
-  parse(header);
+  agree_after(context, [&] {
+    if (context.is_root()) return;
+    CdfHeader header(path, std::move(text), [](std::string&) { return false; });
+    parse(header);
+  });
 }
 
 void CdfFile::parse(CdfHeader& header) {
   version_ = header.bytes()[3];
   std::uint64_t n_records = header.word32();
   if (version_ == 5) n_records = n_records << 32U | header.word32();
-  struct Dimension {
-    std::string name;
-    std::int64_t n;  // 0: the record dimension
-  };
-  std::vector<Dimension> dimensions;
+  constexpr std::uint64_t most_dimensions = 1024;  // of a variable
+  std::vector<std::int64_t> dimensions;            // 0: the record dimension
   for (std::uint64_t n = header.list(10); n > 0; --n) {
-    std::string name = header.name();
-    dimensions.push_back({std::move(name), static_cast<std::int64_t>(header.count())});
+    static_cast<void>(header.name());
+    dimensions.push_back(static_cast<std::int64_t>(header.count()));
   }
   attributes_ = header.attributes();
   std::uint64_t first_record = UINT64_MAX;
@@ -173,13 +177,15 @@ void CdfFile::parse(CdfHeader& header) {
   std::uint64_t unpadded_bytes = 0;
   for (std::uint64_t n = header.list(11); n > 0; --n) {
     Variable variable{.name = header.name()};
-    for (std::uint64_t d = header.count(); d > 0; --d) {
+    const std::uint64_t n_dimensions = header.count();
+    if (n_dimensions > most_dimensions)
+      header.refuse(fmt::format("has a variable '{}' with {} dimensions", variable.name, n_dimensions));
+    for (std::uint64_t d = 0; d < n_dimensions; ++d) {
       const std::uint64_t id = header.count();
-      if (id >= dimensions.size() || (dimensions[id].n == 0 && !variable.shape.empty()))
+      if (id >= dimensions.size() || (dimensions[id] == 0 && !variable.shape.empty()))
         header.refuse(fmt::format("has a variable '{}' along a dimension that it cannot have", variable.name));
-      variable.has_records = variable.has_records || dimensions[id].n == 0;
-      variable.dimensions.push_back(dimensions[id].name);
-      variable.shape.push_back(dimensions[id].n);
+      variable.has_records = variable.has_records || dimensions[id] == 0;
+      variable.shape.push_back(dimensions[id]);
     }
     variable.attributes = header.attributes();
     variable.type = header.type();
@@ -191,19 +197,35 @@ void CdfFile::parse(CdfHeader& header) {
         header.refuse(fmt::format("has a variable '{}' of more bytes than a file can have", variable.name));
     if (variable.has_records) {
       unpadded_bytes = bytes;
-      record_bytes_ += (bytes + 3) / 4 * 4;
+      if (__builtin_add_overflow(record_bytes_, (bytes + 3) / 4 * 4, &record_bytes_) || record_bytes_ >> 62U != 0)
+        header.refuse("has records of more bytes than a file can have");
       first_record = std::min(first_record, variable.begin);
       n_with_records += 1;
     }
+    variable.item_bytes = bytes;
     variables_.push_back(std::move(variable));
   }
   if (n_with_records == 1) record_bytes_ = unpadded_bytes;  // a lone variable's records are not filled up
   // A streaming writer does not come to count its records.
   if (n_records == (version_ == 5 ? UINT64_MAX : UINT32_MAX))
     n_records = record_bytes_ > 0 && file_bytes_ > first_record ? (file_bytes_ - first_record) / record_bytes_ : 0;
-  if (n_records > file_bytes_) header.refuse(fmt::format("has a count of {} records", n_records));
-  for (Variable& variable : variables_)
+  std::uint64_t bytes_of_records = 0;
+  if (n_records > file_bytes_ || __builtin_mul_overflow(record_bytes_, n_records, &bytes_of_records) ||
+      bytes_of_records >> 62U != 0)
+    header.refuse(fmt::format("has a count of {} records", n_records));
+  for (Variable& variable : variables_) {
     if (variable.has_records) variable.shape[0] = static_cast<std::int64_t>(n_records);
+    // Of records only the first: a writer may have been stopped within the last. Reading checks the others.
+    if (!variable.has_records || n_records > 0) check_size(variable);
+  }
+}
+
+void CdfFile::check_size(const Variable& variable) const {
+  if (variable.item_bytes == 0 ||
+      (variable.begin <= file_bytes_ && variable.item_bytes <= file_bytes_ - variable.begin))
+    return;
+  const std::uint64_t end = std::max(variable.begin, variable.begin + variable.item_bytes);  // the sum may wrap
+  refuse(variable.name, fmt::format("reaches to byte {}, but the file has {} bytes", end, file_bytes_));
 }
 
 const CdfFile::Variable* CdfFile::find(std::string_view name) const noexcept {

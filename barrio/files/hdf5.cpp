@@ -32,6 +32,11 @@ bool Handle::close() {
   return close_(std::exchange(id_, -1)) >= 0;
 }
 
+std::string trimmed(std::string_view text) {
+  text = text.substr(0, text.find('\0'));
+  return std::string(text.substr(0, text.find_last_not_of(' ') + 1));
+}
+
 std::string detail::hdf5_says() {
   std::string text;
   H5Ewalk2(
@@ -279,7 +284,10 @@ RawValues<Word> read_raw(Place where, const std::string& path, Rows rows) {
     throw Error(ErrorCode::bad_input,
                 {.subject = path, .cause = "has values of varying length, which are not expected here"});
   std::vector<std::int64_t> shape(sizes.begin(), sizes.begin() + rank);
-  rows = detail::checked_rows(rows, shape, path);
+  // A rank whose rows do not exist takes part with none, or the others would wait for it in H5Dread.
+  const Status fault = capture([&] { rows = detail::checked_rows(rows, shape, path); });
+  if (fault && where.context == nullptr) throw *fault;
+  if (fault) rows = {};
   const std::size_t outer = rows.within.size();
   RawValues<Word> raw;
   raw.value_bytes = H5Tget_size(type.get());
@@ -307,9 +315,17 @@ RawValues<Word> read_raw(Place where, const std::string& path, Rows rows) {
   std::byte nothing{};  // HDF5 wants an address even for no rows
   const Handle transfer = checked(H5Pcreate(H5P_DATASET_XFER), &H5Pclose, path, "reading");
   if (where.context != nullptr) H5Pset_dxpl_mpio(transfer.get(), H5FD_MPIO_COLLECTIVE);
-  check(H5Dread(dataset.get(), type.get(), memory.get(), space.get(), transfer.get(),
-                raw.words.empty() ? static_cast<void*>(&nothing) : raw.words.data()),
-        path, "reading");
+  const auto read = [&] {
+    check(H5Dread(dataset.get(), type.get(), memory.get(), space.get(), transfer.get(),
+                  raw.words.empty() ? static_cast<void*>(&nothing) : raw.words.data()),
+          path, "reading");
+  };
+  if (where.context == nullptr) {
+    read();
+  } else {
+    const Status status = capture(read);
+    agree(*where.context, fault ? fault : status);  // else one rank would leave while the others read on
+  }
   const bool has_rows = shape.empty() || shape[outer] > 0;
   if (where.context != nullptr && has_rows) count_read(*where.context, transfer.get(), path, raw.n_bytes);
 
@@ -372,17 +388,13 @@ std::vector<GlobalId> read_ids(Place where, const std::string& path, std::int64_
 std::vector<double> read_reals(Place where, const std::string& path, Rows rows) {
   RawValues<double> raw = read_raw<double>(where, path, rows);
   if (raw.kind != H5T_FLOAT) wrong_kind(path, "floating-point numbers");
+  if (raw.value_bytes != 8 && raw.value_bytes != 4) wrong_kind(path, "numbers of 4 or 8 bytes");
   if (raw.value_bytes == 8 && !raw.swaps) return std::move(raw.words);
   std::vector<double> numbers(raw.n_bytes / raw.value_bytes);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::byte* at = raw.bytes() + i * raw.value_bytes;
-    if (raw.value_bytes == 8) {
-      numbers[i] = detail::native<double>(at, raw.swaps);
-    } else if (raw.value_bytes == 4) {
-      numbers[i] = static_cast<double>(detail::native<float>(at, raw.swaps));
-    } else {
-      wrong_kind(path, "numbers of 4 or 8 bytes");
-    }
+    numbers[i] = raw.value_bytes == 8 ? detail::native<double>(at, raw.swaps)
+                                      : static_cast<double>(detail::native<float>(at, raw.swaps));
   }
   return numbers;
 }

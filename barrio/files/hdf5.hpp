@@ -77,6 +77,9 @@ std::vector<std::string> names_in(Place where, const std::string& path);
 /// Extents of a dataset; empty if there is no such dataset. Local.
 std::vector<std::int64_t> extents(Place where, const std::string& path);
 
+/// Text of a fixed length as it is meant: up to the first NUL, without the blanks at its end. Local.
+std::string trimmed(std::string_view text);
+
 /// Check that a dataset announces no more values than its storage can hold, so that a damaged size is not believed.
 /// Local.
 /// @throws Error{bad_input} naming the dataset
@@ -95,7 +98,9 @@ inline constexpr Rows all_rows{0, -1};
 /// Read integers of any width, sign and byte order. Collective if the file is open on all ranks, local otherwise.
 /// The bytes are read as they are in the file and converted here, since a conversion inside parallel HDF5 would make
 /// every rank read alone. Whether one did so all the same stands in the counters of the context, and in the log.
-/// @throws Error{bad_input} if the dataset is absent or holds no integers
+/// @throws Error{bad_input} if the dataset is absent, holds no integers, or lacks the rows; on all ranks of the context
+/// if it lacks those of one of them
+/// Cost: with a context, one mpi::agree besides the read.
 std::vector<std::int64_t> read_integers(Place where, const std::string& path, Rows rows = all_rows);
 /// The same, less `first`: the ids of a file as 0-based rows.
 std::vector<GlobalId> read_ids(Place where, const std::string& path, std::int64_t first, Rows rows = all_rows);

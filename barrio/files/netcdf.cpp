@@ -68,11 +68,6 @@ const CdfFile::Variable& variable_of(const CdfFile& file, const std::string& pat
   return *variable;
 }
 
-std::string trimmed(std::string text) {
-  text.resize(text.find_last_not_of(std::string_view("\0 ", 2)) + 1);
-  return text.substr(0, text.find('\0'));
-}
-
 /// HDF5 is asked by names of its own world: errors shall name the file too.
 template <class Read>
 auto naming(const std::string& path, const std::string& variable, Read&& read) {
@@ -158,7 +153,7 @@ std::vector<std::string> NetcdfFile::texts(const std::string& variable, Rows row
   std::vector<std::string> all;
   const auto length = sizes.empty() ? std::size_t{1} : static_cast<std::size_t>(sizes.back());
   for (std::size_t at = 0; at + length <= characters.size() && length > 0; at += length)
-    all.push_back(trimmed(characters.substr(at, length)));
+    all.push_back(trimmed(std::string_view(characters).substr(at, length)));
   return all;
 }
 

@@ -22,10 +22,7 @@ using mesh::CellType;
 }
 
 std::string text(const std::vector<std::byte>& bytes) {
-  std::string all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  all = all.substr(0, all.find('\0'));
-  all.resize(all.find_last_not_of(' ') + 1);
-  return all;
+  return files::trimmed({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 std::string label_of(hid_t file, const std::string& node) {
@@ -86,7 +83,10 @@ CgnsSection section_of(hid_t file, const std::string& path, const CgnsZone& zone
   if (range.size() == 2 && range[0] >= 1 && range[1] >= range[0] && sizes.size() == 1) {
     section.first = range[0];
     section.n = sizes[0] / section.n_nodes;
-    if (section.n * section.n_nodes == sizes[0] && section.n == range[1] - range[0] + 1) return section;
+    if (section.n * section.n_nodes == sizes[0] && section.n == range[1] - range[0] + 1) {
+      files::check_size(file, data_of(section.path + "/ElementConnectivity"));
+      return section;
+    }
   }
   refuse(path, fmt::format("section '{}' of zone '{}' has not as many nodes as its range of elements needs", name,
                            zone.name));
@@ -133,6 +133,15 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
       boundary.normal = location[0] - 'I';
       n_faces = 1;
     }
+    if (zone.is_structured && n_faces == 1 && boundary.normal < zone.n_indices) {
+      const auto normal = static_cast<std::size_t>(boundary.normal);
+      if (boundary.low[normal] != boundary.high[normal])
+        refuse(
+            path,
+            fmt::format("condition '{}' of zone '{}' is on faces of {}, but reaches from {} = {} to {}", boundary.name,
+                        zone.name, location, "ijk"[normal], boundary.low[normal], boundary.high[normal]),
+            "give a condition for each plane of faces");
+    }
     if (zone.is_structured && (n_faces != 1 || boundary.normal >= zone.n_indices))
       refuse(path, fmt::format("condition '{}' of zone '{}' is not on one face of the zone", boundary.name, zone.name),
              "give each condition a range of points on one face");
@@ -141,7 +150,14 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
   return {};
 }
 
-CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, const std::string& name, int cell_dim) {
+std::string coordinate_of(const CgnsZone& zone, std::size_t d) {
+  constexpr std::array<char, 3> axes{'X', 'Y', 'Z'};
+  return data_of(fmt::format("{}/GridCoordinates/Coordinate{}", zone.path, axes[d]));
+}
+
+CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, const std::string& name,
+                 const CgnsCatalog& catalog) {
+  const int cell_dim = catalog.cell_dim;
   CgnsZone zone{.path = base + "/" + name, .name = name};
   const std::string kind = text_of(file, zone.path + "/ZoneType");
   zone.is_structured = kind != "Unstructured";
@@ -155,10 +171,18 @@ CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, c
     if (zone.n[d] < (zone.is_structured ? 2 : 1) || zone.n[d] > std::int64_t{1} << 40)
       refuse(path, fmt::format("zone '{}' has {} vertices along an index", name, zone.n[d]));
   }
-  // What HDF5 stores of the coordinates bounds the sizes before anything is made of them.
-  const auto shape = files::extents(file, data_of(zone.path + "/GridCoordinates/CoordinateX"));
-  if (!std::ranges::equal(shape.rbegin(), shape.rend(), zone.n.begin(), zone.n.begin() + zone.n_indices))
-    refuse(path, fmt::format("zone '{}' has not as many coordinates as vertices", name));
+  // What HDF5 stores of the coordinates bounds the sizes before anything is made of them. All axes, since ranks that
+  // read other rows would notice a short one on some of them only.
+  for (std::size_t d = 0; d < static_cast<std::size_t>(catalog.n_dims); ++d) {
+    const auto shape = files::extents(file, coordinate_of(zone, d));
+    if (!std::ranges::equal(shape.rbegin(), shape.rend(), zone.n.begin(), zone.n.begin() + zone.n_indices))
+      refuse(path, fmt::format("zone '{}' has not as many coordinates as vertices, along {}", name, "xyz"[d]));
+    files::check_size(file, coordinate_of(zone, d));
+  }
+  std::int64_t n_vertices = 0;
+  if (__builtin_mul_overflow(zone.n[0], zone.n[1], &n_vertices) ||
+      __builtin_mul_overflow(n_vertices, zone.n[2], &n_vertices))
+    refuse(path, fmt::format("zone '{}' has {} x {} x {} vertices", name, zone.n[0], zone.n[1], zone.n[2]));
   if (zone.is_structured) {
     const std::int64_t layers = cell_dim == 3 ? zone.n[2] - 1 : 1;
     zone.sections.push_back({.path = "",
@@ -194,7 +218,7 @@ CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path) {
   CgnsCatalog catalog{.cell_dim = static_cast<int>(dims[0]), .n_dims = static_cast<int>(dims[1])};
   std::map<std::pair<CellType, int>, std::int64_t> n_alike;
   for (const std::string& name : children(file, base, "Zone_t")) {
-    CgnsZone zone = zone_of(file, path, base, name, catalog.cell_dim);
+    CgnsZone zone = zone_of(file, path, base, name, catalog);
     zone.first_vertex = catalog.n_vertices;
     catalog.n_vertices += zone.n_vertices();
     for (CgnsSection& section : zone.sections) {
@@ -210,15 +234,14 @@ CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path) {
 
 std::vector<double> read_cgns_coordinates(files::Place file, const CgnsCatalog& catalog, const CgnsZone& zone,
                                           files::Rows rows) {
-  std::vector<double> coordinates(3 * static_cast<std::size_t>(rows.count), 0.0);
+  std::vector<double> coordinates;
   // Rows of a structured zone are whole lines or planes of vertices.
   const std::int64_t inner = zone.n_vertices() / zone.n[static_cast<std::size_t>(zone.n_indices - 1)];
   const std::int64_t first = rows.first / inner;
   const std::int64_t end = rows.count == 0 ? first : (rows.first + rows.count - 1) / inner + 1;
-  constexpr std::array<char, 3> axes{'X', 'Y', 'Z'};
   for (std::size_t d = 0; d < static_cast<std::size_t>(catalog.n_dims); ++d) {
-    const std::string data = data_of(fmt::format("{}/GridCoordinates/Coordinate{}", zone.path, axes[d]));
-    const std::vector<double> x = files::read_reals(file, data, {first, end - first});
+    const std::vector<double> x = files::read_reals(file, coordinate_of(zone, d), {first, end - first});
+    coordinates.resize(3 * static_cast<std::size_t>(rows.count));  // not before the file showed that it has them
     const auto skipped = static_cast<std::size_t>(rows.first - first * inner);
     for (std::size_t i = 0; i < static_cast<std::size_t>(rows.count); ++i) coordinates[3 * i + d] = x.at(skipped + i);
   }

@@ -123,6 +123,29 @@ std::vector<ExodusSet> sets_of(const NetcdfFile& file, const std::string& path, 
   return sets;
 }
 
+/// Refuse a variable whose last dimension does not count `n` things: ranks that read other rows would notice it on some
+/// of them only. A variable that is not there passes.
+void check_length(const NetcdfFile& file, const std::string& path, const std::string& variable, std::size_t n_dims,
+                  std::int64_t n, std::string_view what) {
+  if (!file.has(variable)) return;
+  const auto shape = file.shape(variable);
+  if (shape.size() != n_dims || shape.back() != n)
+    refuse(path, fmt::format("variable '{}' has not as many numbers as there are {}", variable, what));
+}
+
+/// Check the variables that the ranks read in slabs and from which no count was taken.
+void check_lengths(const NetcdfFile& file, const std::string& path, const ExodusCatalog& catalog) {
+  check_length(file, path, "node_num_map", 1, catalog.n_vertices, "nodes");
+  check_length(file, path, "elem_num_map", 1, catalog.n_elements, "elements");
+  if (!catalog.node_variables.empty()) check_length(file, path, "vals_nod_var", 3, catalog.n_vertices, "nodes");
+  for (std::size_t v = 1; v <= catalog.node_variables.size(); ++v)
+    check_length(file, path, fmt::format("vals_nod_var{}", v), 2, catalog.n_vertices, "nodes");
+  for (std::size_t v = 1; v <= catalog.element_variables.size(); ++v)
+    for (const ExodusBlock& block : catalog.blocks)
+      check_length(file, path, fmt::format("vals_elem_var{}eb{}", v, block.number), 2, block.n,
+                   "elements in " + name_of(block));
+}
+
 }  // namespace
 
 std::string numbered(std::string_view name, int number) { return fmt::format("{}{}", name, number); }
@@ -192,10 +215,12 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
 
   const auto steps = file.shape("time_whole");
   catalog.n_steps = steps.size() == 1 ? steps[0] : 0;
-  if (catalog.n_steps == 0) return catalog;
-  if (file.has("name_nod_var")) catalog.node_variables = file.texts("name_nod_var");
-  if (file.has("name_elem_var")) catalog.element_variables = file.texts("name_elem_var");
-  if (file.has("name_glo_var") && file.has("vals_glo_var")) catalog.global_variables = file.texts("name_glo_var");
+  if (catalog.n_steps > 0) {
+    if (file.has("name_nod_var")) catalog.node_variables = file.texts("name_nod_var");
+    if (file.has("name_elem_var")) catalog.element_variables = file.texts("name_elem_var");
+    if (file.has("name_glo_var") && file.has("vals_glo_var")) catalog.global_variables = file.texts("name_glo_var");
+  }
+  check_lengths(file, path, catalog);
   return catalog;
 }
 
@@ -216,12 +241,13 @@ void share(mpi::Context& context, ExodusCatalog& catalog) {
 std::vector<double> read_exodus_coordinates(const NetcdfFile& file, const ExodusCatalog& catalog, files::Rows rows) {
   constexpr std::array<const char*, 3> apart{"coordx", "coordy", "coordz"};
   const bool are_together = file.shape("coord").size() == 2;
-  std::vector<double> coordinates(3 * static_cast<std::size_t>(rows.count), 0.0);
+  std::vector<double> coordinates;
   for (int d = 0; d < catalog.n_dims; ++d) {
     const auto axis = static_cast<std::size_t>(d);
     const std::int64_t place = d;
     if (are_together) rows.within = std::span(&place, 1);
     const std::vector<double> x = file.reals(are_together ? "coord" : apart[axis], rows);
+    coordinates.resize(3 * static_cast<std::size_t>(rows.count));  // not before the file showed that it has them
     for (std::size_t i = 0; i < x.size(); ++i) coordinates[3 * i + axis] = x[i];
   }
   return coordinates;

@@ -298,7 +298,7 @@ void read_gmsh_nodes(const std::string& path, const GmshIndex& index, const Gmsh
     const int n_parameters = block.type == 0 ? 0 : block.entity_dim;
     for (const std::int64_t tag : tags) {
       std::array<double, 3> x{};
-      if (tag < 0) in.refuse(fmt::format("has a node with number {}", tag));
+      checked_node_number(in, tag);
       if (index.is_binary) {
         in.binary(std::span<double>(x));
         for (int p = 0; p < n_parameters; ++p) in.binary<double>();

@@ -116,7 +116,7 @@ void read_old_gmsh_nodes(Scanner& in, const GmshIndex& index, const GmshShares& 
     for (std::int64_t i = 0; i < segment.count; ++i) {
       if (!index.is_binary) in.need_line();
       const std::int64_t tag = index.is_binary ? in.binary<std::int32_t>() : in.number<std::int64_t>();
-      if (tag < 0) in.refuse(fmt::format("has a node with number {}", tag));
+      checked_node_number(in, tag);
       std::array<double, 3> x{};
       for (double& value : x) value = index.is_binary ? in.binary<double>() : in.number<double>();
       visit(tag, x);

@@ -228,6 +228,30 @@ class Reader {
   std::int64_t n_faces_ = 0;
 };
 
+/// Paths as digits: a name in a file need not be UTF-8, JSON is, and what HDF5 looks for must stay as it is.
+std::string hex_of(std::string_view bytes) {
+  std::string digits;
+  for (const char byte : bytes) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return digits;
+}
+
+std::string from_hex(std::string_view digits) {
+  const auto value_of = [](char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; };
+  std::string bytes;
+  for (std::size_t at = 0; at + 1 < digits.size(); at += 2)
+    bytes += static_cast<char>(16 * value_of(digits[at]) + value_of(digits[at + 1]));
+  return bytes;
+}
+
+template <class Change>
+void change_paths(CgnsCatalog& catalog, Change&& change) {
+  for (CgnsZone& zone : catalog.zones) {
+    zone.path = change(zone.path);
+    for (CgnsSection& section : zone.sections) section.path = change(section.path);
+    for (CgnsBoundary& boundary : zone.boundaries) boundary.path = change(boundary.path);
+  }
+}
+
 }  // namespace
 
 MeshTables read_cgns(mpi::Context& context, const std::string& path) {
@@ -236,10 +260,12 @@ MeshTables read_cgns(mpi::Context& context, const std::string& path) {
   agree_after(context, [&] {
     if (!context.is_root()) return;
     catalog = read_cgns_catalog(files::open_to_read(path).get(), path);
+    change_paths(catalog, hex_of);
     text = nlohmann::json(catalog).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   });
   mpi::broadcast(context, text);
   catalog = nlohmann::json::parse(text).get<CgnsCatalog>();
+  change_paths(catalog, from_hex);
   if (catalog.zones.size() > 1)
     context.log().notice(
         fmt::format("{} has {} zones: each keeps its own vertices, also where zones meet", path, catalog.zones.size()));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "barrio/base/slabs.hpp"
 #include "barrio/io/detail/readers.hpp"
@@ -27,14 +28,14 @@ class ShareReader {
     grid_.n_points = index.head.n_points;
   }
 
-  VtkGrid run(const std::vector<VtkPiece>& pieces) {
+  VtkGrid run(const std::vector<VtkPiece>& pieces, bool with_grid) {
     make_arrays();
     for (const VtkPiece& piece : pieces) {
       const auto place = static_cast<std::size_t>(piece.section);
       in_.go_to(piece.offset);
       read(index_.sections[place], place, piece.n);
     }
-    if (index_.is_structured()) add_grid();
+    if (index_.is_structured() && with_grid) add_grid();
     return std::move(grid_);
   }
 
@@ -105,6 +106,8 @@ class ShareReader {
     numbers(section, n, found);
     const auto wrong = std::ranges::find_if(found, [](std::int64_t t) { return t < 0 || t > 255; });
     if (wrong != found.end()) in_.refuse(fmt::format("has a cell of type {}", *wrong));
+    if (found.size() != grid_.types.size())
+      in_.refuse(fmt::format("has {} cell types for {} cells", found.size(), grid_.types.size()));
     std::ranges::transform(found, grid_.types.begin(), [](std::int64_t t) { return static_cast<std::uint8_t>(t); });
   }
 
@@ -136,11 +139,24 @@ class ShareReader {
   int cell_type_ = 0;
 };
 
+/// A few letters can say a grid that no machine holds, so it is looked at before it is made. On all ranks alike.
+void check_size(const VtkIndex& index, const std::string& path, int n_ranks) {
+  const std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  const std::int64_t n = std::max(index.head.n_points, index.head.n_cells);
+  if (!index.is_structured() || n / n_ranks < most) return;
+  throw AgreedError(
+      ErrorCode::bad_input,
+      {.subject = path,
+       .cause = fmt::format("has a grid of {} points and {} cells, but a rank holds {} at most", index.head.n_points,
+                            index.head.n_cells, most),
+       .remedy = fmt::format("check the dimensions of the grid, or run on more than {} ranks", n / most)});
+}
+
 }  // namespace
 
 VtkGrid read_vtk_share(const std::string& path, const VtkIndex& index, const std::vector<VtkPiece>& pieces, int share,
-                       int n_shares) {
-  return ShareReader(path, index, share, n_shares).run(pieces);
+                       int n_shares, bool with_grid) {
+  return ShareReader(path, index, share, n_shares).run(pieces, with_grid);
 }
 
 mesh::MeshTables read_vtk(mpi::Context& context, const std::string& path) {
@@ -149,6 +165,7 @@ mesh::MeshTables read_vtk(mpi::Context& context, const std::string& path) {
     if (context.is_root()) index = index_vtk(path, context.size());
   });
   index.share(context);
+  check_size(index, path, context.size());
   for (const std::string& name : index.left_out)
     context.log().notice(fmt::format("{}: array '{}' is left out: it holds no numbers", path, name));
   const std::vector<VtkPiece> pieces = index.pieces_of(context);

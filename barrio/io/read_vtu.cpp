@@ -79,7 +79,8 @@ std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding,
   const std::int64_t last = head[2] == 0 ? width : in.checked_count(head[2]);
   const std::vector<std::int64_t> sizes = read_sizes(in, encoding, array, 3 + n_blocks);
   // zlib makes a thousandth at best, so no file of sound size can make memory run out.
-  if (n_blocks > 0 && (width == 0 || last > width || width / 2048 > in.bytes_left() + (std::int64_t{1} << 20)))
+  if (n_blocks > 0 && (width == 0 || last > width || width / 2048 > in.bytes_left() + (std::int64_t{1} << 20) ||
+                       width > (std::int64_t{1} << 58) / n_blocks))
     in.refuse(fmt::format("has blocks of {} bytes in the array '{}', which makes no sense", width, array.name));
   const std::int64_t n_bytes = n_blocks == 0 ? 0 : (n_blocks - 1) * width + last;
   if (n_bytes < first + n) too_few(in, array, n_bytes, first + n);
@@ -94,6 +95,9 @@ std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding,
     const std::int64_t end = begin + (b + 1 == n_blocks ? last : width);
     if (begin < first + n && end > first) {
       const std::vector<std::byte> packed = read_bytes(in, array.form, place, at, size);
+      // Deflate makes 1032 bytes of one at most; what claims more is not worth the memory.
+      if (end - begin > 1032 * size + 64)
+        in.refuse(fmt::format("has {} bytes in the array '{}' that cannot become {}", size, array.name, end - begin));
       block.resize(static_cast<std::size_t>(end - begin));
       auto found = static_cast<uLongf>(block.size());
       if (uncompress(reinterpret_cast<Bytef*>(block.data()), &found, reinterpret_cast<const Bytef*>(packed.data()),
@@ -103,7 +107,7 @@ std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding,
       bytes.insert(bytes.end(), block.begin() + std::max<std::int64_t>(first - begin, 0),
                    block.begin() + std::min(first + n, end) - begin);
     }
-    at += size;
+    at = in.checked_count(at + size);
   }
   return bytes;
 }
@@ -235,8 +239,9 @@ mesh::MeshTables read_vtu(mpi::Context& context, const std::string& path) {
 Json inspect_vtu(const std::string& path, const InspectOptions& options) {
   const VtuIndex index = parse_vtu(read_vtu_markup(path), path);
   const int n = static_cast<int>(std::filesystem::file_size(path) >> 26U) + 1;
-  return inspect_vtk_shares(path, {"VTU", n, [&](int share) { return read_vtu_share(path, index, share, n); }},
-                            options);
+  return inspect_vtk_shares(
+      path, {"VTU", n, index.n_points, [&](int share, bool) { return read_vtu_share(path, index, share, n); }},
+      options);
 }
 
 }  // namespace barrio::io::detail

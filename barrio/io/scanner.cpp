@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -66,6 +67,20 @@ void Scanner::skip_blanks() {
 void Scanner::no_number() const {
   if (is_cut_) refuse("ends early");
   refuse(fmt::format("a number was expected in '{}'", line_.substr(0, 60)));
+}
+
+bool Scanner::is_below_one(std::string_view number) {
+  const std::size_t letter = std::min(number.find_first_of("eE"), number.size());
+  const std::string_view digits = number.substr(0, letter);
+  std::string_view power = number.substr(std::min(letter + 1, number.size()));
+  if (power.starts_with('+')) power.remove_prefix(1);
+  std::int64_t exponent = 0;
+  if (std::from_chars(power.data(), power.data() + power.size(), exponent).ec == std::errc::result_out_of_range)
+    return power.starts_with('-');
+  // The first digit that counts stands so many places before the point.
+  const auto point = static_cast<std::int64_t>(std::min(digits.find('.'), digits.size()));
+  const auto first = static_cast<std::int64_t>(std::min(digits.find_first_of("123456789"), digits.size()));
+  return exponent < first - point;
 }
 
 std::string_view Scanner::field() {

@@ -8,6 +8,7 @@
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/io/detail/structured_cells.hpp"
 #include "barrio/io/detail/vtk_cutter.hpp"
+#include "barrio/io/detail/vtk_order.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::io::detail {
@@ -97,6 +98,7 @@ class Indexer {
   }
 
   void section(const std::string& keyword) {
+    order_.enter(in_, has_dataset_ ? &head().dataset : nullptr, keyword);
     const auto* const list = std::ranges::find(cell_lists, keyword, &CellList::keyword);
     const auto* const attribute = std::ranges::find(attributes, keyword, &Attribute::keyword);
     if (keyword == "dataset") {
@@ -150,6 +152,7 @@ class Indexer {
   }
 
   void dataset() {
+    if (has_dataset_) in_.refuse("has a second dataset");
     const std::string type = lower(in_.field());
     const auto* const known = std::ranges::find(dataset_names, type);
     if (known == dataset_names.end())
@@ -179,7 +182,6 @@ class Indexer {
       in_.refuse(fmt::format("has {} points for a grid of {}", n, head().n_points));
     head().n_points = n;
     cutter_.cut({Use::points, number_type(lower(in_.field())), 3, 0}, {&n, 1});
-    has_points_ = true;
   }
 
   /// Coordinates along an axis, which every share gets.
@@ -190,7 +192,6 @@ class Indexer {
                              head().dimensions[static_cast<std::size_t>(which)]));
     const VtkNumber number = number_type(lower(in_.field()));
     cutter_.give_to_all({static_cast<Use>(static_cast<int>(Use::x_axis) + which), number, 1, 0}, n);
-    n_axes_ += 1;
   }
 
   /// A list of cells: counts and nodes by turns, or since version 5 offsets and nodes apart.
@@ -223,14 +224,15 @@ class Indexer {
     const auto n = in_.number<std::int64_t>();
     if (n != head().n_cells) in_.refuse(fmt::format("has {} cell types for {} cells", n, head().n_cells));
     cutter_.cut({Use::types, VtkNumber::int32, 1, 0}, runs_);
-    has_types_ = true;
   }
 
   void data_begins(Use use, std::string_view what, std::int64_t n_expected) {
+    if (!has_dataset_) in_.refuse(fmt::format("has data of {} before its dataset", what));
     n_data_ = in_.number<std::int64_t>();
     if (n_data_ != n_expected) in_.refuse(fmt::format("has data of {} {}, but {} {}", n_data_, what, n_expected, what));
     use_ = use;
     has_data_ = true;
+    order_.close();
   }
 
   void scalars() {
@@ -315,10 +317,10 @@ class Indexer {
     if (!has_dataset_) in_.refuse("has no dataset");
     const bool needs_points = head().dataset <= Dataset::structured_grid;
     if (index_.is_structured() && head().n_points == 0) in_.refuse("has no dimensions");
-    if (needs_points && !has_points_) in_.refuse("has no points");
-    if (head().dataset == Dataset::rectilinear_grid && n_axes_ != 3)
-      in_.refuse(fmt::format("has coordinates of {} axes, it needs 3", n_axes_));
-    if (head().dataset == Dataset::unstructured_grid && head().n_cells > 0 && !has_types_)
+    if (needs_points && !order_.has("points")) in_.refuse("has no points");
+    if (head().dataset == Dataset::rectilinear_grid && order_.n_axes() != 3)
+      in_.refuse(fmt::format("has coordinates of {} axes, it needs 3", order_.n_axes()));
+    if (head().dataset == Dataset::unstructured_grid && head().n_cells > 0 && !order_.has("cell_types"))
       in_.refuse("has no cell types");
   }
 
@@ -331,9 +333,7 @@ class Indexer {
   std::int64_t n_data_ = 0;
   bool has_data_ = false;  ///< of points or cells; before, data belong to the file
   bool has_dataset_ = false;
-  bool has_points_ = false;
-  bool has_types_ = false;
-  int n_axes_ = 0;
+  VtkOrder order_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/detail/id_sets.hpp"
+#include "barrio/io/detail/new_tags.hpp"
 #include "barrio/io/detail/vtk_grid.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -20,7 +21,6 @@ using mesh::CellBlock;
 using mesh::CellType;
 using mesh::Dim;
 using mesh::MeshTables;
-using mesh::TagInfo;
 using mesh::TagTable;
 using mesh::TagType;
 using SetNames = std::map<std::pair<int, int>, std::string>;
@@ -216,32 +216,24 @@ class TablesMaker {
     const std::vector<int> of_cells = widths(grid_.on_cells);
     for (std::size_t i = 0; i < grid_.on_points.size(); ++i) {
       const VtkArray& array = grid_.on_points[i];
-      if (TagTable* tag = new_tag(array, of_points[i])) add_column(*tag, -1, array);
+      if (TagTable* tag = new_tag(array, of_points[i], false)) add_column(*tag, -1, array);
     }
     for (std::size_t i = 0; i < grid_.on_cells.size(); ++i) {
       const VtkArray& array = grid_.on_cells[i];
-      TagTable* tag = new_tag(array, of_cells[i]);
+      TagTable* tag = new_tag(array, of_cells[i], true);
       if (tag == nullptr) continue;
       for (std::size_t b = 0; b < moves_.size(); ++b) add_column(*tag, static_cast<std::int32_t>(b), array);
     }
   }
 
-  /// The tag for an array: one on cells shares that on points if it is of its kind, else it gets a name of its own.
-  TagTable* new_tag(const VtkArray& array, int width) {
+  TagTable* new_tag(const VtkArray& array, int width, bool on_cells) {
     if (width == 2) {
       context_.log().notice(fmt::format(
           "{}: array '{}' is left out: it has integers that neither 32 bits nor a double can hold", path_, array.name));
       return nullptr;
     }
-    TagInfo info{
-        .name = array.name, .type = width == 0 ? TagType::int32 : TagType::float64, .n_components = array.n_components};
-    const auto known = std::ranges::find(tables_.tags, array.name, [](const TagTable& t) { return t.info.name; });
-    if (known != tables_.tags.end()) {
-      if (known->info.type == info.type && known->info.n_components == info.n_components) return &*known;
-      info.name += "_of_cells";
-    }
-    tables_.tags.push_back({.info = std::move(info)});
-    return &tables_.tags.back();
+    return new_tags_.find_or_rename(array.name, width == 0 ? TagType::int32 : TagType::float64, array.n_components,
+                                    on_cells);
   }
 
   /// Values of one block, or of the vertices, in the type of the tag. Collective for blocks.
@@ -274,6 +266,8 @@ class TablesMaker {
   const std::string& path_;
   const SetNames& set_names_;
   MeshTables tables_;
+  std::vector<std::string> without_;  ///< none: tags are left out later
+  NewTags new_tags_{context_, tables_, without_};
   std::vector<Move> moves_;  ///< by block
 };
 

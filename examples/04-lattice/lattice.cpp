@@ -55,11 +55,7 @@ std::optional<Options> parse(barrio::Context& context, int argc, char** argv) {
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   app.add_option("--cells-per-pin", core.cells_per_pin, "Hexes along a side of the cell around a pin: even")
-      ->check(CLI::Range(4, 100) & CLI::Validator(
-                                       [](const std::string& text) {
-                                         return std::stoi(text) % 2 == 0 ? std::string() : text + " is not even";
-                                       },
-                                       "", ""))
+      ->check(CLI::Range(4, 100))
       ->capture_default_str();
   app.add_option("--layers", core.n_layers, "Hexes along the height")
       ->check(CLI::Range(1, 10'000))
@@ -70,6 +66,8 @@ std::optional<Options> parse(barrio::Context& context, int argc, char** argv) {
   app.add_option("-o,--output", options.output, "Write OUTPUT.h5m and OUTPUT.vtkhdf");
   try {
     app.parse(argc, argv);
+    if (core.cells_per_pin % 2 != 0)
+      throw CLI::ValidationError("--cells-per-pin", fmt::format("{} is not even", core.cells_per_pin));
   } catch (const CLI::Success& wanted) {
     if (context.is_root()) app.exit(wanted);
     return {};

@@ -8,11 +8,13 @@ The seed is printed; with it a run can be repeated. A file that breaks the rule 
 from __future__ import annotations
 
 import argparse
+import base64
 import random
 import shutil
 import struct
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 
 from barrio_case import WING, Outcome, barrio, tool
@@ -122,7 +124,59 @@ def vtk_seeds(folder: Path) -> list[Path]:
         + b"\nCELL_DATA 2\nFIELD data 1\npart 1 2 int\n"
         + struct.pack(">2i", 0, 1)
     )
-    return [text, binary]
+    return [text, binary, *grid_seeds(folder), *vtu_seeds(folder, points)]
+
+
+def grid_seeds(folder: Path) -> list[Path]:
+    """Datasets whose cells no list says."""
+    head = "# vtk DataFile Version 3.0\nseed\nASCII\nDATASET {}\nDIMENSIONS 3 2 2\n"
+    data = "CELL_DATA 2\nSCALARS material int\nLOOKUP_TABLE default\n1 2\n"
+    even = folder / "even_grid.vtk"
+    even.write_text(head.format("STRUCTURED_POINTS") + "ORIGIN 1 2 3\nSPACING 0.5 1 2\n" + data)
+    axes = folder / "axes_grid.vtk"
+    axes.write_text(
+        head.format("RECTILINEAR_GRID")
+        + "X_COORDINATES 3 double\n1 2 4\nY_COORDINATES 2 float\n5 6\nZ_COORDINATES 2 int\n-1 1\n"
+        + data
+    )
+    return [even, axes]
+
+
+def vtu_seeds(folder: Path, points: tuple[float, ...]) -> list[Path]:
+    """Two tets: values in line in base64, and appended as they are; both compressed."""
+    arrays = (
+        ("Points", 'type="Float64" NumberOfComponents="3"', struct.pack("<15d", *points)),
+        ("Cells", 'type="Int32" Name="connectivity"', struct.pack("<8i", 0, 1, 2, 3, 1, 2, 3, 4)),
+        ("Cells", 'type="Int32" Name="offsets"', struct.pack("<2i", 4, 8)),
+        ("Cells", 'type="UInt8" Name="types"', bytes((10, 10))),
+        ("CellData", 'type="Int32" Name="part"', struct.pack("<2i", 0, 1)),
+    )
+    files = []
+    for is_appended in (False, True):
+        sections = {"Points": "", "Cells": "", "CellData": ""}
+        appended = b""
+        for section, heading, values in arrays:
+            packed = zlib.compress(values)
+            sizes = struct.pack("<4I", 1, len(values), 0, len(packed))
+            if is_appended:
+                form = f'format="appended" offset="{len(appended)}"/>'
+                appended += sizes + packed
+            else:
+                letters = (base64.b64encode(sizes) + base64.b64encode(packed)).decode()
+                form = f'format="binary">{letters}</DataArray>'
+            sections[section] += f"<DataArray {heading} {form}\n"
+        text = (
+            '<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="0.1"'
+            ' byte_order="LittleEndian" compressor="vtkZLibDataCompressor">\n<UnstructuredGrid>\n'
+            '<Piece NumberOfPoints="5" NumberOfCells="2">\n'
+            + "".join(f"<{name}>\n{body}</{name}>\n" for name, body in sections.items())
+            + "</Piece>\n</UnstructuredGrid>\n"
+        ).encode()
+        if is_appended:
+            text += b'<AppendedData encoding="raw">\n_' + appended + b"\n</AppendedData>\n"
+        files.append(folder / ("appended.vtu" if is_appended else "compressed.vtu"))
+        files[-1].write_bytes(text + b"</VTKFile>\n")
+    return files
 
 
 def damage(good: bytes, source: random.Random) -> bytes:

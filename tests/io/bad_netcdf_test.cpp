@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <functional>
 #include <limits>
 
+#include "barrio/files/netcdf.hpp"
 #include "barrio/io/inspect.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/io/damage.hpp"
@@ -81,6 +83,19 @@ TEST_P(BadExodus, TablesAreMissingOrOfTheWrongKind) {
     values<Reals>(file, "coordz").pop_back();
     file["coordz"].shape[0] = 12;
   });
+  expect("variable 'elem_num_map' has not as many numbers as there are elements", [](auto& file) {
+    values<Integers>(file, "elem_num_map").pop_back();
+    file["elem_num_map"].shape[0] = 3;
+  });
+  expect("variable 'vals_nod_var1' has not as many numbers as there are nodes", [](auto& file) {
+    values<Reals>(file, "vals_nod_var1").resize(12);
+    file["vals_nod_var1"].shape[1] = 6;
+  });
+  expect("variable 'vals_elem_var1eb2' has not as many numbers as there are elements in element block 20 'air'",
+         [](auto& file) {
+           values<Reals>(file, "vals_elem_var1eb2").resize(4);
+           file["vals_elem_var1eb2"].shape[1] = 2;
+         });
   expect("variable 'connect1'", [](auto& file) { file["connect1"].values = Reals(8, 1.0); });
   expect("variable 'coordy'", [](auto& file) { file["coordy"].values = Integers(13, 1); });
   expect("variable 'eb_names' does not hold text", [](auto& file) { file["eb_names"].values = Reals(40, 1.0); });
@@ -137,6 +152,50 @@ TEST(BadNetcdf, NoByteOfAHeaderCanCrashAReader) {
     }
     EXPECT_GT(n_refused, 20);
   }
+}
+
+/// A few hundred bytes that announce more than fits into any memory.
+TEST(BadNetcdf, CountsOfAHeaderAreCheckedBeforeTheyAreBelieved) {
+  static int n_written = 0;
+  const auto expect = [](const std::string& cause, const std::function<void(NetcdfContents&)>& spoil) {
+    SCOPED_TRACE(cause);
+    NetcdfContents contents = test::exodus_sample();
+    spoil(contents);
+    const fs::path path = test::scratch() / ("counts" + std::to_string(n_written++) + ".e");
+    if (world().rank() == 0) test::write(contents, path, NetcdfFormat::cdf1);
+    mpi::barrier(world());
+    expect_refusal(verdict(path), "3", cause);
+    mpi::barrier(world());
+  };
+  expect("variable 'coordx' reaches to byte", [](auto& file) {
+    for (const char* name : {"coordx", "coordy", "coordz"}) file[name].shape = {0x7fffffff};
+  });
+  expect("has a variable 'deep' with 1025 dimensions", [](auto& file) {
+    file.variables.push_back({"deep", std::vector<long>(1025, 1), Integers{1}, {}, false, {}});
+  });
+  expect("has a name of 70002 bytes in its header",
+         [](auto& file) { file.variables.push_back({std::string(70000, 'x'), {1}, Integers{1}, {}, false, {}}); });
+  expect("has records of more bytes than a file can have", [](auto& file) {
+    for (const char* name : {"one", "other"})
+      file.variables.push_back({name, {2, 0x7fffffff, 0x7fffffff}, std::string("ab"), {}, true, {}});
+  });
+}
+
+/// Rows that one rank alone asks for and that are not there: all are told, and can go on together.
+TEST(BadNetcdf, RowsThatOneRankLacksAreRefusedOnAll) {
+  const fs::path path = test::scratch() / "rows.e";
+  if (world().rank() == 0) test::write(test::exodus_sample(), path, NetcdfFormat::hdf5);
+  mpi::barrier(world());
+  const files::NetcdfFile file(world(), path.string());
+  const bool is_last = world().rank() == world().size() - 1;
+  std::string found;
+  try {
+    static_cast<void>(file.integers("elem_num_map", {is_last ? 3 : 0, 2}));
+  } catch (const Error& error) {
+    found = std::to_string(exit_code(error.code())) + ": " + error.what();
+  }
+  expect_refusal(found, "3", "has 4 rows, rows 3 to 5 were wanted");
+  EXPECT_EQ(file.integers("elem_num_map", {1, 2}), (std::vector<std::int64_t>{12, 13}));
 }
 
 TEST(BadNetcdf, OtherContentsAreRefused) {

@@ -91,5 +91,41 @@ TEST(BadVtk, OrderAndGrids) {
   expect_bad("dimensionless.vtk", start + "STRUCTURED_POINTS\nORIGIN 0 0 0\n", "has no dimensions");
 }
 
+TEST(BadVtk, KeywordsHaveTheirPlace) {
+  const std::string start = "# vtk DataFile Version 3.0\nt\nASCII\n";
+  const std::string set = start + "DATASET ";
+  const std::string text = row_of_tets(3, false, 2);
+  expect_bad("types_of_grid.vtk", set + "STRUCTURED_POINTS\nDIMENSIONS 3 3 3\nCELL_TYPES 8\n12 12 12 12 12 12 12 12\n",
+             "has cell_types, which does not belong to its type of dataset");
+  expect_bad("axes.vtk",
+             set +
+                 "RECTILINEAR_GRID\nDIMENSIONS 2 2 2\nX_COORDINATES 2 int\n0 1\nX_COORDINATES 2 int\n0 1\n"
+                 "X_COORDINATES 2 int\n0 1\n",
+             "has x_coordinates twice");
+  expect_bad("late_grid.vtk", set + "STRUCTURED_GRID\nPOINTS 2 int\n0 0 0 1 1 1\nDIMENSIONS 50 50 50\n",
+             "has points before dimensions");
+  expect_bad("late_cells.vtk", with(text, "CELLS 2 10", "CELL_DATA 0\nCELLS 2 10"),
+             "has cells behind the data of points or cells");
+  expect_bad("grids.vtk", set + "STRUCTURED_POINTS\nDIMENSIONS 2 2 2\nDIMENSIONS 3 3 3\n", "has dimensions twice");
+  expect_bad("types_first.vtk", set + "UNSTRUCTURED_GRID\nPOINTS 1 int\n0 0 0\nCELL_TYPES 0\n",
+             "has cell_types before cells");
+  expect_bad("headless.vtk", start + "POINTS 1 int\n0 0 0\n", "has points before its dataset");
+  expect_bad("data_first.vtk", start + "CELL_DATA 0\n", "has data of cells before its dataset");
+  expect_bad("datasets.vtk", set + "STRUCTURED_POINTS\nDIMENSIONS 2 2 2\nDATASET POLYDATA\n", "has a second dataset");
+}
+
+TEST(BadVtk, GridsThatNoRankCanHold) {
+  const std::string vast =
+      "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 60000 60000 60000\n";
+  expect_bad("vast_grid.vtk", vast,
+             "has a grid of 216000000000000 points and 215989200179999 cells, but a rank holds 2147483647 at most");
+}
+
+TEST(BadVtk, NumbersBeyondTheirTypes) {
+  const std::string text = row_of_tets(3, false, 2);
+  for (const char* number : {"1e400 ", "-1e99999999999999999999 "})
+    expect_bad("large.vtk", with(text, "double\n0 ", std::string("double\n") + number), "is too large");
+}
+
 }  // namespace
 }  // namespace barrio::io

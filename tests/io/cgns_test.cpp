@@ -86,6 +86,27 @@ TEST(Cgns, CellsAndFacesOfStructuredZones) {
   EXPECT_EQ(whole.members[5], (Rows{{2, 11}, {2, 12}}));
 }
 
+TEST(Cgns, NamesThatAreNoUtf8AreFoundAndReplacedForPeople) {
+  test::CgnsNode root = test::cgns_unstructured();
+  test::CgnsNode& zone = root.at("Base/Zone");
+  zone.at("Hexes").name =
+      "He\xfe"
+      "es";
+  zone.at("ZoneBC/fixed").name =
+      "fi\xff"
+      "ed";
+  zone.name = "Zon\xe9";
+  const auto path = written(root);
+  const WholeFile whole(world(), read_tables(world(), path.string()));
+  EXPECT_EQ(whole.cells.size(), 4U);
+  EXPECT_EQ(std::get<2>(whole.sets[0]),
+            "He\xEF\xBF\xBD"
+            "es");
+  EXPECT_EQ(whole.members[4], (Rows{{0, 0}, {0, 8}, {0, 9}}));
+  if (world().rank() != 0) return;
+  EXPECT_EQ(inspect(path.string())["vertices"], 10);
+}
+
 TEST(BadCgns, EachFaultHasItsMessage) {
   const auto expect = [](const std::string& cause, const std::function<void(test::CgnsNode & zone)>& spoil) {
     SCOPED_TRACE(cause);
@@ -114,7 +135,26 @@ TEST(BadCgns, EachFaultHasItsMessage) {
   expect("a coordinate of vertex 9 is not a finite number", [](auto& zone) {
     std::get<std::vector<double>>(zone.at("GridCoordinates/CoordinateY").data)[9] = std::nan("");
   });
+  expect("zone 'Zone' has not as many coordinates as vertices, along y", [](auto& zone) {
+    std::get<std::vector<double>>(zone.at("GridCoordinates/CoordinateY").data).resize(6);  // rank 0 has its rows
+  });
+  expect("announces 1073741824 rows, but the file holds only 0 bytes of it", [](auto& zone) {
+    zone.data = Integers{1 << 30, 2, 0};
+    for (const char* name : {"CoordinateX", "CoordinateY", "CoordinateZ"}) {
+      zone.at("GridCoordinates").at(name).data = std::vector<double>{};
+      zone.at("GridCoordinates").at(name).shape = {1U << 30U};
+    }
+  });
+  expect("announces 2147483648 rows, but the file holds only 0 bytes of it", [](auto& zone) {
+    zone.at("Hexes/ElementRange").data = Integers{1, 1 << 28};
+    zone.at("Hexes/ElementConnectivity").data = Integers{};
+    zone.at("Hexes/ElementConnectivity").shape = {1U << 31U};
+  });
   test::CgnsNode root = test::cgns_structured();
+  root.at("Base/A/ZoneBC/inside/PointRange").data = Integers{1, 2, 1, 2, 3, 1};
+  expect_refusal(verdict(written(root)), "3",
+                 "condition 'inside' of zone 'A' is on faces of JFaceCenter, but reaches from j = 2 to 3");
+  root = test::cgns_structured();
   root.at("Base/A/ZoneBC/left/PointRange").data = Integers{1, 1, 1, 2, 4, 2};
   expect_refusal(verdict(written(root)), "3", "condition 'left' of zone 'A' is not on one face of the zone");
   root.at("Base/A/ZoneBC/left/PointRange").data = Integers{1, 1, 1, 1, 9, 2};

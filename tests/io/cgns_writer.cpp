@@ -33,7 +33,9 @@ void write_below(hid_t parent, const CgnsNode& node) {
                                                           : std::vector<hsize_t>(node.shape.begin(), node.shape.end());
     const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
     const hid_t set = H5Dcreate2(group, " data", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) std::abort();
+    if (set < 0) std::abort();
+    const bool is_written = !values.empty() || node.shape.empty();
+    if (is_written && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) std::abort();
     H5Dclose(set);
     H5Sclose(space);
     add_attribute(group, "type", code, 3);

@@ -13,7 +13,8 @@ struct CgnsNode {
   std::string name;
   std::string label;
   Data data = {};
-  std::vector<unsigned long long> shape = {};  ///< as HDF5 sees it; the length if there is none
+  std::vector<unsigned long long> shape =
+      {};  ///< as HDF5 sees it; the length if there is none. Data may lack: then nothing is stored
   std::vector<CgnsNode> children = {};
 
   /// The node at a path below this one. @pre it exists

@@ -70,6 +70,17 @@ TEST_P(Exodus, BlocksSetsAndSidesAreThere) {
                                               {{2, 1}, {2, 2}}}));
 }
 
+TEST_P(Exodus, ANameEndsAtItsFirstNulAndHasNoBlanksBehind) {
+  test::NetcdfContents contents = test::exodus_sample();
+  contents["eb_names"].values =
+      test::padded({"steel", std::string("air  \0x", 7), std::string("\0x", 2), "  ", "skin    "}, 8);
+  const mesh::MeshTables tables = read_tables(world(), written(contents, "names.e", GetParam()).string());
+  ASSERT_GE(tables.sets.size(), 4U);
+  EXPECT_EQ(tables.sets[1].name, "air");
+  EXPECT_EQ(tables.sets[2].name, "");
+  EXPECT_EQ(tables.sets[3].name, "skin");
+}
+
 /// All values of a tag on a block, -1: the vertices; on rank order. Collective.
 template <class Number>
 std::vector<Number> values(const mesh::TagTable& tag, std::int32_t block) {

@@ -146,6 +146,8 @@ TEST(OldGmsh, BadFilesAreRefused) {
   expect_bad("vast.msh", with(text, "$Nodes\n8\n", "$Nodes\n1000000000\n"), "ends early");
   expect_bad("twice.msh", with(text, "\n80 8 ", "\n70 8 "), "has node 70 twice");
   expect_bad("minus.msh", with(text, "\n80 8 ", "\n-80 8 "), "has a node with number -80");
+  for (const char* number : {"9223372036854775807", "9223372036854775806", "99999999999999999999"})
+    expect_bad("far.msh", with(text, "\n80 8 ", std::string("\n") + number + " 8 "), "which makes no sense");
   expect_bad("nan.msh", with(text, "\n80 8 ", "\n80 nan "), "is not a finite number");
   expect_bad("node.msh", with(text, " 10 20 30 40\n", " 10 20 30 45\n"),
              "an element has node 45, which is not in the file");
@@ -160,6 +162,13 @@ TEST(OldGmsh, BadFilesAreRefused) {
   for (std::size_t n = binary.find("$Nodes") + 3; n + 16 < binary.size(); n += 41)
     expect_bad("cut.msh", binary.substr(0, n), "cut.msh: ");
   expect_bad("more.msh", with(binary, "$Elements\n9\n", "$Elements\n8\n"), "has more elements than it announces");
+}
+
+TEST(NewGmsh, NodesHaveSoundNumbers) {
+  const std::string text =
+      "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 3 1 3\n2 1 0 3\n1\n2\n9223372036854775807\n0 0 0\n1 0 0\n0 1 0\n"
+      "$EndNodes\n$Elements\n1 1 1 1\n2 1 2 1\n1 1 2 3\n$EndElements\n";
+  expect_bad("far_new.msh", text, "has a node with number 9223372036854775807, which makes no sense");
 }
 
 struct Sample {

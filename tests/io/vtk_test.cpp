@@ -263,6 +263,48 @@ TEST(VtkMesh, TooManyMaterialsAndWrongPartsStayTags) {
   EXPECT_EQ(values<std::int32_t>(tables, "part", 0), (std::vector<std::int32_t>{0, 2}));
 }
 
+TEST(VtkMesh, NumbersBeyondTheirTypesAreTheNearest) {
+  const std::string text = row_of_tets(3, false, 2) +
+                           "high 1 2 int\n99999999999999999999 1\nsmall 1 2 double\n-1e-400 0.1e-99999999999999999999\n"
+                           "low 1 2 double\n1e-300 2\n";
+  const auto path = test::scratch() / "beyond.vtk";
+  if (world().rank() == 0) std::ofstream(path) << with(text, "FIELD data 1", "FIELD data 4");
+  mpi::barrier(world());
+  const mesh::MeshTables tables = read_tables(world(), path.string());
+  EXPECT_EQ(values<double>(tables, "small", 0), (std::vector<double>{0, 0}));
+  EXPECT_EQ(values<double>(tables, "low", 0), (std::vector<double>{1e-300, 2}));
+  // The largest integer of 64 bits: no tag holds it, and it is left out with a notice.
+  EXPECT_EQ(tables.tags.size(), 3U);
+}
+
+TEST(VtkMesh, TagsHaveNamesOfTheirOwn) {
+  const std::string cells =
+      "MATERIAL_SET 1 2 double\n1 2\nNAME 1 2 int\n1 2\nPARALLEL_PARTITION 1 2 double\n0 1\na 1 2 int\n3 4\n"
+      "a_of_cells 1 2 int\n5 6\n";
+  const std::string text = row_of_tets(3, false, 2) + cells + "POINT_DATA 5\nFIELD data 1\na 1 5 double\n1 2 3 4 5\n";
+  const auto path = test::scratch() / "names.vtk";
+  if (world().rank() == 0) std::ofstream(path) << with(text, "FIELD data 1", "FIELD data 6");
+  mpi::barrier(world());
+  const mesh::MeshTables tables = read_tables(world(), path.string());
+  std::vector<std::string> names;
+  for (const mesh::TagTable& tag : tables.tags) names.push_back(tag.info.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "heat", "a_of_cells", "a_of_cells_of_cells"}));
+  EXPECT_EQ(values<double>(tables, "a", -1), (std::vector<double>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(values<std::int32_t>(tables, "a_of_cells", 0), (std::vector<std::int32_t>{3, 4}));
+  EXPECT_EQ(values<std::int32_t>(tables, "a_of_cells_of_cells", 0), (std::vector<std::int32_t>{5, 6}));
+}
+
+TEST(VtkMesh, VastGridsAreCountedAndNotMade) {
+  if (world().rank() != 0) return;
+  const auto path = test::scratch() / "vast_grid.vtk";
+  std::ofstream(path)
+      << "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 60000 60000 60000\n";
+  const Json shown = inspect(path.string());
+  EXPECT_EQ(shown["vertices"], 216000000000000);
+  EXPECT_EQ(shown["entities"], (Json{{"hexes", 215989200179999}}));
+  EXPECT_FALSE(shown.contains("quality"));
+}
+
 TEST(VtkMesh, TagsCanBeLeftOut) {
   const auto path = test::scratch() / "out.vtk";
   if (world().rank() == 0) std::ofstream(path) << row_of_tets(3, false, 2);

@@ -61,6 +61,14 @@ TEST(Vtu, PiecesFollowEachOther) {
   EXPECT_EQ(shown["sets"]["parts"], 3);
 }
 
+TEST(Vtu, ArraysWithoutANameAreLeftOut) {
+  const auto path = test::scratch() / "nameless.vtu";
+  const std::string text = with(with(good, "Name=\"part\"", "Name=\"\""), "Name=\"part\"", "Name=\"\"");
+  if (world().rank() == 0) std::ofstream(path) << text;
+  mpi::barrier(world());
+  EXPECT_TRUE(read_tables(world(), path.string()).tags.empty());
+}
+
 TEST(BadVtu, MarkupIsWrong) {
   expect_bad("cut.vtu", good.substr(0, good.find("<Cells>") + 4), "has markup that ends early");
   expect_bad("open.vtu", good.substr(0, good.find("</UnstructuredGrid>")), "has markup that cannot be understood");
@@ -83,6 +91,11 @@ TEST(BadVtu, ValuesAreWrong) {
   expect_bad("short.vtu", with(good, "NumberOfPoints=\"5\"", "NumberOfPoints=\"6\""), "ends early");
   expect_bad("node.vtu", with(good, "1 2 3 4<", "1 2 3 5<"), "has a cell with point 5 in a piece of 5 points");
   expect_bad("ends.vtu", with(good, ">4 8<", ">-4 8<"), "has offsets of cells that do not ascend");
+  // One block that claims a gigabyte in eight bytes.
+  const std::string packed = with(good, "format=\"ascii\">0 0 0 1 0 0 0 1 0 0 0 1 1 1 1<",
+                                  "format=\"binary\">AQAAAAAAAEAAAAAACAAAAA==eJwDAAAAAAE=<");
+  expect_bad("claims.vtu", with(packed, " version=\"0.1\"", " compressor=\"vtkZLibDataCompressor\""),
+             "has 8 bytes in the array '");
   expect_bad("letters.vtu", with(good, ">0 0 0 1", ">0 x 0 1"), "a number was expected in 'x'");
 }
 

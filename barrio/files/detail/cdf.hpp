@@ -47,11 +47,11 @@ class CdfFile {
   };
   struct Variable {
     std::string name;
-    std::vector<std::string> dimensions = {};
     std::vector<std::int64_t> shape = {};
     bool has_records = false;  ///< its first dimension is the record dimension
     Type type = Type::text;
-    std::uint64_t begin = 0;  ///< of the data, or of the first record
+    std::uint64_t begin = 0;       ///< of the data, or of the first record
+    std::uint64_t item_bytes = 0;  ///< of the data, or of one record
     std::vector<Attribute> attributes = {};
   };
 
@@ -73,6 +73,7 @@ class CdfFile {
 
  private:
   void parse(CdfHeader& header);
+  void check_size(const Variable& variable) const;
   [[noreturn]] void refuse(const std::string& variable, std::string cause) const;
 
   std::string path_;

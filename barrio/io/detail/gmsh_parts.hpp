@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -51,6 +53,13 @@ class GmshCutter {
   std::vector<std::pair<Rank, GmshSegment>>& out_;
   std::int64_t passed_ = 0;
 };
+
+/// The number of a node. @return it. @throws Error{bad_input} if no mesh can have it
+inline std::int64_t checked_node_number(const Scanner& in, std::int64_t number) {
+  if (number < 0 || number > (std::int64_t{1} << 48))
+    in.refuse(fmt::format("has a node with number {}, which makes no sense", number));
+  return number;
+}
 
 /// Say that a type of elements is not supported.
 [[noreturn]] void refuse_gmsh_type(const Scanner& in, int type);

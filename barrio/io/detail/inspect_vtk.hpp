@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -12,7 +13,11 @@ namespace barrio::io::detail {
 struct VtkShares {
   std::string format;
   int n;
-  std::function<VtkGrid(int share)> read;
+  std::int64_t n_points;
+  /// `with_grid` as of `read_vtk_share`.
+  std::function<VtkGrid(int share, bool with_grid)> read;
+  std::int64_t n_grid_cells = 0;  ///< of a structured dataset
+  int grid_type = 0;              ///< VTK's number of the type of those; 0: the shares say the types
 };
 Json inspect_vtk_shares(const std::string& path, const VtkShares& shares, const InspectOptions& options);
 

@@ -9,6 +9,9 @@
 
 namespace barrio::io::detail {
 
+/// Whether a name means something else in .h5m files, or is none.
+bool is_reserved_tag(std::string_view name);
+
 /// Makes tags from what other formats call variables, fields or properties. A name that means something else in .h5m
 /// files, or a tag of another type, is left out, which the log says once.
 class NewTags {
@@ -22,7 +25,14 @@ class NewTags {
   /// The tag of a name and type with one number, made if there is none. @return null if it is to be left out
   mesh::TagTable* find_or_add(const std::string& name, mesh::TagType type);
 
+  /// The tag for an array of numbers on all cells or all vertices: one of the name and kind that has none there yet,
+  /// else a new one, which adds "_of_cells" or "_of_points" to a name that is taken. @return null if it is to be left
+  /// out
+  mesh::TagTable* find_or_rename(std::string name, mesh::TagType type, int n_components, bool on_cells);
+
  private:
+  mesh::TagTable* find(std::string_view name);
+  void leave_out(std::string_view name, std::string_view cause);
   mpi::Context& context_;
   mesh::MeshTables& tables_;
   const std::vector<std::string>& without_;

@@ -3,10 +3,12 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "barrio/base/error.hpp"
 
@@ -38,8 +40,8 @@ class Scanner {
   Number number() {
     skip_blanks();
     Number parsed{};
-    const auto [end, error] = std::from_chars(line_.data() + start_, line_.data() + line_.size(), parsed);
-    if (error != std::errc()) no_number();
+    const char* end = parse(std::string_view(line_).substr(start_), parsed);
+    if (end == nullptr) no_number();
     start_ = static_cast<std::size_t>(end - line_.data());
     return parsed;
   }
@@ -54,8 +56,7 @@ class Scanner {
     std::string_view text = word();
     if (text.starts_with('+')) text.remove_prefix(1);
     Number parsed{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-    if (error != std::errc() || end != text.data() + text.size())
+    if (parse(text, parsed) != text.data() + text.size())
       refuse("a number was expected in '" + std::string(text.substr(0, 60)) + "'");
     return parsed;
   }
@@ -82,6 +83,24 @@ class Scanner {
 
  private:
   [[noreturn]] void no_number() const;
+  /// Read the number that a text begins with. Integers beyond 64 bits become the largest, or the lowest; reals that are
+  /// too small become 0. @return its end; null if there is none
+  template <class Number>
+  const char* parse(std::string_view text, Number& parsed) const {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+    if (error == std::errc::invalid_argument) return nullptr;
+    if (error == std::errc()) return end;
+    const std::string_view number = text.substr(0, static_cast<std::size_t>(end - text.data()));
+    if (std::is_integral_v<Number> && sizeof(Number) == 8)
+      parsed = number.starts_with('-') ? std::numeric_limits<Number>::lowest() : std::numeric_limits<Number>::max();
+    else if (std::is_integral_v<Number> || !is_below_one(number))
+      refuse("the number '" + std::string(number.substr(0, 60)) + "' is too large");
+    else
+      parsed = Number{};
+    return end;
+  }
+  /// Whether the size of a real, which is not 0, is below 1.
+  static bool is_below_one(std::string_view number);
   void skip_blanks();
   static constexpr std::size_t longest_line = 1U << 20U;
   std::string path_;

@@ -13,6 +13,8 @@ struct PointGrid {
 
   [[nodiscard]] std::int64_t n_points() const noexcept { return dimensions[0] * dimensions[1] * dimensions[2]; }
   [[nodiscard]] std::int64_t n_cells() const noexcept;
+  /// VTK's number of the type of all the cells: hex, or quad, line, vertex.
+  [[nodiscard]] int vtk_type() const noexcept;
   /// Place of a point along the axes.
   [[nodiscard]] std::array<std::int64_t, 3> place(std::int64_t point) const noexcept {
     return {point % dimensions[0], point / dimensions[0] % dimensions[1], point / dimensions[0] / dimensions[1]};

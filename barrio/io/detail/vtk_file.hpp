@@ -75,8 +75,9 @@ struct VtkIndex {
 VtkIndex index_vtk(const std::string& path, int n_shares);
 
 /// Read one share. Local. @param pieces  of that share
+/// @param with_grid  whether to make the cells and points of a structured dataset that the file does not list
 /// @throws Error{bad_input} with the byte where the file cannot be understood
 VtkGrid read_vtk_share(const std::string& path, const VtkIndex& index, const std::vector<VtkPiece>& pieces, int share,
-                       int n_shares);
+                       int n_shares, bool with_grid = true);
 
 }  // namespace barrio::io::detail
