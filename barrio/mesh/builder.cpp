@@ -29,9 +29,10 @@ MeshBuilder::MeshBuilder(mpi::Context& context, const MeshTables& tables, BuildO
   }
   for (const CellBlock& block : tables.blocks) {
     if (block.type == CellType::knife && block.rows.n_rows > 0 && options.bridge != Dim::vertex) {
-      throw AgreedError(ErrorCode::bad_input, {.subject = fmt::format("{} knives", block.rows.n_rows),
-                                               .cause = "have sides that are not known, so ghosts cannot come over them",
-                                               .remedy = "take ghosts over vertices"});
+      throw AgreedError(ErrorCode::bad_input,
+                        {.subject = fmt::format("{} knives", block.rows.n_rows),
+                         .cause = "have sides that are not known, so ghosts cannot come over them",
+                         .remedy = "take ghosts over vertices"});
     }
     if (block.type == CellType::polyhedron && block.rows.n_rows > 0) {
       throw AgreedError(ErrorCode::bad_input,

@@ -86,8 +86,7 @@ void check_partitioner(const std::string& method) {
                                        .remedy = fmt::format("use one of {}", fmt::join(known, ", "))});
 }
 
-void partition_cells(mpi::Context& context, MeshTables& tables, int n_parts, const std::string& method,
-                     Weights given) {
+void partition_cells(mpi::Context& context, MeshTables& tables, int n_parts, const std::string& method, Weights given) {
   check_partitioner(method);
   if (n_parts < 1) {
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("{} parts", n_parts),

@@ -12,6 +12,7 @@ QUOTES = {
     "docs/tutorial/neighbourhood-exchange.md": "examples/02-exchange",
     "docs/howto/my-mesh-in-my-solver.md": "examples/03-solver",
     "docs/howto/reactor-core.md": "examples/04-lattice",
+    "docs/howto/cells-that-move.md": "examples/05-balance",
 }
 FENCED = re.compile(r"^```(cpp|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

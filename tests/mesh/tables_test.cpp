@@ -197,7 +197,8 @@ TEST(Tables, ValidateNamesTheFault) {
 }
 
 TEST(Tables, PartsComeFromRunsThatAnyRankHolds) {
-  // Cells of two blocks; part p has the rows r with r / 5 % 4 == p. Runs are dealt out by turns, some longer than a slab.
+  // Cells of two blocks; part p has the rows r with r / 5 % 4 == p. Runs are dealt out by turns, some longer than a
+  // slab.
   MeshTables tables;
   for (const std::int64_t n : {37, 61}) {
     CellBlock& block = tables.blocks.emplace_back();

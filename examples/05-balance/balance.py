@@ -1,0 +1,43 @@
+"""The same in Python: python balance.py MESH"""
+
+import sys
+
+import numpy as np
+from mpi4py import MPI
+
+import barrio
+
+comm = MPI.COMM_WORLD
+mesh = barrio.read(comm, sys.argv[1], ghost_layers=1)
+dim = mesh.cell_dim
+mesh.add_field("work", dim, dtype="int64")  # moves with its cells
+
+
+def cost(front: float) -> np.ndarray:
+    """Return what each owned cell costs while the front is at x."""
+    corners = mesh.cells[: mesh.n_owned(dim), 0]
+    near = np.abs(mesh.coordinates[corners, 0] - front) < 0.1
+    return np.where(near, 20, 1).astype(np.int64)
+
+
+def imbalance(costs: np.ndarray) -> float:
+    mine = int(costs.sum())
+    return comm.allreduce(mine, MPI.MAX) * comm.size / comm.allreduce(mine)
+
+
+for step in range(10):
+    costs = cost(0.1 * step)
+    before = imbalance(costs)
+    if before > 1.1:
+        mesh = mesh.migrate(mesh.balanced_ranks(costs))  # another mesh; the old one goes
+        costs = cost(0.1 * step)
+    after = imbalance(costs)
+    if comm.rank == 0:
+        print(f"step {step}: imbalance {before:.2f}, then {after:.2f}", file=sys.stderr)
+    mesh.field("work", dim).values[: len(costs)] += costs
+
+mesh.validate()
+work = mesh.field("work", dim).values[: mesh.n_owned(dim)]
+total, most = comm.allreduce(int(work.sum())), comm.allreduce(int(work.max(initial=0)), MPI.MAX)
+if comm.rank == 0:
+    print(f"work {total} in all, {most} at most in a cell")
