@@ -20,4 +20,8 @@ AbortHook set_abort_hook(AbortHook hook) noexcept;
 /// Print `[rank r/n] message` on stderr and end the whole job at once. Local; never returns.
 [[noreturn]] void abort_job(ErrorCode code, std::string_view message) noexcept;
 
+/// Let a write beyond the limit on file sizes (`ulimit -f`) fail like one to a full disk, which its writer reports,
+/// where the system would kill the process without a word. A handler that somebody has installed stays. Local.
+void let_long_files_fail() noexcept;
+
 }  // namespace barrio

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <string_view>
 
 #include "barrio/base/abort.hpp"
 #include "barrio/mpi/check.hpp"
@@ -16,14 +18,29 @@ extern "C" int barrio_mpi_call_behind_fence(int (*call)(void*), void* argument);
 namespace barrio::mpi {
 namespace {
 
+constexpr std::string_view out_of_memory_message =
+    "error: memory: an allocation failed\n  remedy: use more ranks on more nodes, or a smaller case";
+
 void end_job(int code) noexcept {
   // What was just written must pass through the launcher before it learns of the abort: MPICH's drops it otherwise.
   ::usleep(200'000);
   MPI_Abort(MPI_COMM_WORLD, code);
 }
 
+/// Whether the exception in flight says that memory is short. Then there may be none for a message either.
+bool is_short_of_memory() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 [[noreturn]] void on_terminate() noexcept {
   if (std::current_exception()) {
+    if (is_short_of_memory()) abort_job(ErrorCode::failed, out_of_memory_message);
     const Error error = current_error();
     std::string message = fmt::format("error: {}: {}", error.subject(), error.cause());
     if (!error.remedy().empty()) message += fmt::format("\n  remedy: {}", error.remedy());
@@ -91,6 +108,7 @@ int run(int& argc, char**& argv, const std::function<void(Context&)>& body, cons
   MPI_Comm_rank(MPI_COMM_WORLD, &hook.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &hook.size);
   const AbortHook outer_hook = set_abort_hook(hook);
+  let_long_files_fail();
   const std::terminate_handler outer_handler = std::set_terminate(&on_terminate);
   int code = 0;
   {
