@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cerrno>
@@ -168,7 +169,7 @@ void CdfFile::parse(CdfHeader& header) {
   constexpr std::uint64_t most_dimensions = 1024;  // of a variable
   std::vector<std::int64_t> dimensions;            // 0: the record dimension
   for (std::uint64_t n = header.list(10); n > 0; --n) {
-    static_cast<void>(header.name());
+    dimensions_.push_back(header.name());
     dimensions.push_back(static_cast<std::int64_t>(header.count()));
   }
   attributes_ = header.attributes();
@@ -186,6 +187,7 @@ void CdfFile::parse(CdfHeader& header) {
         header.refuse(fmt::format("has a variable '{}' along a dimension that it cannot have", variable.name));
       variable.has_records = variable.has_records || dimensions[id] == 0;
       variable.shape.push_back(dimensions[id]);
+      variable.dimensions.push_back(static_cast<std::int32_t>(id));
     }
     variable.attributes = header.attributes();
     variable.type = header.type();
@@ -203,6 +205,7 @@ void CdfFile::parse(CdfHeader& header) {
       n_with_records += 1;
     }
     variable.item_bytes = bytes;
+    places_.try_emplace(variable.name, variables_.size());
     variables_.push_back(std::move(variable));
   }
   if (n_with_records == 1) record_bytes_ = unpadded_bytes;  // a lone variable's records are not filled up
@@ -229,9 +232,8 @@ void CdfFile::check_size(const Variable& variable) const {
 }
 
 const CdfFile::Variable* CdfFile::find(std::string_view name) const noexcept {
-  for (const Variable& variable : variables_)
-    if (variable.name == name) return &variable;
-  return nullptr;
+  const auto found = places_.find(name);
+  return found == places_.end() ? nullptr : &variables_[found->second];
 }
 
 void CdfFile::refuse(const std::string& variable, std::string cause) const {
@@ -241,39 +243,54 @@ void CdfFile::refuse(const std::string& variable, std::string cause) const {
 }
 
 CdfFile::Values CdfFile::read(const Variable& variable, Rows rows) const {
-  rows = checked_rows(rows, variable.shape, variable.name);
-  // Bytes of one item along each dimension; products were checked when the header was read.
-  std::uint64_t row_bytes = size_of(variable.type);
-  const std::size_t outer = rows.within.size();
-  for (std::size_t d = outer + 1; d < variable.shape.size(); ++d)
-    row_bytes *= static_cast<std::uint64_t>(variable.shape[d]);
+  const std::vector<Run> runs = checked_runs(rows, variable.shape, variable.name);
+  // Bytes from one place to the next along each dimension; products were checked when the header was read.
+  std::vector<std::uint64_t> strides(runs.size(), size_of(variable.type));
+  for (std::size_t d = strides.size() - 1; d-- > 0;)
+    strides[d] = strides[d + 1] * static_cast<std::uint64_t>(variable.shape[d + 1]);
+  if (variable.has_records) strides[0] = record_bytes_;  // records of all variables take turns
+  std::uint64_t n_bytes = size_of(variable.type);
   std::uint64_t begin = variable.begin;
-  std::uint64_t item_bytes = row_bytes;
-  for (std::size_t d = outer; d-- > 0;) {
-    item_bytes *= static_cast<std::uint64_t>(variable.shape[d + 1]);
-    const std::uint64_t stride = variable.has_records && d == 0 ? record_bytes_ : item_bytes;
-    begin += stride * static_cast<std::uint64_t>(rows.within[d]);
+  std::uint64_t end = n_bytes;  // of the last value, from the begin
+  for (std::size_t d = 0; d < runs.size(); ++d) {
+    n_bytes *= static_cast<std::uint64_t>(runs[d].count);
+    begin += strides[d] * static_cast<std::uint64_t>(runs[d].first);
+    end += strides[d] * static_cast<std::uint64_t>(std::max<std::int64_t>(runs[d].count - 1, 0));
   }
-  // Whole records stand apart, all other rows one after the other.
-  const bool are_records = variable.has_records && outer == 0;
-  const std::uint64_t stride = are_records ? record_bytes_ : row_bytes;
-  begin += stride * static_cast<std::uint64_t>(rows.first);
-  const auto n_rows = static_cast<std::uint64_t>(rows.count);
   Values values{variable.type, {}};
-  if (n_rows == 0 || row_bytes == 0) return values;
-  if (begin > file_bytes_ || n_rows > (file_bytes_ - begin) / std::max<std::uint64_t>(row_bytes, 1) + 1 ||
-      stride * (n_rows - 1) + row_bytes > file_bytes_ - begin)
-    refuse(variable.name, fmt::format("reaches to byte {}, but the file has {} bytes",
-                                      begin + stride * (n_rows - 1) + row_bytes, file_bytes_));
-  values.bytes.resize(n_rows * row_bytes);
-  const std::uint64_t n_pieces = are_records ? n_rows : 1;
-  const std::uint64_t piece_bytes = values.bytes.size() / n_pieces;
-  for (std::uint64_t i = 0; i < n_pieces; ++i) {
-    if (::fseeko(file_.get(), static_cast<off_t>(begin + i * stride), SEEK_SET) != 0 ||
-        std::fread(values.bytes.data() + i * piece_bytes, 1, piece_bytes, file_.get()) != piece_bytes)
-      refuse(variable.name, fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (n_bytes == 0) return values;
+  if (begin > file_bytes_ || end > file_bytes_ - begin)
+    refuse(variable.name, fmt::format("reaches to byte {}, but the file has {} bytes", begin + end, file_bytes_));
+  values.bytes.resize(n_bytes);
+  // Dimensions that are read without a gap make one piece.
+  std::size_t n_outer = runs.size();
+  std::uint64_t piece_bytes = size_of(variable.type);
+  for (; n_outer > 0 && strides[n_outer - 1] == piece_bytes; --n_outer)
+    piece_bytes *= static_cast<std::uint64_t>(runs[n_outer - 1].count);
+  for (std::uint64_t piece = 0; piece < n_bytes / piece_bytes; ++piece) {
+    std::uint64_t at = begin;
+    std::uint64_t rest = piece;
+    for (std::size_t d = n_outer; d-- > 0;) {
+      const auto count = static_cast<std::uint64_t>(runs[d].count);
+      at += strides[d] * (rest % count);
+      rest /= count;
+    }
+    read_bytes(variable, at, std::span(values.bytes).subspan(piece * piece_bytes, piece_bytes));
   }
   return values;
+}
+
+void CdfFile::read_bytes(const Variable& variable, std::uint64_t at, std::span<char> bytes) const {
+  // Not through the stream, which would fetch whole buffers for the short pieces of a box.
+  while (!bytes.empty()) {
+    const ssize_t n = ::pread(::fileno(file_.get()), bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0)
+      refuse(variable.name,
+             fmt::format("cannot be read: {}", n < 0 ? std::strerror(errno) : "the file ends before it"));
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    at += static_cast<std::uint64_t>(n);
+  }
 }
 
 }  // namespace barrio::files::detail

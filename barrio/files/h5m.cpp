@@ -22,6 +22,9 @@ constexpr const char* root = "/tstt";
 std::int64_t start_id(hid_t file, const std::string& path, const std::string& table) {
   const auto value = read_attribute(file, table, "start_id");
   if (value.size() != 1) refuse(path, fmt::format("table {} has no start_id", table));
+  // Ids are counted on from here; the last of them has to be a number too.
+  if (value[0] < 0 || value[0] > std::int64_t{1} << 62)
+    refuse(path, fmt::format("table {} begins with the id {}, which makes no sense", table, value[0]));
   return value[0];
 }
 
@@ -136,6 +139,11 @@ H5mCatalog read_h5m_catalog(hid_t file, const std::string& path) {
   return catalog;
 }
 
+std::optional<std::int64_t> H5mCatalog::row_of_set(std::int64_t id) const noexcept {
+  if (id < first_set || id - first_set >= n_sets) return {};
+  return id - first_set;
+}
+
 Json to_json(const H5mCatalog& catalog) {
   Json groups = Json::array();
   for (const H5mGroup& g : catalog.groups)
@@ -202,8 +210,7 @@ std::vector<H5mSetValue> read_h5m_set_tag(hid_t file, const H5mCatalog& catalog,
     if (sparse.size() != ids.size())
       throw Error(ErrorCode::bad_input, {.subject = where, .cause = "does not have one integer per entity"});
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      const std::int64_t set = ids[i] - catalog.first_set;
-      if (set >= 0 && set < catalog.n_sets) values[set] = sparse[i];
+      if (const auto set = catalog.row_of_set(ids[i])) values[*set] = sparse[i];
     }
   }
   std::vector<H5mSetValue> all;
@@ -218,8 +225,7 @@ std::vector<std::pair<std::int64_t, std::string>> read_h5m_set_names(hid_t file,
     const auto ids = read_integers(file, "/tstt/tags/NAME/id_list");
     const auto texts = read_texts(file, "/tstt/tags/NAME/values");
     for (std::size_t i = 0; i < std::min(ids.size(), texts.size()); ++i) {
-      const std::int64_t set = ids[i] - catalog.first_set;
-      if (set >= 0 && set < catalog.n_sets) names.emplace_back(set, texts[i]);
+      if (const auto set = catalog.row_of_set(ids[i])) names.emplace_back(*set, texts[i]);
     }
   }
   std::sort(names.begin(), names.end());
@@ -236,12 +242,12 @@ H5mSetList read_h5m_set_list(hid_t file, const H5mCatalog& catalog, const std::s
   list.children = read_list("/tstt/sets/children");
   list.parents = read_list("/tstt/sets/parents");
   const auto take = [&](std::size_t column, std::int64_t n, const char* what, std::vector<std::int64_t>& ends) {
-    std::int64_t before = 0;
+    std::int64_t before = -1;
     for (std::size_t i = column; i < table.size(); i += 4) {
-      const std::int64_t end = table[i] + 1;
-      if (end < before || end > n) refuse(path, fmt::format("set {} points outside the {} of sets", i / 4, what));
-      ends.push_back(end);
-      before = end;
+      const std::int64_t last = table[i];
+      if (last < before || last >= n) refuse(path, fmt::format("set {} points outside the {} of sets", i / 4, what));
+      ends.push_back(last + 1);
+      before = last;
     }
   };
   take(0, catalog.n_contents, "contents", list.contents_end);

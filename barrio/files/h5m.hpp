@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct H5mCatalog {
   std::int64_t n_contents = 0;
   std::vector<H5mTag> tags;
   std::vector<std::string> history;  ///< application, version, date, time, repeated
+
+  /// Row of a set in their list, by its id; nothing if no set has it.
+  [[nodiscard]] std::optional<std::int64_t> row_of_set(std::int64_t id) const noexcept;
 };
 
 /// Read the list of tables. Local; works before MPI_Init.

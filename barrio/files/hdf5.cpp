@@ -1,5 +1,6 @@
 #include "barrio/files/hdf5.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
@@ -17,13 +18,16 @@
 #include "barrio/files/detail/native.hpp"
 #include "barrio/files/detail/quiet.hpp"
 #include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
 
 namespace barrio::files {
 
 using detail::Quiet;
 
-Handle::~Handle() {
-  if (id_ >= 0 && std::uncaught_exceptions() == 0) close();
+Handle::~Handle() { close(); }
+
+SharedFile::~SharedFile() {
+  if (std::uncaught_exceptions() > 0) file_.release();
 }
 
 bool Handle::close() {
@@ -62,13 +66,16 @@ void check(herr_t status, const std::string& subject, std::string_view doing) {
 
 namespace {
 
+Error cannot_read(const std::string& path) {
+  return {ErrorCode::failed,
+          {.subject = path,
+           .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
+           .remedy = "check the name and its rights"}};
+}
+
 void look_at(const std::string& path) {
   struct ::stat facts{};
-  if (::stat(path.c_str(), &facts) != 0 || ::access(path.c_str(), R_OK) != 0) {
-    throw Error(ErrorCode::failed, {.subject = path,
-                                    .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
-                                    .remedy = "check the name and its rights"});
-  }
+  if (::stat(path.c_str(), &facts) != 0 || ::access(path.c_str(), R_OK) != 0) throw cannot_read(path);
   const Quiet quiet;
   const htri_t is_hdf5 = H5Fis_hdf5(path.c_str());
   if (is_hdf5 > 0) return;
@@ -100,6 +107,12 @@ SharedFile open_to_read(mpi::Context& context, const std::string& path) {
   agree_after(context, [&] {
     if (context.is_root()) static_cast<void>(open_to_read(path));
   });
+  // MPI_File_open of Open MPI hangs if it fails on some ranks only: whoever cannot open the file shall say so before.
+  agree_after(context, [&] {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) throw cannot_read(path);
+    ::close(file);
+  });
   const Quiet quiet;
   Handle access = checked(H5Pcreate(H5P_FILE_ACCESS), &H5Pclose, path, "opening");
   Handle file;
@@ -107,40 +120,60 @@ SharedFile open_to_read(mpi::Context& context, const std::string& path) {
     check(H5Pset_fapl_mpio(access.get(), context.comm(), MPI_INFO_NULL), path, "opening on all ranks");
     file = checked(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), &H5Fclose, path, "opening on all ranks");
   });
-  agree(context, status);
+  try {
+    agree(context, status);
+  } catch (const AgreedError&) {
+    file.release();  // some may not have opened it
+    throw;
+  }
   return {std::move(file), context};
 }
 
-bool has(Place where, const std::string& path) {
+namespace {
+
+bool has_link(hid_t where, const std::string& path) {
   const Quiet quiet;
   // HDF5 wants every step of the path to exist before it answers for the last one.
   for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
     const std::string step = path.substr(0, at);
-    if (step != "/" && !step.empty() && H5Lexists(where.id, step.c_str(), H5P_DEFAULT) <= 0) return false;
+    if (step != "/" && !step.empty() && H5Lexists(where, step.c_str(), H5P_DEFAULT) <= 0) return false;
     if (at == std::string::npos) return true;
   }
 }
 
+}  // namespace
+
+bool has(Place where, const std::string& path) {
+  if (where.context == nullptr) return has_link(where.id, path);
+  std::uint8_t found = where.context->is_root() && has_link(where.id, path) ? 1 : 0;
+  mpi::broadcast(*where.context, std::span(&found, 1));
+  return found == 1;
+}
+
 std::vector<std::string> names_in(Place where, const std::string& path) {
   std::vector<std::string> names;
-  if (!has(where, path)) return names;
+  if (!has_link(where.id, path)) return names;
   const Quiet quiet;
   const Handle group = checked(H5Gopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Gclose, path, "opening the group");
-  H5Literate(
-      group.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr,
+  // Not in the order of names: where the list of a group is damaged, HDF5 1.10 frees what it never took while it sorts.
+  const herr_t status = H5Literate(
+      group.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr,
       [](hid_t, const char* name, const H5L_info_t*, void* data) -> herr_t {
         static_cast<std::vector<std::string>*>(data)->emplace_back(name);
         return 0;
       },
       &names);
+  check(status, path, "listing the group");
   std::sort(names.begin(), names.end());
   return names;
 }
 
-std::vector<std::int64_t> extents(Place where, const std::string& path) {
-  if (!has(where, path)) return {};
+namespace {
+
+std::vector<std::int64_t> extents_of(hid_t where, const std::string& path) {
+  if (!has_link(where, path)) return {};
   const Quiet quiet;
-  const Handle dataset(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose);
+  const Handle dataset(H5Dopen2(where, path.c_str(), H5P_DEFAULT), &H5Dclose);
   if (!dataset) return {};
   const Handle space(H5Dget_space(dataset.get()), &H5Sclose);
   std::array<hsize_t, H5S_MAX_RANK> sizes{};
@@ -148,6 +181,16 @@ std::vector<std::int64_t> extents(Place where, const std::string& path) {
   std::vector<std::int64_t> all;
   for (int d = 0; d < rank; ++d) all.push_back(static_cast<std::int64_t>(sizes[static_cast<std::size_t>(d)]));
   return all;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> extents(Place where, const std::string& path) {
+  if (where.context == nullptr) return extents_of(where.id, path);
+  std::vector<std::int64_t> sizes;
+  if (where.context->is_root()) sizes = extents_of(where.id, path);
+  mpi::broadcast(*where.context, sizes);
+  return sizes;
 }
 
 namespace {
@@ -180,22 +223,31 @@ void check_size_of(hid_t dataset, hid_t type, hid_t space, const std::string& pa
 
 }  // namespace
 
-Rows detail::checked_rows(Rows rows, std::span<const std::int64_t> shape, const std::string& path) {
+std::vector<Run> detail::checked_runs(Rows rows, std::span<const std::int64_t> shape, const std::string& path) {
+  constexpr std::array<std::int64_t, 1> single{1};
+  if (shape.empty()) shape = single;
   const std::size_t outer = rows.within.size();
-  bool fits = outer < std::max<std::size_t>(shape.size(), 1);
+  bool fits = outer + rows.of_each.size() < shape.size();
   for (std::size_t d = 0; fits && d < outer; ++d) fits = rows.within[d] >= 0 && rows.within[d] < shape[d];
   if (!fits)
     throw Error(ErrorCode::bad_input, {.subject = path,
                                        .cause = fmt::format("has the shape [{}], place [{}] in it was wanted",
                                                             fmt::join(shape, ", "), fmt::join(rows.within, ", "))});
-  const std::int64_t n_rows = shape.empty() ? 1 : shape[outer];
-  if (rows.count < 0) rows = {0, n_rows, rows.within};
-  if (rows.first < 0 || rows.count > n_rows - rows.first) {
-    throw Error(ErrorCode::bad_input, {.subject = path,
-                                       .cause = fmt::format("has {} rows, rows {} to {} were wanted", n_rows,
-                                                            rows.first, rows.first + rows.count)});
+  std::vector<Run> runs;
+  for (const std::int64_t place : rows.within) runs.push_back({place, 1});
+  runs.push_back(rows.count < 0 ? Run{0, shape[outer]} : Run{rows.first, rows.count});
+  runs.insert(runs.end(), rows.of_each.begin(), rows.of_each.end());
+  while (runs.size() < shape.size()) runs.push_back({0, shape[runs.size()]});
+  for (std::size_t d = outer; d < runs.size(); ++d) {
+    const Run run = runs[d];
+    if (run.first >= 0 && run.count >= 0 && run.count <= shape[d] - run.first) continue;
+    throw Error(ErrorCode::bad_input,
+                {.subject = path,
+                 .cause = fmt::format("has {} {} {} to {} were wanted", shape[d],
+                                      d == outer ? "rows, rows" : fmt::format("places along dimension {}, places", d),
+                                      run.first, run.first + run.count)});
   }
-  return rows;
+  return runs;
 }
 
 void check_size(Place where, const std::string& path) {
@@ -267,69 +319,55 @@ void count_read(mpi::Context& context, hid_t transfer, const std::string& path, 
   context.log().info(fmt::format("{} is read by each rank alone: {}", path, why_alone(transfer)));
 }
 
-template <class Word>
-RawValues<Word> read_raw(Place where, const std::string& path, Rows rows) {
-  const Quiet quiet;
-  if (!has(where, path)) {
+/// What HDF5 needs for one read.
+struct Request {
+  Handle dataset;
+  Handle space;  // with the rows selected
+  Handle type;
+  Handle memory;
+  Handle transfer;
+  bool has_rows = true;
+};
+
+/// Do all of a read that communicates with nobody. @param accept  throws if the values are not of the kind wanted
+template <class Word, class Accept>
+Request prepare(Place where, const std::string& path, Rows rows, const Accept& accept, RawValues<Word>& raw) {
+  if (!has_link(where.id, path)) {
     throw Error(ErrorCode::bad_input, {.subject = path, .cause = "is missing in the file"});
   }
-  const Handle dataset = checked(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose, path, "opening");
-  const Handle type = checked(H5Dget_type(dataset.get()), &H5Tclose, path, "asking for the type");
-  const Handle space = checked(H5Dget_space(dataset.get()), &H5Sclose, path, "asking for the extents");
+  Request request;
+  request.dataset = checked(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose, path, "opening");
+  const hid_t dataset = request.dataset.get();
+  request.type = checked(H5Dget_type(dataset), &H5Tclose, path, "asking for the type");
+  request.space = checked(H5Dget_space(dataset), &H5Sclose, path, "asking for the extents");
+  const hid_t space = request.space.get();
   std::array<hsize_t, H5S_MAX_RANK> sizes{};
-  const int rank = H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
+  const int rank = H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
   check(rank, path, "asking for the extents");
-  check_size_of(dataset.get(), type.get(), space.get(), path);
-  if (H5Tdetect_class(type.get(), H5T_VLEN) > 0 || H5Tis_variable_str(type.get()) > 0)
+  check_size_of(dataset, request.type.get(), space, path);
+  if (H5Tdetect_class(request.type.get(), H5T_VLEN) > 0 || H5Tis_variable_str(request.type.get()) > 0)
     throw Error(ErrorCode::bad_input,
                 {.subject = path, .cause = "has values of varying length, which are not expected here"});
-  std::vector<std::int64_t> shape(sizes.begin(), sizes.begin() + rank);
-  // A rank whose rows do not exist takes part with none, or the others would wait for it in H5Dread.
-  const Status fault = capture([&] { rows = detail::checked_rows(rows, shape, path); });
-  if (fault && where.context == nullptr) throw *fault;
-  if (fault) rows = {};
-  const std::size_t outer = rows.within.size();
-  RawValues<Word> raw;
-  raw.value_bytes = H5Tget_size(type.get());
-  hsize_t n_values = static_cast<hsize_t>(rows.count);
-  for (std::size_t d = outer + 1; d < shape.size(); ++d) n_values *= sizes[d];
-  if (rank > 0) {
+  const std::vector<std::int64_t> shape(sizes.begin(), sizes.begin() + rank);
+  const std::vector<Run> runs = detail::checked_runs(rows, shape, path);
+  request.has_rows = shape.empty() || shape[rows.within.size()] > 0;
+  raw.value_bytes = H5Tget_size(request.type.get());
+  hsize_t n_values = 1;
+  for (const Run& run : runs) n_values *= static_cast<hsize_t>(run.count);
+  if (rank > 0 && n_values == 0) check(H5Sselect_none(space), path, "selecting rows");
+  if (rank > 0 && n_values > 0) {
     std::array<hsize_t, H5S_MAX_RANK> first{};
-    std::array<hsize_t, H5S_MAX_RANK> count = sizes;
-    for (std::size_t d = 0; d < outer; ++d) {
-      first[d] = static_cast<hsize_t>(rows.within[d]);
-      count[d] = 1;
-    }
-    first[outer] = static_cast<hsize_t>(rows.first);
-    count[outer] = static_cast<hsize_t>(rows.count);
-    if (n_values == 0) {
-      check(H5Sselect_none(space.get()), path, "selecting rows");
-    } else {
-      check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr), path,
-            "selecting rows");
-    }
+    std::array<hsize_t, H5S_MAX_RANK> count{};
+    std::ranges::transform(runs, first.begin(), [](const Run& run) { return static_cast<hsize_t>(run.first); });
+    std::ranges::transform(runs, count.begin(), [](const Run& run) { return static_cast<hsize_t>(run.count); });
+    check(H5Sselect_hyperslab(space, H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr), path,
+          "selecting rows");
   }
-  const Handle memory = checked(H5Screate_simple(1, &n_values, nullptr), &H5Sclose, path, "reading");
+  request.memory = checked(H5Screate_simple(1, &n_values, nullptr), &H5Sclose, path, "reading");
+  request.transfer = checked(H5Pcreate(H5P_DATASET_XFER), &H5Pclose, path, "reading");
+  if (where.context != nullptr) H5Pset_dxpl_mpio(request.transfer.get(), H5FD_MPIO_COLLECTIVE);
   raw.n_bytes = n_values * raw.value_bytes;
-  raw.words.resize((raw.n_bytes + 7) / 8);
-  std::byte nothing{};  // HDF5 wants an address even for no rows
-  const Handle transfer = checked(H5Pcreate(H5P_DATASET_XFER), &H5Pclose, path, "reading");
-  if (where.context != nullptr) H5Pset_dxpl_mpio(transfer.get(), H5FD_MPIO_COLLECTIVE);
-  const auto read = [&] {
-    check(H5Dread(dataset.get(), type.get(), memory.get(), space.get(), transfer.get(),
-                  raw.words.empty() ? static_cast<void*>(&nothing) : raw.words.data()),
-          path, "reading");
-  };
-  if (where.context == nullptr) {
-    read();
-  } else {
-    const Status status = capture(read);
-    agree(*where.context, fault ? fault : status);  // else one rank would leave while the others read on
-  }
-  const bool has_rows = shape.empty() || shape[outer] > 0;
-  if (where.context != nullptr && has_rows) count_read(*where.context, transfer.get(), path, raw.n_bytes);
-
-  const NumberType number = number_type(type.get());
+  const NumberType number = number_type(request.type.get());
   raw.kind = number.kind;
   if (raw.kind == H5T_INTEGER || raw.kind == H5T_FLOAT) {
     raw.n_per_value = raw.value_bytes / number.bytes;
@@ -337,11 +375,47 @@ RawValues<Word> read_raw(Place where, const std::string& path, Rows rows) {
     raw.is_signed = number.is_signed;
     raw.swaps = number.swaps;
   }
+  accept(raw, request.type.get());
+  raw.words.resize((raw.n_bytes + 7) / 8);
+  return request;
+}
+
+constexpr auto accept_all = [](const auto&, hid_t) {};
+
+template <class Word, class Accept>
+RawValues<Word> read_raw(Place where, const std::string& path, Rows rows, const Accept& accept) {
+  const Quiet quiet;
+  RawValues<Word> raw;
+  Request request;
+  std::byte nothing{};  // HDF5 wants an address even for no rows
+  const auto read = [&] {
+    check(H5Dread(request.dataset.get(), request.type.get(), request.memory.get(), request.space.get(),
+                  request.transfer.get(), raw.words.empty() ? static_cast<void*>(&nothing) : raw.words.data()),
+          path, "reading");
+  };
+  if (where.context == nullptr) {
+    request = prepare(where, path, rows, accept, raw);
+    read();
+    return raw;
+  }
+  // A rank that stays away from H5Dread, or leaves after it, would be waited for: so all or none go on.
+  agree_after(*where.context, [&] { request = prepare(where, path, rows, accept, raw); });
+  agree_after(*where.context, read);
+  if (request.has_rows) count_read(*where.context, request.transfer.get(), path, raw.n_bytes);
   return raw;
 }
 
 [[noreturn]] void wrong_kind(const std::string& path, const char* wanted) {
   throw Error(ErrorCode::bad_input, {.subject = path, .cause = fmt::format("does not hold {}", wanted)});
+}
+
+/// Who asks for rows of numbers counts on as many as the extents say.
+template <class Word>
+void refuse_arrays(const RawValues<Word>& raw, const std::string& path) {
+  if (raw.n_per_value != 1)
+    throw Error(ErrorCode::bad_input,
+                {.subject = path,
+                 .cause = fmt::format("has arrays of {} numbers where single numbers were expected", raw.n_per_value)});
 }
 
 }  // namespace
@@ -351,8 +425,12 @@ namespace {
 /// Read integers of any width and byte order. @tparam Word  std::int64_t, or an enumeration of that size
 template <class Word>
 std::vector<Word> read_words(Place where, const std::string& path, Rows rows) {
-  RawValues<Word> raw = read_raw<Word>(where, path, rows);
-  if (raw.kind != H5T_INTEGER) wrong_kind(path, "integers");
+  RawValues<Word> raw = read_raw<Word>(where, path, rows, [&](const RawValues<Word>& found, hid_t) {
+    if (found.kind != H5T_INTEGER) wrong_kind(path, "integers");
+    if (!std::has_single_bit(found.value_bytes) || found.value_bytes > 8)
+      wrong_kind(path, "integers of 1, 2, 4 or 8 bytes");
+    refuse_arrays(found, path);
+  });
   if (raw.value_bytes == 8 && !raw.swaps) return std::move(raw.words);
   const std::byte* at = raw.bytes();
   std::vector<Word> numbers(raw.n_bytes / raw.value_bytes);
@@ -367,8 +445,7 @@ std::vector<Word> read_words(Place where, const std::string& path, Rows rows) {
     case 1: raw.is_signed ? widen_all(std::int8_t{}) : widen_all(std::uint8_t{}); break;
     case 2: raw.is_signed ? widen_all(std::int16_t{}) : widen_all(std::uint16_t{}); break;
     case 4: raw.is_signed ? widen_all(std::int32_t{}) : widen_all(std::uint32_t{}); break;
-    case 8: widen_all(std::int64_t{}); break;
-    default: wrong_kind(path, "integers of 1, 2, 4 or 8 bytes");
+    default: widen_all(std::int64_t{});
   }
   return numbers;
 }
@@ -381,14 +458,18 @@ std::vector<std::int64_t> read_integers(Place where, const std::string& path, Ro
 
 std::vector<GlobalId> read_ids(Place where, const std::string& path, std::int64_t first, Rows rows) {
   std::vector<GlobalId> ids = read_words<GlobalId>(where, path, rows);
-  for (GlobalId& id : ids) id = GlobalId{value(id) - first};
+  // Unsigned, since an id may be any number: what is too low comes round as one that is too high.
+  for (GlobalId& id : ids)
+    id = GlobalId{static_cast<std::int64_t>(static_cast<std::uint64_t>(value(id)) - static_cast<std::uint64_t>(first))};
   return ids;
 }
 
 std::vector<double> read_reals(Place where, const std::string& path, Rows rows) {
-  RawValues<double> raw = read_raw<double>(where, path, rows);
-  if (raw.kind != H5T_FLOAT) wrong_kind(path, "floating-point numbers");
-  if (raw.value_bytes != 8 && raw.value_bytes != 4) wrong_kind(path, "numbers of 4 or 8 bytes");
+  RawValues<double> raw = read_raw<double>(where, path, rows, [&](const RawValues<double>& found, hid_t) {
+    if (found.kind != H5T_FLOAT) wrong_kind(path, "floating-point numbers");
+    if (found.value_bytes != 8 && found.value_bytes != 4) wrong_kind(path, "numbers of 4 or 8 bytes");
+    refuse_arrays(found, path);
+  });
   if (raw.value_bytes == 8 && !raw.swaps) return std::move(raw.words);
   std::vector<double> numbers(raw.n_bytes / raw.value_bytes);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -421,11 +502,9 @@ void swap_numbers(std::span<std::byte> bytes, std::size_t number_bytes) {
 }  // namespace
 
 NativeValues read_native(Place where, const std::string& path, Rows rows) {
-  const RawValues raw = read_raw<std::int64_t>(where, path, rows);
-  const Quiet quiet;
-  const Handle dataset(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose);
-  const Handle type(H5Dget_type(dataset.get()), &H5Tclose);
-  NativeValues values = native_values(type.get());
+  NativeValues values;
+  const RawValues raw =
+      read_raw<std::int64_t>(where, path, rows, [&](const auto&, hid_t type) { values = native_values(type); });
   values.bytes.assign(raw.bytes(), raw.bytes() + raw.n_bytes);
   if (raw.swaps) swap_numbers(values.bytes, values.number_bytes);
   return values;
@@ -433,7 +512,7 @@ NativeValues read_native(Place where, const std::string& path, Rows rows) {
 
 NativeValues read_native_attribute(Place where, const std::string& path, const std::string& name) {
   const Quiet quiet;
-  if (!has(where, path) || H5Aexists_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
+  if (!has_link(where.id, path) || H5Aexists_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
   const Handle attribute(H5Aopen_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
   if (!attribute) return {};
   const Handle type(H5Aget_type(attribute.get()), &H5Tclose);
@@ -453,7 +532,11 @@ NativeValues read_native_attribute(Place where, const std::string& path, const s
 
 NativeValues shape_of_type(Place where, const std::string& path) {
   const Quiet quiet;
-  const Handle type(H5Topen2(where.id, path.c_str(), H5P_DEFAULT), &H5Tclose);
+  Handle type(H5Topen2(where.id, path.c_str(), H5P_DEFAULT), &H5Tclose);
+  if (!type) {
+    const Handle dataset(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose);
+    if (dataset) type = Handle(H5Dget_type(dataset.get()), &H5Tclose);
+  }
   if (!type) throw Error(ErrorCode::bad_input, {.subject = path, .cause = "is missing in the file, or is no type"});
   NativeValues values = native_values(type.get());
   if (H5Tget_class(type.get()) == H5T_BITFIELD) values.n_numbers = H5Tget_precision(type.get());
@@ -461,7 +544,7 @@ NativeValues shape_of_type(Place where, const std::string& path) {
 }
 
 std::vector<std::string> read_texts(Place where, const std::string& path, Rows rows) {
-  const RawValues raw = read_raw<std::int64_t>(where, path, rows);
+  const RawValues raw = read_raw<std::int64_t>(where, path, rows, accept_all);
   std::vector<std::string> texts;
   const std::size_t length = raw.value_bytes * raw.n_per_value;
   for (std::size_t at = 0; at < raw.n_bytes; at += length) {
@@ -490,7 +573,7 @@ std::vector<std::string> read_strings(Place where, const std::string& path) {
 
 std::vector<std::int64_t> read_attribute(Place where, const std::string& path, const std::string& name) {
   const Quiet quiet;
-  if (!has(where, path) || H5Aexists_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
+  if (!has_link(where.id, path) || H5Aexists_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
   const Handle attribute(H5Aopen_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
   if (!attribute) return {};
   const Handle type(H5Aget_type(attribute.get()), &H5Tclose);

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "barrio/base/error.hpp"
 #include "barrio/base/ids.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::files {
 
-/// Own an HDF5 identifier of any kind. Move-only. Closing a parallel file is collective, so its handle is closed on
-/// purpose; while an exception is on its way nothing is closed.
+/// Own an HDF5 identifier of any kind that is closed without the help of other ranks. Move-only.
 class Handle {
  public:
   Handle() = default;
@@ -31,6 +31,8 @@ class Handle {
   bool close();
   [[nodiscard]] hid_t get() const noexcept { return id_; }
   explicit operator bool() const noexcept { return id_ >= 0; }
+  /// Forget the identifier without closing it.
+  void release() noexcept { id_ = -1; }
 
  private:
   hid_t id_ = -1;
@@ -54,27 +56,47 @@ struct Place {
   Place(hid_t shared_id, mpi::Context& all_ranks) : id(shared_id), context(&all_ranks) {}
 };
 
-/// A file that is open on all ranks together.
+/// A file that is open on all ranks together. Move-only. Closing it is collective: its destructor closes it in the
+/// normal course, and while an exception is on its way leaves it open, since nobody knows who else is there.
+/// `or_close` closes it when an error comes that all ranks have agreed on.
 class SharedFile {
  public:
   SharedFile(Handle file, mpi::Context& context) : file_(std::move(file)), context_(&context) {}
+  SharedFile(SharedFile&&) = default;
+  SharedFile& operator=(SharedFile&&) = default;
+  ~SharedFile();
   [[nodiscard]] Place get() const noexcept { return {file_.get(), *context_}; }
+  /// Collective.
+  void close() { file_.close(); }
 
  private:
   Handle file_;
   mpi::Context* context_;
 };
 
+/// Read from something that all ranks have open, and close it on all of them if they agree on an error: a program may
+/// go on with other files, and those left open use up what MPI has.
+template <class Shared, class Read>
+auto or_close(Shared& file, Read&& read) {
+  try {
+    return read();
+  } catch (const AgreedError&) {
+    file.close();
+    throw;
+  }
+}
+
 /// Open a file to read it on all ranks together. Collective; rank 0 looks first, so a faulty file fails without
 /// parallel I/O.
 /// @throws AgreedError as open_to_read
 SharedFile open_to_read(mpi::Context& context, const std::string& path);
 
-/// Whether a link exists along a path below `where`. Local.
+/// Whether a link exists along a path below `where`. As read_integers: on a shared file rank 0 looks for all, so that
+/// all ranks take the same way.
 bool has(Place where, const std::string& path);
 /// Names of the links in a group, ascending. Local.
 std::vector<std::string> names_in(Place where, const std::string& path);
-/// Extents of a dataset; empty if there is no such dataset. Local.
+/// Extents of a dataset; empty if there is no such dataset. As `has`.
 std::vector<std::int64_t> extents(Place where, const std::string& path);
 
 /// Text of a fixed length as it is meant: up to the first NUL, without the blanks at its end. Local.
@@ -85,12 +107,19 @@ std::string trimmed(std::string_view text);
 /// @throws Error{bad_input} naming the dataset
 void check_size(Place where, const std::string& path);
 
-/// Rows of a dataset that this rank reads; the dimensions after them are read whole.
+/// A run of places along a dimension.
+struct Run {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+/// Rows of a dataset that this rank reads; the dimensions after them are read whole, or in runs.
 struct Rows {
   std::int64_t first = 0;
   std::int64_t count = 0;
   /// Places in the leading dimensions, such as a time step; rows then count in the dimension after them. Borrowed.
   std::span<const std::int64_t> within = {};
+  /// Runs along the dimensions right after that of the rows; those behind them are read whole. Borrowed.
+  std::span<const Run> of_each = {};
 };
 /// All rows.
 inline constexpr Rows all_rows{0, -1};
@@ -98,9 +127,9 @@ inline constexpr Rows all_rows{0, -1};
 /// Read integers of any width, sign and byte order. Collective if the file is open on all ranks, local otherwise.
 /// The bytes are read as they are in the file and converted here, since a conversion inside parallel HDF5 would make
 /// every rank read alone. Whether one did so all the same stands in the counters of the context, and in the log.
-/// @throws Error{bad_input} if the dataset is absent, holds no integers, or lacks the rows; on all ranks of the context
-/// if it lacks those of one of them
-/// Cost: with a context, one mpi::agree besides the read.
+/// @throws Error{bad_input} if the dataset is absent, holds no integers or arrays of them, or lacks the rows; with a
+/// context AgreedError, whichever rank met the fault, so a phase that reads together needs no agreement of its own
+/// Cost: with a context, two mpi::agree besides the read.
 std::vector<std::int64_t> read_integers(Place where, const std::string& path, Rows rows = all_rows);
 /// The same, less `first`: the ids of a file as 0-based rows.
 std::vector<GlobalId> read_ids(Place where, const std::string& path, std::int64_t first, Rows rows = all_rows);
@@ -119,7 +148,7 @@ struct NativeValues {
 NativeValues read_native(Place where, const std::string& path, Rows rows = all_rows);
 /// Read an attribute as it is. Local. @return no bytes if there is none, or it is too large to be one
 NativeValues read_native_attribute(Place where, const std::string& path, const std::string& name);
-/// What values of a committed type look like; no bytes. Local.
+/// What values of a committed type or of a dataset look like; no bytes. Local.
 NativeValues shape_of_type(Place where, const std::string& path);
 /// Read fixed-length opaque or text values as bytes. @return one string per value, trailing NULs cut
 std::vector<std::string> read_texts(Place where, const std::string& path, Rows rows = all_rows);

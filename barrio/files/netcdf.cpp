@@ -5,9 +5,12 @@
 #include <array>
 #include <bit>
 #include <fstream>
+#include <map>
+#include <utility>
 
 #include "barrio/base/error.hpp"
 #include "barrio/files/detail/native.hpp"
+#include "barrio/files/detail/netcdf4.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -56,10 +59,33 @@ bool convert(const CdfFile::Values& values, std::vector<Number>& numbers) {
   }
 }
 
+std::optional<double> first_number(const NativeValues& values) {
+  if (values.kind == NativeValues::Kind::other || values.bytes.size() < values.number_bytes) return {};
+  const auto as = [&]<class Number>(Number) {
+    return static_cast<double>(detail::native<Number>(values.bytes.data(), false));
+  };
+  if (values.kind == NativeValues::Kind::real) {
+    if (values.number_bytes == 4) return as(float{});
+    return values.number_bytes == 8 ? std::optional(as(double{})) : std::nullopt;
+  }
+  switch (values.number_bytes) {
+    case 1: return values.is_signed ? as(std::int8_t{}) : as(std::uint8_t{});
+    case 2: return values.is_signed ? as(std::int16_t{}) : as(std::uint16_t{});
+    case 4: return values.is_signed ? as(std::int32_t{}) : as(std::uint32_t{});
+    case 8: return values.is_signed ? as(std::int64_t{}) : as(std::uint64_t{});
+    default: return {};
+  }
+}
+
+Error fault_of(const std::string& path, const std::string& variable, const std::string& cause) {
+  return {ErrorCode::bad_input,
+          {.subject = path,
+           .cause = fmt::format("variable '{}' {}", variable, cause),
+           .remedy = "the file is damaged or was written wrongly"}};
+}
+
 [[noreturn]] void refuse(const std::string& path, const std::string& variable, const std::string& cause) {
-  throw Error(ErrorCode::bad_input, {.subject = path,
-                                     .cause = fmt::format("variable '{}' {}", variable, cause),
-                                     .remedy = "the file is damaged or was written wrongly"});
+  throw fault_of(path, variable, cause);
 }
 
 const CdfFile::Variable& variable_of(const CdfFile& file, const std::string& path, const std::string& name) {
@@ -73,9 +99,12 @@ template <class Read>
 auto naming(const std::string& path, const std::string& variable, Read&& read) {
   try {
     return read();
+  } catch (const AgreedError& error) {
+    if (error.subject() != variable) throw;
+    throw AgreedError(fault_of(path, variable, error.cause()), error.first_rank());
   } catch (const Error& error) {
     if (error.subject() != variable) throw;
-    refuse(path, variable, error.cause());
+    throw fault_of(path, variable, error.cause());
   }
 }
 
@@ -91,7 +120,7 @@ NetcdfFile::NetcdfFile(const std::string& path) : path_(path) {
   }
 }
 
-NetcdfFile::NetcdfFile(mpi::Context& context, const std::string& path) : path_(path) {
+NetcdfFile::NetcdfFile(mpi::Context& context, const std::string& path) : path_(path), context_(&context) {
   std::uint8_t classic = context.is_root() && is_classic(path) ? 1 : 0;
   mpi::broadcast(context, std::span(&classic, 1));
   if (classic == 1) {
@@ -99,6 +128,18 @@ NetcdfFile::NetcdfFile(mpi::Context& context, const std::string& path) : path_(p
   } else {
     shared_.emplace(open_to_read(context, path));
   }
+}
+
+template <class Read>
+void NetcdfFile::read_classic(Read&& read) const {
+  if (context_ == nullptr) return read();
+  agree_after(*context_, std::forward<Read>(read));
+}
+
+void NetcdfFile::close() {
+  if (shared_) shared_->close();
+  alone_.close();
+  classic_.reset();
 }
 
 std::string NetcdfFile::format() const {
@@ -109,11 +150,55 @@ bool NetcdfFile::has(const std::string& variable) const {
   return classic_ ? classic_->find(variable) != nullptr : files::has(hdf5(), variable);
 }
 
-std::vector<std::string> NetcdfFile::variables() const {
-  if (!classic_) return names_in(hdf5(), "/");
-  std::vector<std::string> names;
-  for (const CdfFile::Variable& variable : classic_->variables()) names.push_back(variable.name);
-  return names;
+NetcdfListing NetcdfFile::list() const {
+  NetcdfListing listing;
+  if (classic_) {
+    listing.dimensions = classic_->dimensions();
+    for (const CdfFile::Variable& variable : classic_->variables()) {
+      const Type type = variable.type;
+      const bool is_real = type == Type::float32 || type == Type::float64;
+      const auto kind = is_real ? NativeValues::Kind::real : NativeValues::Kind::integer;
+      listing.variables.push_back({.name = variable.name,
+                                   .shape = variable.shape,
+                                   .dimensions = variable.dimensions,
+                                   .kind = type == Type::text ? NativeValues::Kind::other : kind,
+                                   .is_signed = type < Type::uint8 || type == Type::int64,
+                                   .number_bytes = size_of(type)});
+    }
+    return listing;
+  }
+  const hid_t file = hdf5().id;
+  const std::vector<std::string> names = names_in(file, "/");
+  detail::ScaleNames scales;
+  for (const std::string& name : names)
+    if (detail::is_scale(file, name)) detail::add_measured(file, name, scales);
+  std::map<std::string, std::int32_t> known;
+  const auto place_of = [&](const std::string& dimension) {
+    const auto [entry, is_new] = known.try_emplace(dimension, static_cast<std::int32_t>(known.size()));
+    if (is_new) listing.dimensions.push_back(dimension);
+    return entry->second;
+  };
+  for (const std::string& name : names) {
+    NativeValues values;
+    const bool is_other_object = capture([&] { values = shape_of_type(file, name); }).has_value();
+    if (is_other_object || detail::is_bare_dimension(file, name)) continue;
+    NetcdfListing::Variable variable{.name = name,
+                                     .shape = extents(file, name),
+                                     .kind = values.kind,
+                                     .is_signed = values.is_signed,
+                                     .number_bytes = values.number_bytes};
+    for (int d = 0; d < static_cast<int>(variable.shape.size()); ++d) {
+      const auto scale = scales.find({name, d});
+      const bool is_own = variable.shape.size() == 1 && detail::is_scale(file, name);
+      if (scale != scales.end()) {
+        variable.dimensions.push_back(place_of(scale->second));
+      } else {
+        variable.dimensions.push_back(is_own ? place_of(name) : -1);
+      }
+    }
+    listing.variables.push_back(std::move(variable));
+  }
+  return listing;
 }
 
 std::vector<std::int64_t> NetcdfFile::shape(const std::string& variable) const {
@@ -125,16 +210,20 @@ std::vector<std::int64_t> NetcdfFile::shape(const std::string& variable) const {
 std::vector<std::int64_t> NetcdfFile::integers(const std::string& variable, Rows rows) const {
   if (!classic_) return naming(path_, variable, [&] { return read_integers(hdf5(), variable, rows); });
   std::vector<std::int64_t> numbers;
-  if (!convert(classic_->read(variable_of(*classic_, path_, variable), rows), numbers))
-    refuse(path_, variable, "does not hold integers");
+  read_classic([&] {
+    if (!convert(classic_->read(variable_of(*classic_, path_, variable), rows), numbers))
+      refuse(path_, variable, "does not hold integers");
+  });
   return numbers;
 }
 
 std::vector<double> NetcdfFile::reals(const std::string& variable, Rows rows) const {
   if (!classic_) return naming(path_, variable, [&] { return read_reals(hdf5(), variable, rows); });
   std::vector<double> numbers;
-  if (!convert(classic_->read(variable_of(*classic_, path_, variable), rows), numbers))
-    refuse(path_, variable, "does not hold floating-point numbers");
+  read_classic([&] {
+    if (!convert(classic_->read(variable_of(*classic_, path_, variable), rows), numbers))
+      refuse(path_, variable, "does not hold floating-point numbers");
+  });
   return numbers;
 }
 
@@ -142,12 +231,18 @@ std::vector<std::string> NetcdfFile::texts(const std::string& variable, Rows row
   const std::vector<std::int64_t> sizes = shape(variable);
   std::string characters;
   if (classic_) {
-    CdfFile::Values values = classic_->read(variable_of(*classic_, path_, variable), rows);
-    if (values.type != Type::text) refuse(path_, variable, "does not hold text");
-    characters = std::move(values.bytes);
+    read_classic([&] {
+      CdfFile::Values values = classic_->read(variable_of(*classic_, path_, variable), rows);
+      if (values.type != Type::text) refuse(path_, variable, "does not hold text");
+      characters = std::move(values.bytes);
+    });
   } else {
     const NativeValues values = naming(path_, variable, [&] { return read_native(hdf5(), variable, rows); });
-    if (values.number_bytes != 1) refuse(path_, variable, "does not hold text");
+    if (values.number_bytes != 1) {
+      const Error error = fault_of(path_, variable, "does not hold text");
+      if (context_ != nullptr) throw AgreedError(error);  // the type is that of all ranks
+      throw error;
+    }
     characters.assign(reinterpret_cast<const char*>(values.bytes.data()), values.bytes.size());
   }
   std::vector<std::string> all;
@@ -160,13 +255,28 @@ std::vector<std::string> NetcdfFile::texts(const std::string& variable, Rows row
 std::optional<std::string> NetcdfFile::attribute(const std::string& variable, const std::string& name) const {
   if (!classic_) {
     const NativeValues values = read_native_attribute(hdf5(), variable.empty() ? "/" : variable, name);
-    if (values.kind != NativeValues::Kind::other || values.bytes.empty()) return {};
+    if (values.bytes.empty()) return detail::read_string_attribute(hdf5().id, variable.empty() ? "/" : variable, name);
+    if (values.kind != NativeValues::Kind::other) return {};
     return trimmed({reinterpret_cast<const char*>(values.bytes.data()), values.bytes.size()});
   }
   const CdfFile::Variable* of = classic_->find(variable);
   if (of == nullptr && !variable.empty()) return {};
   for (const CdfFile::Attribute& attribute : of == nullptr ? classic_->attributes() : of->attributes)
     if (attribute.name == name && attribute.values.type == Type::text) return trimmed(attribute.values.bytes);
+  return {};
+}
+
+std::optional<double> NetcdfFile::number(const std::string& variable, const std::string& name) const {
+  if (!classic_) return first_number(read_native_attribute(hdf5(), variable, name));
+  const CdfFile::Variable* of = classic_->find(variable);
+  if (of == nullptr) return {};
+  for (const CdfFile::Attribute& attribute : of->attributes) {
+    if (attribute.name != name) continue;
+    std::vector<double> reals;
+    std::vector<std::int64_t> integers;
+    if (convert(attribute.values, reals) && !reals.empty()) return reals[0];
+    if (convert(attribute.values, integers) && !integers.empty()) return static_cast<double>(integers[0]);
+  }
   return {};
 }
 

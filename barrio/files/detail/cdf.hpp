@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,7 +50,8 @@ class CdfFile {
   struct Variable {
     std::string name;
     std::vector<std::int64_t> shape = {};
-    bool has_records = false;  ///< its first dimension is the record dimension
+    std::vector<std::int32_t> dimensions = {};  ///< places in `CdfFile::dimensions()`
+    bool has_records = false;                   ///< its first dimension is the record dimension
     Type type = Type::text;
     std::uint64_t begin = 0;       ///< of the data, or of the first record
     std::uint64_t item_bytes = 0;  ///< of the data, or of one record
@@ -62,6 +65,8 @@ class CdfFile {
   CdfFile(mpi::Context& context, const std::string& path);
 
   [[nodiscard]] const std::vector<Variable>& variables() const& noexcept { return variables_; }
+  /// Names of all dimensions.
+  [[nodiscard]] const std::vector<std::string>& dimensions() const& noexcept { return dimensions_; }
   [[nodiscard]] const std::vector<Attribute>& attributes() const& noexcept { return attributes_; }
   [[nodiscard]] int version() const noexcept { return version_; }
   /// The variable of a name, or none.
@@ -74,13 +79,16 @@ class CdfFile {
  private:
   void parse(CdfHeader& header);
   void check_size(const Variable& variable) const;
+  void read_bytes(const Variable& variable, std::uint64_t at, std::span<char> bytes) const;
   [[noreturn]] void refuse(const std::string& variable, std::string cause) const;
 
   std::string path_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   std::uint64_t file_bytes_ = 0;
   int version_ = 1;
+  std::vector<std::string> dimensions_;
   std::vector<Variable> variables_;
+  std::map<std::string, std::size_t, std::less<>> places_;  ///< of variables, by name
   std::vector<Attribute> attributes_;
   std::uint64_t record_bytes_ = 0;  ///< of all variables that have records
 };

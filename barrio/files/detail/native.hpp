@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "barrio/files/hdf5.hpp"
 
@@ -21,7 +22,8 @@ Number native(const std::byte* at, bool swaps) {
   return std::bit_cast<Number>(bytes);
 }
 
-/// Fill in "all rows" and check that the rows exist. @throws Error{bad_input} naming `path`
-Rows checked_rows(Rows rows, std::span<const std::int64_t> shape, const std::string& path);
+/// What rows mean in each dimension, of a single value as of one row. @throws Error{bad_input} naming `path` if they do
+/// not exist
+std::vector<Run> checked_runs(Rows rows, std::span<const std::int64_t> shape, const std::string& path);
 
 }  // namespace barrio::files::detail

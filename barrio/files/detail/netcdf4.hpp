@@ -1,0 +1,27 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "barrio/files/hdf5.hpp"
+
+// What netCDF-4 adds to HDF5. Local, on files open on this process alone.
+
+namespace barrio::files::detail {
+
+/// Whether a dataset is a dimension scale: the values along a dimension, which has its name.
+bool is_scale(hid_t file, const std::string& dataset);
+/// Whether it is one without values.
+bool is_bare_dimension(hid_t file, const std::string& dataset);
+
+/// Name of the scale along each dimension of a dataset.
+using ScaleNames = std::map<std::pair<std::string, int>, std::string>;
+/// Add the dimensions that a scale is attached to.
+void add_measured(hid_t file, const std::string& scale, ScaleNames& names);
+
+/// An attribute that is one text of varying length.
+std::optional<std::string> read_string_attribute(hid_t file, const std::string& path, const std::string& name);
+
+}  // namespace barrio::files::detail
