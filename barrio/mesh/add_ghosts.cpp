@@ -6,6 +6,7 @@
 #include "barrio/mesh/detail/assembly.hpp"
 #include "barrio/mesh/detail/cell_message.hpp"
 #include "barrio/mesh/detail/cells_around.hpp"
+#include "barrio/mesh/detail/side_key.hpp"
 
 // Over a bridge of vertices a cell is a ghost of layer 1 of every rank with which it shares one; those ranks are known
 // to its owner, who sends it. For a further layer a rank tells the users of the vertices that came with the last one
@@ -20,11 +21,9 @@ using detail::CellMessage;
 using detail::MessageReader;
 using detail::MessageWriter;
 using detail::SetRun;
+using detail::SideKey;
 
 constexpr RegionName ghost_region{"mesh.ghosts"};
-
-/// Corners of a side by global id, ascending; no_global_id fills up.
-using SideKey = std::array<GlobalId, 4>;
 
 void sort_unique(std::vector<std::int32_t>& items) {
   std::ranges::sort(items);
@@ -120,7 +119,9 @@ void MeshAssembly::ranks_around(std::span<const LocalId> vertices, std::vector<R
 
 bool MeshAssembly::note_readers(std::int32_t cell, std::span<const Rank> readers, Going& going) {
   bool goes = false;
+  if (!may_leave_.empty() && !may_leave_[static_cast<std::size_t>(cell)]) return goes;
   for (const Rank reader : readers) {
+    if (!ghost_ranks_.empty() && !std::ranges::binary_search(ghost_ranks_, reader)) continue;
     if (reader == context_.rank() || std::ranges::binary_search(sent_.of(reader), cell)) continue;
     std::vector<std::int32_t>& places = going.of(reader);
     if (!places.empty() && places.back() == cell) continue;
@@ -154,45 +155,46 @@ MeshAssembly::Going MeshAssembly::cells_at_sides(std::size_t first_new) {
   const EntityTable& table = cells();
   auto round = hood_->begin_round<SideKey>();
   std::vector<Rank> behind;
+  std::vector<GlobalId> corners;
   for (std::size_t c = first_new; c < table.size(); ++c) {
-    detail::for_each_side<LocalId>(
-        options_.bridge, table.type(c), table.nodes_of(c), [&](std::span<const LocalId> side) {
-          ranks_around(side, behind);
-          if (behind.empty()) return;
-          SideKey key;
-          key.fill(no_global_id);
-          for (std::size_t i = 0; i < side.size(); ++i) key[i] = index_.ids()[index(side[i])];
-          std::ranges::sort(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(side.size()));
-          for (const Rank rank : behind) round.allocate(rank) = key;
-        });
+    detail::for_each_side<LocalId>(options_.bridge, table.type(c), table.nodes_of(c),
+                                   [&](std::span<const LocalId> side) {
+                                     ranks_around(side, behind);
+                                     if (behind.empty()) return;
+                                     corners.clear();
+                                     for (const LocalId v : side) corners.push_back(index_.ids()[index(v)]);
+                                     const SideKey key = detail::side_key(corners);
+                                     for (const Rank rank : behind) round.allocate(rank) = key;
+                                   });
   }
   round.close();
   struct Named {
-    std::array<LocalId, 4> corners;
-    std::size_t n;
+    SideKey key;
+    LocalId lowest;
     Rank by;
   };
   std::vector<Named> named;
   std::vector<LocalId> anchors;
   for (const auto& [from, key] : round.received()) {
-    Named side{{}, 0, from};
-    while (side.n < key.size() && key[side.n] != no_global_id) {
-      side.corners[side.n] = LocalId{index_.find(key[side.n])};
-      side.n += 1;
-    }
-    if (std::find(side.corners.begin(), side.corners.begin() + side.n, no_local_id) != side.corners.begin() + side.n)
-      continue;
-    named.push_back(side);
-    anchors.push_back(side.corners[0]);
+    const LocalId lowest{index_.find(key[0])};
+    if (lowest == no_local_id) continue;
+    named.push_back({key, lowest, from});
+    anchors.push_back(lowest);
   }
   const detail::CellsAround around(table, n_own_cells_, anchors, index_.size());
   std::vector<std::pair<std::int32_t, Rank>> wanted;  // cell, reader
   for (const Named& side : named) {
-    for (const std::int32_t c : around.of(side.corners[0])) {
+    for (const std::int32_t c : around.of(side.lowest)) {
       const auto cell = static_cast<std::size_t>(c);
-      const std::span<const LocalId> corners = std::span(side.corners).first(side.n);
-      if (detail::is_side_of(corners, options_.bridge, table.type(cell), table.nodes_of(cell)))
-        wanted.emplace_back(c, side.by);
+      bool is_there = false;
+      detail::for_each_side<LocalId>(options_.bridge, table.type(cell), table.nodes_of(cell),
+                                     [&](std::span<const LocalId> of_cell) {
+                                       if (std::ranges::find(of_cell, side.lowest) == of_cell.end()) return;
+                                       corners.clear();
+                                       for (const LocalId v : of_cell) corners.push_back(index_.ids()[index(v)]);
+                                       is_there = is_there || detail::side_key(corners) == side.key;
+                                     });
+      if (is_there) wanted.emplace_back(c, side.by);
     }
   }
   std::ranges::sort(wanted);

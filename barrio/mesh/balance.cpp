@@ -20,12 +20,13 @@ std::vector<Rank> balanced_ranks(const Mesh& mesh, std::span<const std::int64_t>
   });
   const std::vector<double>& x = mesh.vertices().coordinates;
   std::vector<double> centres(3 * cells.n_owned, 0.0);
+  std::vector<LocalId> room;
   for (std::size_t c = 0; c < cells.n_owned; ++c) {
     const auto nodes = cells.nodes_of(c);
-    const std::size_t n = detail::n_corners(cells.type(c), nodes.size());
-    for (const LocalId node : nodes.first(n))
+    const std::span<const LocalId> corners = detail::distinct_corners(cells.type(c), nodes, room);
+    for (const LocalId node : corners)
       for (std::size_t k = 0; k < 3; ++k) centres[3 * c + k] += x[3 * index(node) + k];
-    for (std::size_t k = 0; k < 3; ++k) centres[3 * c + k] /= static_cast<double>(n);
+    for (std::size_t k = 0; k < 3; ++k) centres[3 * c + k] /= static_cast<double>(corners.size());
   }
   return partition::rcb(mesh.context(), centres, mesh.global_ids(mesh.cell_dim()).first(cells.n_owned), weights,
                         mesh.context().size());

@@ -5,12 +5,33 @@
 #include <array>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/hash.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
 namespace {
 
 constexpr RegionName set_region{"mesh.sets"};
+
+/// Collective. @throws AgreedError{usage} if ranks do not exist or are not the same everywhere
+void check_ghost_ranks(mpi::Context& context, std::span<const Rank> ranks) {
+  Hash64 hash(ranks.size());
+  for (const Rank rank : ranks) hash.add(std::int64_t{rank});
+  const auto mine = static_cast<std::int64_t>(hash.value() >> 1U);
+  std::array<std::int64_t, 2> ends{mine, -mine};
+  mpi::all_reduce(context, std::span<std::int64_t>(ends), MPI_MAX);
+  if (ends[0] != -ends[1]) {
+    throw AgreedError(ErrorCode::usage, {.subject = "ranks between which ghosts go",
+                                         .cause = "are not the same on every rank",
+                                         .remedy = "give all ranks the same list, or none at all"});
+  }
+  for (const Rank rank : ranks) {
+    if (rank >= 0 && rank < context.size()) continue;
+    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("ghosts of rank {}", rank),
+                                         .cause = fmt::format("cannot be: there are {} ranks", context.size()),
+                                         .remedy = "name ranks from 0 on"});
+  }
+}
 
 }  // namespace
 
@@ -27,20 +48,7 @@ MeshBuilder::MeshBuilder(mpi::Context& context, const MeshTables& tables, BuildO
                        .cause = fmt::format("cannot be found: the cells are of dimension {}", value(tables.top_dim())),
                        .remedy = "bridge by vertices, or by entities of a dimension below the cells'"});
   }
-  for (const CellBlock& block : tables.blocks) {
-    if (block.type == CellType::knife && block.rows.n_rows > 0 && options.bridge != Dim::vertex) {
-      throw AgreedError(ErrorCode::bad_input,
-                        {.subject = fmt::format("{} knives", block.rows.n_rows),
-                         .cause = "have sides that are not known, so ghosts cannot come over them",
-                         .remedy = "take ghosts over vertices"});
-    }
-    if (block.type == CellType::polyhedron && block.rows.n_rows > 0) {
-      throw AgreedError(ErrorCode::bad_input,
-                        {.subject = fmt::format("{} polyhedra", block.rows.n_rows),
-                         .cause = "are defined by faces, and distributed meshes of polyhedra are not supported",
-                         .remedy = "split them into tets, pyramids, prisms and hexes"});
-    }
-  }
+  check_ghost_ranks(context, options.ghost_ranks);
 }
 
 void MeshBuilder::build() {
@@ -57,6 +65,7 @@ void MeshBuilder::build() {
   }
   fetch_cells();
   resolve_vertices();
+  choose_ghosts(tables_.sets);
   add_ghosts();
   number_vertices();
   number_cells();

@@ -13,6 +13,8 @@ constexpr std::array<std::int8_t, 16> tet_sides{0, 1, 3, -1, 1, 2, 3, -1, 0, 3, 
 constexpr std::array<std::int8_t, 21> pyramid_sides{0, 1, 4, -1, 1, 2, 4, -1, 2, 3, 4, -1, 3, 0, 4, -1, 0, 3, 2, 1, -1};
 constexpr std::array<std::int8_t, 23> prism_sides{0, 1, 4,  3, -1, 1, 2,  5, 4, -1, 0, 3,
                                                   5, 2, -1, 0, 2,  1, -1, 3, 4, 5,  -1};
+constexpr std::array<std::int8_t, 25> knife_sides{0, 1,  5, 4, -1, 1, 2,  6, 5, -1, 2, 3, 5,
+                                                  6, -1, 3, 0, 4,  5, -1, 0, 3, 2,  1, -1};
 constexpr std::array<std::int8_t, 30> hex_sides{0, 1, 5, 4, -1, 1, 2, 6, 5, -1, 2, 3, 7, 6, -1,
                                                 3, 0, 4, 7, -1, 0, 3, 2, 1, -1, 4, 5, 6, 7, -1};
 
@@ -22,6 +24,7 @@ constexpr std::array<std::int8_t, 8> quad_edges{0, 1, 1, 2, 2, 3, 3, 0};
 constexpr std::array<std::int8_t, 12> tet_edges{0, 1, 1, 2, 2, 0, 0, 3, 1, 3, 2, 3};
 constexpr std::array<std::int8_t, 16> pyramid_edges{0, 1, 1, 2, 2, 3, 3, 0, 0, 4, 1, 4, 2, 4, 3, 4};
 constexpr std::array<std::int8_t, 18> prism_edges{0, 1, 1, 2, 2, 0, 0, 3, 1, 4, 2, 5, 3, 4, 4, 5, 5, 3};
+constexpr std::array<std::int8_t, 20> knife_edges{0, 1, 1, 2, 2, 3, 3, 0, 0, 4, 1, 5, 2, 6, 3, 5, 4, 5, 5, 6};
 constexpr std::array<std::int8_t, 24> hex_edges{0, 1, 1, 2, 2, 3, 3, 0, 0, 4, 1, 5, 2, 6, 3, 7, 4, 5, 5, 6, 6, 7, 7, 4};
 
 constexpr std::array<CellTopology, n_cell_types> topologies{{
@@ -33,7 +36,7 @@ constexpr std::array<CellTopology, n_cell_types> topologies{{
     {"tet", "tets", Dim::volume, 4, tet_sides, tet_edges},
     {"pyramid", "pyramids", Dim::volume, 5, pyramid_sides, pyramid_edges},
     {"prism", "prisms", Dim::volume, 6, prism_sides, prism_edges},
-    {"knife", "knives", Dim::volume, 7, {}, {}},
+    {"knife", "knives", Dim::volume, 7, knife_sides, knife_edges},
     {"hex", "hexes", Dim::volume, 8, hex_sides, hex_edges},
     {"polyhedron", "polyhedra", Dim::volume, 0, {}, {}},
 }};

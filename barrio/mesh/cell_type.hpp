@@ -13,6 +13,10 @@ enum class Dim : int { vertex = 0, edge = 1, face = 2, volume = 3 };
 constexpr int value(Dim dim) noexcept { return static_cast<int>(dim); }
 
 /// Topology of an entity. Higher-order elements have the type of their corners and more nodes.
+///
+/// Nodes of a polygon go round it; a padded one says its last one again. Nodes of a polyhedron are its faces one after
+/// the other, each a closed loop: the first vertex of a face stands again at its end, so that `a b c a b d c b` begins
+/// with the faces abc and bdc. A knife is a hex whose top is folded: corners 5 and 7 of the hex are its corner 5.
 enum class CellType : std::uint8_t {
   vertex,
   edge,
@@ -32,7 +36,7 @@ struct CellTopology {
   std::string_view name;    ///< "tet"
   std::string_view plural;  ///< "tets"
   Dim dim;
-  int n_corners;                       ///< 0 where it varies
+  int n_corners;                       ///< 0 where it varies: then sides and edges follow from the nodes
   std::span<const std::int8_t> sides;  ///< corners of the sides, -1 ends each side; empty where it varies
   std::span<const std::int8_t> edges;  ///< corner pairs
 };

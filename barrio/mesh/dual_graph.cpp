@@ -1,20 +1,17 @@
 #include "barrio/mesh/dual_graph.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 
-#include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/mesh/detail/side_key.hpp"
 #include "barrio/mesh/detail/sides.hpp"
 
 namespace barrio::mesh {
 namespace {
 
 struct Side {
-  std::array<std::int64_t, 4> corners;  // ascending; unused places are -1
+  detail::SideKey key;
   GlobalId cell;
 };
 
@@ -23,13 +20,7 @@ struct Link {
   GlobalId other;
 };
 
-bool has_known_sides(CellType type) { return type != CellType::polyhedron && type != CellType::knife; }
-
 }  // namespace
-
-bool has_dual_graph(const MeshTables& tables) {
-  return std::ranges::all_of(tables.blocks, has_known_sides, &CellBlock::type);
-}
 
 partition::Graph dual_graph(mpi::Context& context, const MeshTables& tables) {
   std::vector<Side> sides;
@@ -38,37 +29,27 @@ partition::Graph dual_graph(mpi::Context& context, const MeshTables& tables) {
   const Slabs graph_slabs{tables.n_global(top), context.size()};
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
     const CellBlock& block = tables.blocks[b];
-    const CellTopology& shape = topology(block.type);
-    if (shape.dim != top) continue;
-    if (!has_known_sides(block.type)) {
-      throw AgreedError(ErrorCode::bad_input,
-                        {.subject = fmt::format("mesh with {}", shape.plural),
-                         .cause = "their sides are not known to barrio, so there is no graph to cut",
-                         .remedy = "use the partitioner rcb or hilbert"});
-    }
+    if (topology(block.type).dim != top) continue;
     const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
       const GlobalId cell{first + static_cast<std::int64_t>(i)};
       detail::for_each_side(block.type, block.cell(i), [&](std::span<const GlobalId> corners) {
-        Side side{{-1, -1, -1, -1}, cell};
-        for (std::size_t c = 0; c < corners.size(); ++c) side.corners[c] = value(corners[c]);
-        std::sort(side.corners.begin(), side.corners.end());
+        const Side side{detail::side_key(corners), cell};
         Hash64 hash;
-        hash.add_all(std::span<const std::int64_t>(side.corners));
+        for (const GlobalId corner : side.key) hash.add(value(corner));
         sides.push_back(side);
         to.push_back(static_cast<Rank>(hash.value() % static_cast<std::uint64_t>(context.size())));
       });
     }
   }
   sides = exchange::route(context, exchange::pack_by_rank<Side>(to, sides)).items;
-  std::sort(sides.begin(), sides.end(), [](const Side& a, const Side& b) {
-    return a.corners != b.corners ? a.corners < b.corners : a.cell < b.cell;
-  });
+  std::sort(sides.begin(), sides.end(),
+            [](const Side& a, const Side& b) { return a.key != b.key ? a.key < b.key : a.cell < b.cell; });
   std::vector<Link> links;
   to.clear();
   for (std::size_t i = 0; i < sides.size();) {
     std::size_t end = i + 1;
-    while (end < sides.size() && sides[end].corners == sides[i].corners) ++end;
+    while (end < sides.size() && sides[end].key == sides[i].key) ++end;
     for (std::size_t a = i; a < end; ++a) {
       for (std::size_t b = i; b < end; ++b) {
         if (a == b) continue;

@@ -134,6 +134,11 @@ struct BuildOptions {
   Dim bridge = Dim::vertex;
   /// Whether the listed faces and edges of ghost cells come with them, with their sets, tags and fields.
   bool ghost_sides = false;
+  /// Only cells in one of these sets, or in sets that it holds, come as ghosts; a set is called by its name, or by kind
+  /// and id ("material 3"). Empty: all cells.
+  std::vector<std::string> ghost_sets = {};
+  /// Only cells of these ranks come as ghosts, and only to these ranks. The same on every rank. Empty: all ranks.
+  std::vector<Rank> ghost_ranks = {};
 };
 
 /// A mesh distributed over the ranks of a context: each rank holds the cells of its parts, the vertices they use,
@@ -146,8 +151,8 @@ class Mesh {
   /// Build the mesh of all ranks from tables. Collective.
   /// Parts go to ranks in contiguous slices; a rank without a part is legal and empty.
   /// @pre tables.n_parts > 0 and `validate(tables)` holds
-  /// @throws AgreedError{bad_input} for polyhedra, which are not supported; {usage} for a negative number of layers
-  /// or a bridge that is no side of a cell
+  /// @throws AgreedError{usage} for a negative number of layers, a bridge that is no side of a cell, a set or a rank
+  /// that does not exist
   /// Cost: three routed exchanges for cells and vertices; for ghosts one neighbourhood round and two for each further
   /// layer, over a bridge of edges or faces two each; memory O(n_local). Source: Tautges et al. 2012, sections II to
   /// IV; here sharing comes with the look-up of coordinates, and no skin is computed.

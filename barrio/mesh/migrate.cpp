@@ -85,13 +85,14 @@ void MeshMigration::run() {
   take_cells();
   take_vertices();
   share_vertices();
+  std::vector<SetInfo> infos;
+  for (const MeshSet& set : old_.sets) infos.push_back(set.info);
+  choose_ghosts(infos);
   add_ghosts();
   number_vertices();
   number_cells();
   for (int d = 1; d < value(out_.cell_dim); ++d)
     if (has_sides(Dim{d})) place_sides(Dim{d}, take_sides(Dim{d}));
-  std::vector<SetInfo> infos;
-  for (const MeshSet& set : old_.sets) infos.push_back(set.info);
   fill_sets(infos);
   take_values();
 }

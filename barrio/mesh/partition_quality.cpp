@@ -176,7 +176,6 @@ PartitionQuality partition_quality(mpi::Context& context, const MeshTables& tabl
   mpi::all_reduce(context, std::span<std::int64_t>(n_cells), MPI_SUM);
   quality.n_empty_parts = static_cast<int>(std::ranges::count(n_cells, 0));
 
-  if (!has_dual_graph(tables)) return quality;
   const partition::Graph graph = dual_graph(context, tables);
   const auto part = detail::to_graph_rows<std::int32_t>(context, tables, graph.vertices, tables.parts);
   quality.n_cut_sides = partition::cut_quality(context, graph, part, tables.n_parts).n_cut_edges;
@@ -195,9 +194,9 @@ Json to_json(const PartitionQuality& quality) {
             {"shared_vertices", quality.n_shared_vertices},
             {"most_shared_vertices", quality.most_shared_vertices},
             {"mean_neighbours", quality.mean_neighbours},
-            {"most_neighbours", quality.most_neighbours}};
-  if (quality.n_cut_sides) json["cut_sides"] = *quality.n_cut_sides;
-  if (quality.n_split_parts) json["split_parts"] = *quality.n_split_parts;
+            {"most_neighbours", quality.most_neighbours},
+            {"cut_sides", quality.n_cut_sides},
+            {"split_parts", quality.n_split_parts}};
   return json;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "barrio/base/json.hpp"
@@ -23,10 +22,8 @@ struct PartitionQuality {
   double mean_neighbours = 0.0;           ///< parts that a part has a vertex in common with
   std::int64_t most_neighbours = 0;
 
-  /// Common sides of cells of different parts; nothing if the mesh has cells without fixed sides (polyhedra, knives).
-  std::optional<std::int64_t> n_cut_sides;
-  /// Parts that are more than one piece, pieces being joined by sides; nothing as above.
-  std::optional<std::int64_t> n_split_parts;
+  std::int64_t n_cut_sides = 0;    ///< common sides of cells of different parts
+  std::int64_t n_split_parts = 0;  ///< parts that are more than one piece, pieces being joined by sides
 };
 
 /// Judge the partition of tables. Collective.

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
+
+#include "barrio/mesh/detail/sides.hpp"
 
 namespace barrio::mesh {
 namespace {
@@ -20,6 +23,7 @@ constexpr std::array<std::array<int, 4>, 1> tet_corners{{{0, 1, 2, 3}}};
 constexpr std::array<std::array<int, 4>, 6> prism_corners{
     {{0, 1, 2, 3}, {1, 2, 0, 4}, {2, 0, 1, 5}, {3, 5, 4, 0}, {4, 3, 5, 1}, {5, 4, 3, 2}}};
 constexpr std::array<std::array<int, 4>, 4> pyramid_corners{{{0, 1, 3, 4}, {1, 2, 0, 4}, {2, 3, 1, 4}, {3, 0, 2, 4}}};
+constexpr std::array<std::array<int, 4>, 4> knife_corners{{{0, 1, 3, 4}, {1, 2, 0, 5}, {2, 3, 1, 6}, {3, 0, 2, 5}}};
 constexpr std::array<std::array<int, 4>, 8> hex_corners{
     {{0, 1, 3, 4}, {1, 2, 0, 5}, {2, 3, 1, 6}, {3, 0, 2, 7}, {4, 7, 5, 0}, {5, 4, 6, 1}, {6, 5, 7, 2}, {7, 6, 4, 3}}};
 
@@ -28,6 +32,7 @@ std::span<const std::array<int, 4>> corner_triples(CellType type) {
     case CellType::tet: return tet_corners;
     case CellType::prism: return prism_corners;
     case CellType::pyramid: return pyramid_corners;
+    case CellType::knife: return knife_corners;
     case CellType::hex: return hex_corners;
     default: return {};
   }
@@ -48,6 +53,11 @@ CellShape cell_shape(CellType type, std::span<const Point> corners) {
   if (type == CellType::polygon) {
     for (std::size_t i = 0; i < corners.size(); ++i)
       if (corners[i] != corners[(i + 1) % corners.size()]) measure(i, (i + 1) % corners.size());
+  } else if (type == CellType::polyhedron) {
+    std::vector<std::size_t> places(corners.size());
+    for (std::size_t i = 0; i < places.size(); ++i)
+      places[i] = static_cast<std::size_t>(std::ranges::find(corners, corners[i]) - corners.begin());
+    for (const auto& [a, b] : detail::edges_of_loops<std::size_t>(places)) measure(a, b);
   } else {
     const auto edges = topology(type).edges;
     for (std::size_t e = 0; e + 1 < edges.size(); e += 2)

@@ -12,12 +12,14 @@ struct CellShape {
   double edge_ratio = 1.0;     ///< shortest edge / longest edge; 1 is best, 0 is degenerate
   double shortest_edge = 0.0;  ///< model units
   double longest_edge = 0.0;
-  /// Smallest oriented volume at a corner (six times a tet's volume), for volumes; 1 for other cells. Negative:
-  /// inverted.
+  /// Smallest oriented volume at a corner (six times a tet's volume), for volumes; 1 for other cells and polyhedra.
+  /// Negative: inverted.
   double corner_volume = 1.0;
 };
 
-/// Judge one cell. Local. @param[in] corners  in canonical order, as many as the type has (a polygon: any number)
+/// Judge one cell. Local.
+/// @param[in] corners  in the order of `CellType`: as many as the type has, of polygons any number, of polyhedra the
+/// closed loops of their faces
 CellShape cell_shape(CellType type, std::span<const std::array<double, 3>> corners);
 
 }  // namespace barrio::mesh

@@ -49,9 +49,23 @@ std::vector<std::array<std::int8_t, n_corners>> shapes_of(CellType type, Dim dim
   return shapes;
 }
 
+/// Corners of the largest faces that are numbered.
+constexpr int largest_face = 32;
+
+/// The most corners that a face of a polyhedron has; at least 4. Local.
+std::size_t most_corners(const EntityTable& cells) {
+  std::size_t most = 4;
+  for (std::size_t c = 0; c < cells.size() && (c == 0 || !cells.has_one_type || !cells.offsets.empty()); ++c) {
+    if (cells.type(c) != CellType::polyhedron) continue;
+    detail::for_each_loop(cells.nodes_of(c),
+                          [&](std::span<const LocalId> face) { most = std::max(most, face.size()); });
+  }
+  return most;
+}
+
 }  // namespace
 
-/// @tparam n_corners  most corners of a side: 2 for edges, 3 for triangles alone, else 4
+/// @tparam n_corners  room for the corners of a side: 2 for edges, 3 for triangles alone, else 4 or more
 template <int n_corners>
 class Sides::Builder {
  public:
@@ -84,7 +98,10 @@ class Sides::Builder {
     return key;
   }
   [[nodiscard]] static std::size_t size_of(const Corners& corners) {
-    return n_corners == 4 && corners[n_corners - 1] == no_local_id ? std::size_t{3} : std::size_t{n_corners};
+    if constexpr (n_corners < 4) return std::size_t{n_corners};
+    std::size_t n = n_corners;
+    while (n > 3 && corners[n - 1] == no_local_id) --n;
+    return n;
   }
 
   /// Rotate and turn corners so that the lowest comes first and its lower neighbour next.
@@ -144,7 +161,7 @@ void Sides::Builder<n_corners>::match() {
   std::array<std::vector<std::array<std::int8_t, n_corners>>, n_cell_types> shapes;
   for (int t = 0; t < n_cell_types; ++t)
     shapes[static_cast<std::size_t>(t)] = shapes_of<n_corners>(static_cast<CellType>(t), out_.dim_);
-  if (cells.has_one_type && cells.types[0] != CellType::polygon) {
+  if (cells.has_one_type && detail::has_fixed_sides(cells.types[0])) {
     out_.per_cell_ = shapes[static_cast<std::size_t>(cells.types[0])].size();
     out_.of_cells_.reserve(out_.per_cell_ * cells.size());
   } else {
@@ -153,9 +170,10 @@ void Sides::Builder<n_corners>::match() {
   for (std::size_t c = 0; c < cells.size(); ++c) {
     if (c == cells.n_owned) n_own_ = corners_.size();
     const auto nodes = cells.nodes_of(c);
-    if (cells.type(c) == CellType::polygon) {
-      detail::for_each_side<LocalId>(CellType::polygon, nodes, [&](std::span<const LocalId> side) {
+    if (!detail::has_fixed_sides(cells.type(c))) {
+      detail::for_each_side<LocalId>(out_.dim_, cells.type(c), nodes, [&](std::span<const LocalId> side) {
         Corners corners;
+        corners.fill(no_local_id);
         std::ranges::copy(side, corners.begin());
         out_.of_cells_.push_back(LocalId{find_or_add(canonical(corners))});
       });
@@ -176,8 +194,7 @@ void Sides::Builder<n_corners>::match() {
     Corners corners;
     corners.fill(no_local_id);
     const auto nodes = listed.nodes_of(i);
-    std::size_t n = detail::n_corners(listed.type(i), nodes.size());
-    while (n > 1 && nodes[n - 1] == nodes[n - 2]) --n;  // a padded polygon repeats its last vertex
+    const std::size_t n = detail::without_padding(nodes.first(detail::n_corners(listed.type(i), nodes.size()))).size();
     if (n > n_corners) {
       out_.of_listed_.push_back(no_local_id);
       continue;
@@ -239,7 +256,8 @@ void Sides::Builder<n_corners>::resolve() {
     std::ranges::sort(ranks);
     shared_.emplace_back(side, out_.table_.rank_sets.add(ranks));
     Hash64 hash(static_cast<std::uint64_t>(value(out_.dim_)));
-    for (const GlobalId id : key_of(corners_[static_cast<std::size_t>(side)])) hash.add(barrio::value(id));
+    const Corners& corners = corners_[static_cast<std::size_t>(side)];
+    for (std::size_t c = 0; c < size_of(corners); ++c) hash.add(barrio::value(id_of(corners[c])));
     owners_[static_cast<std::size_t>(side)] = ranks[hash.value() % ranks.size()];
   }
 }
@@ -468,7 +486,7 @@ void Sides::Builder<n_corners>::order() {
                          corners_[s].begin() + static_cast<std::ptrdiff_t>(size));
       if (table.nodes_per_entity == 0) {
         table.offsets.push_back(static_cast<std::int32_t>(table.nodes.size()));
-        table.types.push_back(size == 3 ? CellType::triangle : CellType::quad);
+        table.types.push_back(size == 3 ? CellType::triangle : (size == 4 ? CellType::quad : CellType::polygon));
       }
       if (owners_[s] != me) table.owners.add(owners_[s], 1);
     }
@@ -504,20 +522,28 @@ Sides::Sides(const Mesh& mesh, Dim dim) : context_(&mesh.context()), dim_(dim) {
   }
   const Region region(mesh.context().trace(), all_sides_region);
   const EntityTable& cells = mesh.cells();
-  agree_after(mesh.context(), [&] {
-    for (std::size_t c = 0; c < cells.size() && (c == 0 || !cells.has_one_type); ++c) {
-      if (cells.type(c) == CellType::polygon || !topology(cells.type(c)).sides.empty()) continue;
-      throw Error(ErrorCode::bad_input, {.subject = std::string(topology(cells.type(c)).plural),
-                                         .cause = "have sides that are not known",
-                                         .remedy = "split them into tets, pyramids, prisms and hexes"});
-    }
-  });
   if (dim == Dim::edge) {
     Builder<2>(mesh, *this).build();
-  } else if (cells.has_one_type && cells.types[0] == CellType::tet) {
+    return;
+  }
+  if (cells.has_one_type && cells.types[0] == CellType::tet) {
     Builder<3>(mesh, *this).build();
-  } else {
+    return;
+  }
+  // The room for corners is the same on every rank, for sides travel in it.
+  const std::size_t most =
+      static_cast<std::size_t>(mpi::max(mesh.context(), static_cast<std::int64_t>(most_corners(cells))));
+  if (most <= 4) {
     Builder<4>(mesh, *this).build();
+  } else if (most <= 8) {
+    Builder<8>(mesh, *this).build();
+  } else if (most <= largest_face) {
+    Builder<largest_face>(mesh, *this).build();
+  } else {
+    throw AgreedError(ErrorCode::bad_input,
+                      {.subject = fmt::format("a face of {} corners", most),
+                       .cause = fmt::format("is too large: faces are numbered up to {} corners", largest_face),
+                       .remedy = "cut such cells into smaller ones"});
   }
 }
 

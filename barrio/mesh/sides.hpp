@@ -23,7 +23,7 @@ class Sides {
  public:
   /// Collective. The mesh is used during the call only; its context must outlive this.
   /// @param dim  Dim::edge or Dim::face, below the dimension of the cells
-  /// @throws AgreedError{usage} for another dimension, {bad_input} for cells whose sides are not known (knives)
+  /// @throws AgreedError{usage} for another dimension, {bad_input} for faces of polyhedra with more than 32 corners
   /// Cost: O(n_local); four rounds and two halo exchanges with neighbours, one routed exchange of a number per vertex
   Sides(const Mesh& mesh, Dim dim);
 

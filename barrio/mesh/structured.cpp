@@ -12,7 +12,6 @@
 #include "barrio/base/memory.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/exchange/neighborhood.hpp"
-#include "barrio/mesh/box.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -129,7 +128,7 @@ Decomposition decomposition_of(std::string_view wanted) {
 }
 
 StructuredMesh::StructuredMesh(mpi::Context& context, StructuredOptions options)
-    : context_(&context), options_(options), tags_(context.take_tags(n_shift_tags)) {
+    : context_(&context), options_(std::move(options)), tags_(context.take_tags(n_shift_tags)) {
   const Region region(context.trace(), structured_region);
   const auto& n = options_.n;
   const auto refuse = [](std::string subject, std::string cause, std::string remedy = "") {
@@ -140,11 +139,7 @@ StructuredMesh::StructuredMesh(mpi::Context& context, StructuredOptions options)
   if (n[0] < 1 || n[1] < 1 || n[2] < 1) refuse(box, "needs at least one cell along each axis");
   if (static_cast<double>(n[0] + 1) * static_cast<double>(n[1] + 1) * static_cast<double>(n[2] + 1) > 1e17)
     refuse(box, "has more vertices than can be numbered");
-  for (std::size_t k = 0; k < 3; ++k) {
-    if (!(std::isfinite(options_.low[k]) && std::isfinite(options_.high[k]) && options_.low[k] < options_.high[k]))
-      refuse(fmt::format("box from {} to {} along axis {}", options_.low[k], options_.high[k], k),
-             "needs finite corners, the lower one below the upper one");
-  }
+  for (std::size_t k = 0; k < 3; ++k) check_axis(k);
   if (options_.ghost_layers < 0)
     refuse(fmt::format("{} ghost layers", options_.ghost_layers), "is not a number of layers");
   grid_ = make_grid(options_.decomposition, context.size(), n);
@@ -207,15 +202,6 @@ GlobalId StructuredMesh::vertex_id(const Place& at) const noexcept {
   for (std::size_t k = 0; k < 3; ++k)
     if (options_.is_periodic[k]) wrapped[k] = at[k] % options_.n[k];
   return GlobalId{all_vertices().place(wrapped)};
-}
-
-std::array<double, 3> StructuredMesh::coordinates(const Place& vertex) const noexcept {
-  std::array<double, 3> x{};
-  for (std::size_t k = 0; k < 3; ++k) {
-    const double t = static_cast<double>(vertex[k]) / static_cast<double>(options_.n[k]);
-    x[k] = options_.low[k] * (1.0 - t) + options_.high[k] * t;
-  }
-  return x;
 }
 
 std::array<std::int64_t, 8> StructuredMesh::corners(const Place& cell) const noexcept {
@@ -334,36 +320,6 @@ std::int64_t StructuredMesh::n_shared_vertices() const noexcept {
   return own_vertices().size() - inside.size();
 }
 
-std::vector<double> StructuredMesh::make_coordinates() const {
-  const IndexBox box = own_vertices();
-  std::vector<double> all(static_cast<std::size_t>(3 * box.size()));
-  std::array<std::vector<double>, 3> along;
-  for (std::size_t k = 0; k < 3; ++k)
-    for (std::int64_t i = box.low[k]; i < box.high[k]; ++i) along[k].push_back(coordinates({i, i, i})[k]);
-  double* to = all.data();
-  for (const double z : along[2]) {
-    for (const double y : along[1]) {
-      for (const double x : along[0]) {
-        *to++ = x;
-        *to++ = y;
-        *to++ = z;
-      }
-    }
-  }
-  return all;
-}
-
-MeshTables StructuredMesh::to_tables() const {
-  if (options_.is_periodic != std::array<bool, 3>{false, false, false}) {
-    throw AgreedError(ErrorCode::usage, {.subject = "tables of a periodic box",
-                                         .cause = "would need two places for one vertex",
-                                         .remedy = "make the box without periodic axes"});
-  }
-  MeshTables tables =
-      make_box(*context_, {.n = options_.n, .low = options_.low, .high = options_.high, .parts = grid_});
-  return tables;
-}
-
 void StructuredMesh::validate() const {
   // Each pair compares digests of what both share; ghosts get the ids of their owners' cells.
   std::vector<std::int64_t> ids(static_cast<std::size_t>(local_.size()), -1);
@@ -412,6 +368,10 @@ void StructuredMesh::validate() const {
   });
 }
 
-std::uint64_t StructuredMesh::memory_bytes() const noexcept { return sizeof *this + barrio::memory_bytes(neighbours_); }
+std::uint64_t StructuredMesh::memory_bytes() const noexcept {
+  std::uint64_t bytes = sizeof *this + barrio::memory_bytes(neighbours_);
+  for (const std::vector<double>& places : options_.along) bytes += barrio::memory_bytes(places);
+  return bytes;
+}
 
 }  // namespace barrio::mesh

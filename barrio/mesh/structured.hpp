@@ -56,6 +56,9 @@ struct StructuredOptions {
   std::array<std::int64_t, 3> n{8, 8, 8};  ///< cells along i, j, k; each >= 1
   std::array<double, 3> low{0.0, 0.0, 0.0};
   std::array<double, 3> high{1.0, 1.0, 1.0};
+  /// Where the vertices stand along each axis, n + 1 places that ascend or descend, both ends of a periodic axis too.
+  /// Empty: evenly from `low` to `high`.
+  std::array<std::vector<double>, 3> along{};
   std::array<bool, 3> is_periodic{false, false, false};
   Decomposition decomposition = Decomposition::sqijk;
   int ghost_layers = 0;
@@ -79,9 +82,9 @@ class StructuredMesh {
   };
 
   /// Collective for its check alone: each neighbour is sent one message with the box that it is thought to have.
-  /// @throws AgreedError{usage} for n < 1, more ghost layers than the thinnest box has cells, or a box that is not
-  /// one. Ranks that were given different options end the program by an assertion.
-  /// Cost: O(neighbours) memory, one message to each.
+  /// @throws AgreedError{usage} for n < 1, more ghost layers than the thinnest box has cells, a box that is not one, or
+  /// places along an axis that are not n + 1 or do not ascend or descend. Ranks that were given different options end
+  /// the program by an assertion. Cost: O(neighbours) memory and that of `along`, one message to each neighbour.
   explicit StructuredMesh(mpi::Context& context, StructuredOptions options);
 
   [[nodiscard]] mpi::Context& context() const noexcept { return *context_; }
@@ -104,7 +107,8 @@ class StructuredMesh {
   [[nodiscard]] GlobalId cell_id(const std::array<std::int64_t, 3>& at) const noexcept;
   [[nodiscard]] GlobalId vertex_id(const std::array<std::int64_t, 3>& at) const noexcept;
   [[nodiscard]] std::array<double, 3> coordinates(const std::array<std::int64_t, 3>& vertex) const noexcept;
-  /// The eight corners of a cell as places in `own_vertices()`. @pre an own cell
+  /// The eight corners of a cell as places in `own_vertices()`. Where one axis descends, or all three, they make the
+  /// mirror image of a hex. @pre an own cell
   [[nodiscard]] std::array<std::int64_t, 8> corners(const std::array<std::int64_t, 3>& cell) const noexcept;
   /// Ranks that share a vertex, ascending, this one included; the first `n` of the array. @return n
   int sharers(const std::array<std::int64_t, 3>& vertex, std::array<Rank, 8>& ranks) const noexcept;
@@ -123,7 +127,8 @@ class StructuredMesh {
   void exchange(std::span<T> values, int n_components = 1) const;
 
   /// The same mesh as tables, each rank its slabs, with the ranks' boxes as parts: for files, for joining with other
-  /// cells, and for a `Mesh`. Collective, without a message. @throws AgreedError{usage} if an axis is periodic
+  /// cells, and for a `Mesh`. Hexes of a box with descending axes are turned the right way. Collective, without a
+  /// message. @throws AgreedError{usage} if an axis is periodic
   [[nodiscard]] MeshTables to_tables() const;
 
   /// Check that both sides of each pair of neighbours see the same shared vertices and ghosts. Collective.
@@ -134,6 +139,7 @@ class StructuredMesh {
   [[nodiscard]] IndexBox box_of(const std::array<int, 3>& at) const noexcept;
   [[nodiscard]] std::array<int, 3> place_of(Rank rank) const noexcept;
   [[nodiscard]] Rank rank_at(const std::array<int, 3>& at) const noexcept;
+  void check_axis(std::size_t axis) const;
   void find_neighbours();
 
   mpi::Context* context_;

@@ -13,6 +13,7 @@
 #include "barrio/mesh/detail/set_runs.hpp"
 #include "barrio/mesh/detail/sides.hpp"
 #include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
 
@@ -106,17 +107,18 @@ std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tab
   const std::vector<Point> points = exchange::route(context, answers).items;
 
   std::vector<double> centres;
+  std::vector<GlobalId> room;
   for (const CellBlock& block : tables.blocks) {
     if (topology(block.type).dim != tables.top_dim()) continue;
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
       const std::span<const GlobalId> nodes = block.cell(i);
-      const std::size_t n = detail::n_corners(block.type, nodes.size());
+      const std::span<const GlobalId> corners = detail::distinct_corners(block.type, nodes, room);
       Point sum{};
-      for (std::size_t c = 0; c < n; ++c) {
-        const auto at = std::lower_bound(wanted.begin(), wanted.end(), nodes[c]) - wanted.begin();
+      for (const GlobalId corner : corners) {
+        const auto at = std::lower_bound(wanted.begin(), wanted.end(), corner) - wanted.begin();
         for (std::size_t k = 0; k < 3; ++k) sum[k] += points[static_cast<std::size_t>(at)][k];
       }
-      for (std::size_t k = 0; k < 3; ++k) centres.push_back(sum[k] / static_cast<double>(n));
+      for (std::size_t k = 0; k < 3; ++k) centres.push_back(sum[k] / static_cast<double>(corners.size()));
     }
   }
   return centres;
@@ -131,6 +133,36 @@ std::optional<GlobalId> repeated_corner(const CellBlock& block, std::span<const 
   for (std::size_t i = 1; i < corners.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (corners[i] == corners[j]) return corners[i];
+  return {};
+}
+
+/// What is wrong with a polyhedron's faces, if anything is.
+std::string fault_of_loops(std::span<const GlobalId> nodes) {
+  std::string fault;
+  std::size_t n_faces = 0;
+  std::vector<std::array<GlobalId, 2>> edges;
+  const std::size_t n_closed = detail::for_each_loop(nodes, [&](std::span<const GlobalId> face) {
+    n_faces += 1;
+    std::vector<GlobalId> sorted(face.begin(), face.end());
+    std::ranges::sort(sorted);
+    if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+      fault = fmt::format("has vertex {} twice in face {}", value(*twice), n_faces - 1);
+    if (face.size() < 3) fault = fmt::format("has a face of {} vertices, at least 3 are needed", face.size());
+    for (std::size_t i = 0; i < face.size(); ++i) {
+      const auto [low, high] = std::minmax(face[i], face[(i + 1) % face.size()]);
+      edges.push_back({low, high});
+    }
+  });
+  if (!fault.empty()) return fault;
+  if (n_closed < nodes.size()) return fmt::format("has faces that are not closed, behind the first {}", n_faces);
+  if (n_faces < 4) return fmt::format("has {} faces, at least 4 are needed", n_faces);
+  std::ranges::sort(edges);
+  for (std::size_t i = 0; i < edges.size(); i += 2) {
+    if (i + 1 < edges.size() && edges[i + 1] == edges[i] && (i + 2 == edges.size() || edges[i + 2] != edges[i]))
+      continue;
+    return fmt::format("is not closed: the edge from vertex {} to {} is not of two of its faces", value(edges[i][0]),
+                       value(edges[i][1]));
+  }
   return {};
 }
 
@@ -217,6 +249,10 @@ void validate_locally(mpi::Context& context, const MeshTables& tables, const std
         if (value(node) < 0 || value(node) >= n_vertices)
           refuse(fmt::format("{} has vertex {}, but there are {} vertices", who, value(node), n_vertices));
       }
+      if (block.type == CellType::polyhedron) {
+        if (const std::string fault = fault_of_loops(nodes); !fault.empty())
+          refuse(who + " " + fault, "repair the mesh, or drop the element");
+      }
       if (const auto twice = repeated_corner(block, nodes))
         refuse(fmt::format("{} has vertex {} twice", who, value(*twice)), "repair the mesh, or drop the element");
     }
@@ -238,23 +274,31 @@ void validate_locally(mpi::Context& context, const MeshTables& tables, const std
   }
   if (const std::int32_t set = set_in_itself(tables.sets); set >= 0)
     refuse(fmt::format("set {} contains itself, directly or through other sets", set));
-  if (tables.n_parts > 0) {
-    const auto is_without = [&](std::int32_t part) { return part < 0 || part >= tables.n_parts; };
-    const auto n_without = std::ranges::count_if(tables.parts, is_without);
-    if (n_without > 0) {
-      const auto first = std::ranges::find_if(tables.parts, is_without) - tables.parts.begin();
-      const GlobalId first_without = top_ids(context, tables)[static_cast<std::size_t>(first)];
-      refuse(fmt::format("the partition leaves out {} element(s), the first is element {} (0-based)", n_without,
-                         barrio::value(first_without)),
-             "partition the mesh again: barrio partition IN -n P -o OUT");
-    }
+}
+
+/// Collective. Counts over all ranks, so that the message does not depend on their number.
+void validate_parts(mpi::Context& context, const MeshTables& tables, const std::string& subject) {
+  const auto is_without = [&](std::int32_t part) { return part < 0 || part >= tables.n_parts; };
+  const auto n_here = std::ranges::count_if(tables.parts, is_without);
+  const std::int64_t n_without = mpi::sum(context, static_cast<std::int64_t>(n_here));
+  if (n_without == 0) return;
+  std::int64_t first = tables.n_global(tables.top_dim());
+  if (n_here > 0) {
+    const auto place = std::ranges::find_if(tables.parts, is_without) - tables.parts.begin();
+    first = value(top_ids(context, tables)[static_cast<std::size_t>(place)]);
   }
+  throw AgreedError(ErrorCode::bad_input,
+                    {.subject = subject,
+                     .cause = fmt::format("the partition leaves out {} element(s), the first is element {} (0-based)",
+                                          n_without, -mpi::max(context, -first)),
+                     .remedy = "partition the mesh again: barrio partition IN -n P -o OUT"});
 }
 
 }  // namespace
 
 void validate(mpi::Context& context, const MeshTables& tables, const std::string& subject) {
   agree_after(context, [&] { validate_locally(context, tables, subject); });
+  if (tables.n_parts > 0) validate_parts(context, tables, subject);
 }
 
 }  // namespace barrio::mesh

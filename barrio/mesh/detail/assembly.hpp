@@ -54,6 +54,10 @@ class MeshAssembly {
     }
   };
 
+  // choose_ghosts.cpp
+  /// Find out which own cells may be ghosts elsewhere. Local. @pre own cells and what sets they are in are known
+  /// @throws AgreedError{usage} for a set that does not exist
+  void choose_ghosts(std::span<const SetInfo> infos);
   // add_ghosts.cpp
   void add_ghosts();
   // number.cpp
@@ -120,6 +124,9 @@ class MeshAssembly {
   /// Add to a set the members of those that it contains. @param is_full  sets that have theirs
   void add_contained(std::size_t set, std::vector<bool>& is_full);
 
+  /// Own cells that may be ghosts elsewhere, by place; empty: all may.
+  std::vector<bool> may_leave_;
+  std::vector<Rank> ghost_ranks_;  // ascending; empty: all ranks
   std::vector<Rank> ghost_owners_;
   PlacesByRank sent_;                       // own cells that are ghosts elsewhere, ascending
   std::vector<std::uint8_t> touches_copy_;  // by cell place

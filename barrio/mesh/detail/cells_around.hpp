@@ -24,10 +24,13 @@ class CellsAround {
       offsets_.push_back(0);
     }
     std::vector<std::pair<std::int32_t, std::int32_t>> found;  // slot, cell
+    std::vector<std::int32_t> last(offsets_.size(), -1);       // by slot: a cell may say a corner more than once
     for (std::size_t c = 0; c < n_cells; ++c)
       for (const LocalId v : cells.nodes_of(c))
         if (const std::int32_t slot = slots_[index(v)]; slot >= 0)
-          found.emplace_back(slot, static_cast<std::int32_t>(c));
+          if (const auto cell = static_cast<std::int32_t>(c);
+              std::exchange(last[static_cast<std::size_t>(slot)], cell) != cell)
+            found.emplace_back(slot, cell);
     for (const auto& [slot, cell] : found) offsets_[static_cast<std::size_t>(slot) + 1] += 1;
     for (std::size_t s = 0; s + 1 < offsets_.size(); ++s) offsets_[s + 1] += offsets_[s];
     cells_.resize(found.size());

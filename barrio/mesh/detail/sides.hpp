@@ -4,15 +4,46 @@
 #include <array>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "barrio/mesh/cell_type.hpp"
 
 namespace barrio::mesh::detail {
 
+/// Call `visit(span of corners)` for each face of a polyhedron, whose nodes are closed loops. What follows the last
+/// loop that is closed is passed over. @return number of nodes in closed loops
+template <class Id, class Visit>
+std::size_t for_each_loop(std::span<const Id> nodes, Visit&& visit) {
+  std::size_t first = 0;
+  while (first < nodes.size()) {
+    std::size_t end = first + 1;
+    while (end < nodes.size() && nodes[end] != nodes[first]) ++end;
+    if (end == nodes.size()) break;
+    visit(nodes.subspan(first, end - first));
+    first = end + 1;
+  }
+  return first;
+}
+
+/// Corners of a face without the last ones that say the same again: padded polygons do so.
+template <class Id>
+std::span<const Id> without_padding(std::span<const Id> corners) noexcept {
+  while (corners.size() > 1 && corners.back() == corners[corners.size() - 2])
+    corners = corners.first(corners.size() - 1);
+  return corners;
+}
+
+/// Whether the sides of a type stand in `topology(type)`; else they follow from the nodes.
+inline bool has_fixed_sides(CellType type) noexcept { return topology(type).n_corners > 0; }
+
 /// Call `visit(span of corners)` for each side of a cell: faces of a volume, edges of a face, ends of an edge.
-/// Side corners keep the cell's orientation. Nothing is visited for types without fixed sides, except polygons.
+/// Side corners keep the cell's orientation.
 template <class Id, class Visit>
 void for_each_side(CellType type, std::span<const Id> nodes, Visit&& visit) {
+  if (type == CellType::polyhedron) {
+    for_each_loop(nodes, visit);
+    return;
+  }
   std::array<Id, 4> corners{};
   if (type == CellType::polygon) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -34,11 +65,31 @@ void for_each_side(CellType type, std::span<const Id> nodes, Visit&& visit) {
   }
 }
 
+/// Ends of the edges of a polyhedron, each edge once, in the order of its faces.
+template <class Id>
+std::vector<std::array<Id, 2>> edges_of_loops(std::span<const Id> nodes) {
+  std::vector<std::array<Id, 2>> edges;
+  for_each_loop(nodes, [&](std::span<const Id> face) {
+    for (std::size_t i = 0; i < face.size(); ++i) {
+      const std::array<Id, 2> edge{face[i], face[(i + 1) % face.size()]};
+      const auto is_same = [&](const std::array<Id, 2>& other) {
+        return other == edge || other == std::array<Id, 2>{edge[1], edge[0]};
+      };
+      if (std::ranges::none_of(edges, is_same)) edges.push_back(edge);
+    }
+  });
+  return edges;
+}
+
 /// The same for sides of any dimension below the cell's: for the edges of a volume too.
 template <class Id, class Visit>
 void for_each_side(Dim dim, CellType type, std::span<const Id> nodes, Visit&& visit) {
   if (value(dim) + 1 == value(topology(type).dim)) {
     for_each_side(type, nodes, visit);
+    return;
+  }
+  if (type == CellType::polyhedron) {
+    for (const auto& edge : edges_of_loops(nodes)) visit(std::span<const Id>(edge));
     return;
   }
   const std::span<const std::int8_t> edges = topology(type).edges;
@@ -49,20 +100,34 @@ void for_each_side(Dim dim, CellType type, std::span<const Id> nodes, Visit&& vi
   }
 }
 
-/// Number of corner nodes of a cell: its first nodes; a polygon has as many as it has nodes.
+/// Number of corner nodes of a cell: its first nodes; polygons and polyhedra have as many as they have nodes, which may
+/// say a corner more than once.
 inline std::size_t n_corners(CellType type, std::size_t n_nodes) noexcept {
   const int n = topology(type).n_corners;
   return n > 0 ? static_cast<std::size_t>(n) : n_nodes;
+}
+
+/// Corners of a cell, each once, in the order of its nodes.
+/// @param room  where they are kept if they are not simply the first nodes
+template <class Id>
+std::span<const Id> distinct_corners(CellType type, std::span<const Id> nodes, std::vector<Id>& room) {
+  if (type == CellType::polygon) return without_padding(nodes);
+  if (type != CellType::polyhedron) return nodes.first(n_corners(type, nodes.size()));
+  room.clear();
+  for (const Id node : nodes)
+    if (std::ranges::find(room, node) == room.end()) room.push_back(node);
+  return room;
 }
 
 /// Whether vertices are the corners of a side of a cell, one that the cell's topology has.
 /// @param dim  of the side: below that of the cell
 template <class Id>
 bool is_side_of(std::span<const Id> corners, Dim dim, CellType type, std::span<const Id> nodes) {
-  if (type == CellType::polygon) {
+  if (!has_fixed_sides(type)) {
+    const std::span<const Id> wanted = without_padding(corners);
     bool found = false;
-    for_each_side<Id>(type, nodes, [&](std::span<const Id> side) {
-      found = found || (side.size() == corners.size() && std::ranges::is_permutation(side, corners));
+    for_each_side<Id>(dim, type, nodes, [&](std::span<const Id> side) {
+      found = found || (side.size() == wanted.size() && std::ranges::is_permutation(side, wanted));
     });
     return found;
   }

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "barrio/mesh/mesh.hpp"
+
+namespace barrio::mesh {
+
+struct ToTablesOptions {
+  bool with_fields = true;  ///< fields become tags
+};
+
+/// Make the tables of a mesh: what it was built of, however its cells were moved since. Collective over mesh.context().
+/// Each rank gets its slabs; the tables are the same on any number of ranks but for their parts, which are those of the
+/// mesh.
+///
+/// - Rows are global ids. A mesh leaves out vertices and listed faces and edges that belong to no cell; then the rows
+///   that are left close up, each id becoming the number of present ones below it, and the log says so (`info`).
+/// - Blocks are runs of cells of one type and number of nodes, cells first, then faces, then edges. The number of nodes
+///   varies in blocks of polygons and of polyhedra.
+/// - A set has the members that no set which it contains has. A mesh does not keep the order of ordered sets: they come
+///   as plain ones.
+/// - Tags come with all their values, those of a dense tag in dense columns where every row of a block has one. Values
+///   that are entities become none where the mesh has left the entity out.
+/// - A field becomes a dense tag of its name with the owners' values, in place of a tag that has the name: int32 stays,
+///   all else becomes float64. Fields of one name on several dimensions are one tag.
+/// @throws AgreedError{usage} for a field of 64-bit integers that doubles cannot hold, and for two of one name but of
+/// different types or numbers of components. @pre all ranks have the same fields
+/// Cost: one routed exchange for vertices, for each dimension of cells and for each tag; where ids close up or cells of
+/// several types are mixed, one of the runs of ids more, and for closing up a question to the homes of all local
+/// vertices. Memory O(n_local + slab).
+[[nodiscard]] MeshTables to_tables(const Mesh& mesh, const ToTablesOptions& options = {});
+
+}  // namespace barrio::mesh
