@@ -80,7 +80,8 @@ CgnsSection section_of(hid_t file, const std::string& path, const CgnsZone& zone
   }
   section.type = known->type;
   section.n_nodes = known->n_nodes;
-  if (range.size() == 2 && range[0] >= 1 && range[1] >= range[0] && sizes.size() == 1) {
+  constexpr std::int64_t most = std::int64_t{1} << 62;  // what is added to an element's number has room
+  if (range.size() == 2 && range[0] >= 1 && range[1] >= range[0] && range[1] < most && sizes.size() == 1) {
     section.first = range[0];
     section.n = sizes[0] / section.n_nodes;
     if (section.n * section.n_nodes == sizes[0] && section.n == range[1] - range[0] + 1) {

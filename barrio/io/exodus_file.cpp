@@ -9,8 +9,7 @@
 #include <optional>
 
 #include "barrio/base/error.hpp"
-#include "barrio/base/json.hpp"
-#include "barrio/mpi/collectives.hpp"
+#include "barrio/io/detail/share_catalog.hpp"
 
 namespace barrio::io::detail {
 namespace {
@@ -231,12 +230,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExodusCatalog, n_vertices, n_dims, n_elements
                                    block_properties, node_set_properties, side_set_properties, n_steps, node_variables,
                                    element_variables, global_variables)
 
-void share(mpi::Context& context, ExodusCatalog& catalog) {
-  std::string text =
-      context.is_root() ? nlohmann::json(catalog).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) : "";
-  mpi::broadcast(context, text);
-  catalog = nlohmann::json::parse(text).get<ExodusCatalog>();
-}
+void share(mpi::Context& context, ExodusCatalog& catalog) { share_catalog(context, catalog); }
 
 std::vector<double> read_exodus_coordinates(const NetcdfFile& file, const ExodusCatalog& catalog, files::Rows rows) {
   constexpr std::array<const char*, 3> apart{"coordx", "coordy", "coordz"};
@@ -267,7 +261,11 @@ std::vector<GlobalId> read_exodus_nodes(const NetcdfFile& file, const std::strin
     }
     nodes.push_back(GlobalId{node - 1});
   }
-  if (block.type == CellType::hex && block.n_nodes == 27) {
+  if (static_cast<std::int64_t>(nodes.size()) != rows.count * block.n_nodes) {
+    fault = Error(ErrorCode::bad_input, {.subject = path,
+                                         .cause = fmt::format("{} has another shape than before", name_of(block)),
+                                         .remedy = "read it when nobody writes it"});
+  } else if (block.type == CellType::hex && block.n_nodes == 27) {
     for (std::size_t first = 0; first < nodes.size(); first += 27) {
       const std::vector<GlobalId> cell(nodes.begin() + static_cast<std::ptrdiff_t>(first),
                                        nodes.begin() + static_cast<std::ptrdiff_t>(first + 27));

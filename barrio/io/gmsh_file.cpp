@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <limits>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/json.hpp"
@@ -114,7 +115,11 @@ class Indexer {
           for (auto k = in_.number<std::int64_t>(); k > 0; --k) found.push_back(in_.number<int>());
         }
         // A negative group means the entity's orientation is turned round; the members are the same.
-        for (int& group : found) group = std::abs(group);
+        for (int& group : found) {
+          if (group == std::numeric_limits<int>::min())
+            in_.refuse(fmt::format("has an entity in physical group {}", group));
+          group = std::abs(group);
+        }
         if (!found.empty()) index_.groups[{dim, tag}] = found;
       }
     }

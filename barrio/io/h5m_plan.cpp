@@ -48,13 +48,6 @@ H5mPlan look(const std::string& path, const TableOptions& options) {
       throw Error(ErrorCode::bad_input,
                   {.subject = path, .cause = fmt::format("has elements of type '{}', which is not known", group.type)});
     }
-    if (*cell_type_of(group.type) == mesh::CellType::polyhedron && group.n > 0) {
-      throw Error(
-          ErrorCode::bad_input,
-          {.subject = path,
-           .cause = fmt::format("has {} polyhedra, which are not supported yet; barrio info shows the file", group.n),
-           .remedy = "split them into tets, pyramids, prisms and hexes"});
-    }
   }
   return plan;
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "barrio/io/detail/file_watch.hpp"
 #include "barrio/io/detail/inspect_vtk.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/io/read.hpp"
@@ -29,7 +30,7 @@ void add_cells(hid_t file, const files::H5mGroup& group, std::int64_t first_vert
   std::size_t begin = 0;
   for (std::int64_t i = 0; i < group.n; ++i) {
     const std::size_t end = group.n_nodes > 0 ? begin + static_cast<std::size_t>(group.n_nodes)
-                                              : static_cast<std::size_t>(ends[static_cast<std::size_t>(i)] + 1);
+                                              : static_cast<std::size_t>(ends[static_cast<std::size_t>(i)]) + 1;
     corners.clear();
     const std::size_t n = end < begin ? 0 : mesh::detail::n_corners(type, end - begin);
     if (end < begin || end > nodes.size() || n > end - begin) {
@@ -39,12 +40,11 @@ void add_cells(hid_t file, const files::H5mGroup& group, std::int64_t first_vert
                    .remedy = "the file is damaged or was written wrongly"});
     }
     for (std::size_t k = begin; k < begin + n; ++k) {
-      const std::int64_t row = nodes[k] - first_vertex;
-      if (row < 0 || row >= static_cast<std::int64_t>(points.size()))
+      if (nodes[k] < first_vertex || nodes[k] - first_vertex >= static_cast<std::int64_t>(points.size()))
         throw Error(
             ErrorCode::bad_input,
             {.subject = where, .cause = fmt::format("element {} has vertex {}, which does not exist", i, nodes[k])});
-      corners.push_back(points[static_cast<std::size_t>(row)]);
+      corners.push_back(points[static_cast<std::size_t>(nodes[k] - first_vertex)]);
     }
     if (!corners.empty()) quality.add(type, corners);
     begin = end;
@@ -69,8 +69,6 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
     }
     counts[*type] += group.n;
     if (group.n > 0) top = std::max(top, mesh::topology(*type).dim);
-    if (*type == CellType::polyhedron)
-      unsupported.push_back(fmt::format("{} polyhedra: barrio does not load them yet", group.n));
   }
   detail::add_entities(result, counts);
   if (!unsupported.empty()) result["unsupported"] = unsupported;
@@ -114,31 +112,40 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
   Quality quality;
   for (const files::H5mGroup& group : catalog.groups) {
     const auto type = detail::cell_type_of(group.type);
-    if (type && mesh::topology(*type).dim == top && *type != CellType::polyhedron && *type != CellType::knife)
+    if (type && mesh::topology(*type).dim == top && *type != CellType::polyhedron)  // those are lists of faces
       add_cells(file.get(), group, catalog.first_vertex, points, quality);
   }
   if (quality.n() > 0) result["quality"] = quality.json();
   return result;
 }
 
+Json inspect_as(Format format, const std::string& path, const InspectOptions& options) {
+  switch (format) {
+    case Format::h5m: return inspect_h5m(path, options);
+    case Format::gmsh: return detail::inspect_gmsh(path, options);
+    case Format::vtk: return detail::inspect_vtk(path, options);
+    case Format::vtu: return detail::inspect_vtu(path, options);
+    case Format::exodus: return detail::inspect_exodus(path, options);
+    case Format::climate: return detail::inspect_climate(path, options);
+    case Format::cgns: return detail::inspect_cgns(path, options);
+    case Format::vtkhdf: break;
+  }
+  throw Error(ErrorCode::bad_input, {.subject = path,
+                                     .cause = "is a VTKHDF file, which barrio writes but does not read",
+                                     .remedy = "open it in ParaView, or give the mesh it was made from"});
+}
+
 }  // namespace
 
 Json inspect(const std::string& path, InspectOptions options) {
-  const Format format = detect_format(path);
+  const detail::FileWatch watch(path);
   Json result;
-  switch (format) {
-    case Format::h5m: result = inspect_h5m(path, options); break;
-    case Format::gmsh: result = detail::inspect_gmsh(path, options); break;
-    case Format::vtk: result = detail::inspect_vtk(path, options); break;
-    case Format::vtu: result = detail::inspect_vtu(path, options); break;
-    case Format::exodus: result = detail::inspect_exodus(path, options); break;
-    case Format::cgns: result = detail::inspect_cgns(path, options); break;
-    case Format::vtkhdf:
-      throw Error(ErrorCode::bad_input, {.subject = path,
-                                         .cause = "is a VTKHDF file, which barrio writes but does not read",
-                                         .remedy = "open it in ParaView, or give the mesh it was made from"});
-  }
-  result["file_bytes"] = static_cast<std::uint64_t>(std::filesystem::file_size(path));
+  const Status fault = capture([&] {
+    result = inspect_as(detect_format(path), path, options);
+    result["file_bytes"] = static_cast<std::uint64_t>(std::filesystem::file_size(path));
+  });
+  if (fault) throw watch.explain(*fault).value_or(*fault);
+  watch.check();
   return result;
 }
 

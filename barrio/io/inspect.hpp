@@ -13,8 +13,8 @@ struct InspectOptions {
 
 /// Describe a mesh file: format, counts by type, sets by kind, tags, parts, box, quality; and what of it barrio does
 /// not support yet. Local; works before MPI_Init, on one process. Keys: format, file_bytes, vertices, entities{type:
-/// n}, sets{kind: n}, partitions[] (of .h5m: tag, parts), named_sets[], tags[], box{low, high}, quality{...},
-/// unsupported[].
+/// n}, sets{kind: n}, partitions[] (of .h5m: tag, parts), named_sets[], tags[], grid (of longitudes and latitudes: how
+/// many places, time steps, whether it goes round), box{low, high}, quality{...}, unsupported[].
 /// @throws Error as detect_format, and {bad_input} for a damaged file
 Json inspect(const std::string& path, InspectOptions options = {});
 

@@ -7,11 +7,14 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "barrio/base/error.hpp"
 #include "barrio/files/hdf5.hpp"
 #include "barrio/io/detail/cgns_file.hpp"
+#include "barrio/io/detail/climate_file.hpp"
 #include "barrio/io/detail/exodus_file.hpp"
+#include "barrio/io/detail/file_watch.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -29,6 +32,13 @@ void leave_out(mesh::MeshTables& tables, const std::vector<std::string>& names) 
   std::erase_if(tables.tags, [&](const mesh::TagTable& tag) {
     return std::ranges::any_of(names, [&](const std::string& name) { return name == "*" || name == tag.info.name; });
   });
+}
+
+/// What a netCDF file holds, or nothing that is known.
+std::optional<Format> netcdf_format(const std::string& path) {
+  const files::NetcdfFile file(path);
+  if (detail::is_exodus(file)) return Format::exodus;
+  return detail::is_climate(file) ? std::optional(Format::climate) : std::nullopt;
 }
 
 }  // namespace
@@ -56,9 +66,13 @@ Format detect_format(const std::string& path) {
   if (detail::is_vtk(head)) return Format::vtk;
   if (head.starts_with("<?xml") || head.starts_with("<VTKFile")) return Format::vtu;
   if (files::is_classic_netcdf(head)) {
-    if (detail::is_exodus(files::NetcdfFile(path))) return Format::exodus;
-    throw Error(ErrorCode::bad_input,
-                {.subject = path, .cause = "is a netCDF file, but holds no Exodus II mesh", .remedy = formats_read()});
+    const auto format = netcdf_format(path);
+    if (format) return *format;
+    throw Error(
+        ErrorCode::bad_input,
+        {.subject = path,
+         .cause = "is a netCDF file, but holds neither an Exodus II mesh nor a grid of longitudes and latitudes",
+         .remedy = formats_read()});
   }
   if (head.starts_with("@(#)ADF Database"))
     throw Error(ErrorCode::bad_input, {.subject = path,
@@ -69,41 +83,76 @@ Format detect_format(const std::string& path) {
     const files::Handle open = files::open_to_read(path);  // says what is wrong if it is no HDF5 file, or a torn one
     if (files::has(open.get(), "/VTKHDF")) return Format::vtkhdf;
     if (detail::is_cgns(open.get())) return Format::cgns;
-    const bool is_h5m = files::has(open.get(), "/tstt") || !detail::is_exodus(files::NetcdfFile(path));
-    return is_h5m ? Format::h5m : Format::exodus;
+    if (files::has(open.get(), "/tstt")) return Format::h5m;
+    return netcdf_format(path).value_or(Format::h5m);
   }
   throw Error(ErrorCode::bad_input, {.subject = path,
                                      .cause = head.empty() ? "is empty" : "is of no format that barrio reads",
                                      .remedy = formats_read()});
 }
 
+namespace {
+
+mesh::MeshTables read_as(mpi::Context& context, Format format, const std::string& path, const TableOptions& options) {
+  switch (format) {
+    case Format::h5m: return detail::read_h5m(context, path, options);
+    case Format::gmsh: return detail::read_gmsh(context, path);
+    case Format::vtk: return detail::read_vtk(context, path);
+    case Format::vtu: return detail::read_vtu(context, path);
+    case Format::exodus: return detail::read_exodus(context, path, options.without_tags);
+    case Format::climate: return detail::read_climate(context, path, options.without_tags);
+    case Format::cgns: return detail::read_cgns(context, path);
+    case Format::vtkhdf: break;
+  }
+  throw AgreedError(ErrorCode::bad_input, {.subject = path,
+                                           .cause = "is a VTKHDF file, which barrio writes but does not read",
+                                           .remedy = "give the mesh it was made from"});
+}
+
+/// Read a file that must stay as it is meanwhile. Rank 0 watches it for all.
+template <class Read>
+mesh::MeshTables read_unchanged(mpi::Context& context, const std::string& path, Read&& read) {
+  std::optional<detail::FileWatch> watch;
+  if (context.is_root()) watch.emplace(path);
+  const auto check = [&] {
+    if (watch) watch->check();
+  };
+  std::optional<AgreedError> fault;
+  try {
+    mesh::MeshTables tables = read();
+    agree_after(context, check);
+    return tables;
+  } catch (const AgreedError& error) {
+    fault = error;
+  }
+  agree(context, watch ? watch->explain(*fault) : Status());  // whichever rank met the fault, rank 0 knows why
+  if (fault->code() != ErrorCode::bad_input || fault->subject().find(path) != std::string::npos)
+    throw AgreedError(*fault);
+  // A dataset alone does not say in which of several files it is.
+  const ErrorText text{
+      .subject = fmt::format("{}: {}", path, fault->subject()), .cause = fault->cause(), .remedy = fault->remedy()};
+  throw AgreedError(Error(fault->code(), text), fault->first_rank());
+}
+
+}  // namespace
+
 mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, const TableOptions& options) {
   const Region region(context.trace(), read_region);
   auto format = Format::h5m;
-  agree_after(context, [&] {
-    if (context.is_root()) format = detect_format(path);
+  mesh::MeshTables tables = read_unchanged(context, path, [&] {
+    agree_after(context, [&] {
+      if (context.is_root()) format = detect_format(path);
+    });
+    mpi::broadcast(context, std::span(&format, 1));
+    if (format != Format::h5m && options.partition_tag != default_partition_tag && !options.may_lack_partition_tag) {
+      throw AgreedError(ErrorCode::usage,
+                        {.subject = path,
+                         .cause = fmt::format("has no partition '{}': only .h5m files have partitions with names",
+                                              options.partition_tag),
+                         .remedy = "partition it first: barrio partition IN -n P --tag NAME -o OUT"});
+    }
+    return read_as(context, format, path, options);
   });
-  mpi::broadcast(context, std::span(&format, 1));
-  if (format != Format::h5m && options.partition_tag != default_partition_tag && !options.may_lack_partition_tag) {
-    throw AgreedError(ErrorCode::usage,
-                      {.subject = path,
-                       .cause = fmt::format("has no partition '{}': only .h5m files have partitions with names",
-                                            options.partition_tag),
-                       .remedy = "partition it first: barrio partition IN -n P --tag NAME -o OUT"});
-  }
-  mesh::MeshTables tables;
-  switch (format) {
-    case Format::h5m: tables = detail::read_h5m(context, path, options); break;
-    case Format::gmsh: tables = detail::read_gmsh(context, path); break;
-    case Format::vtk: tables = detail::read_vtk(context, path); break;
-    case Format::vtu: tables = detail::read_vtu(context, path); break;
-    case Format::exodus: tables = detail::read_exodus(context, path, options.without_tags); break;
-    case Format::cgns: tables = detail::read_cgns(context, path); break;
-    case Format::vtkhdf:
-      throw AgreedError(ErrorCode::bad_input, {.subject = path,
-                                               .cause = "is a VTKHDF file, which barrio writes but does not read",
-                                               .remedy = "give the mesh it was made from"});
-  }
   if (format != Format::h5m) leave_out(tables, options.without_tags);
   mesh::validate(context, tables, path);
   return tables;
@@ -123,7 +172,11 @@ mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions opti
   }
   return {context,
           tables,
-          {.ghost_layers = options.ghost_layers, .bridge = options.bridge, .ghost_sides = options.ghost_sides}};
+          {.ghost_layers = options.ghost_layers,
+           .bridge = options.bridge,
+           .ghost_sides = options.ghost_sides,
+           .ghost_sets = std::move(options.ghost_sets),
+           .ghost_ranks = std::move(options.ghost_ranks)}};
 }
 
 }  // namespace barrio::io

@@ -8,11 +8,11 @@
 namespace barrio::io {
 
 /// Mesh file formats that barrio knows.
-enum class Format { h5m, gmsh, vtk, vtu, exodus, cgns, vtkhdf };
+enum class Format { h5m, gmsh, vtk, vtu, exodus, climate, cgns, vtkhdf };
 
 /// What messages and help call the formats that are read.
 inline constexpr const char* readable_formats =
-    ".h5m, Gmsh .msh 4.1 and 2.2, VTK .vtk and .vtu, Exodus II, CGNS on HDF5";
+    ".h5m, Gmsh .msh 4.1 and 2.2, VTK .vtk and .vtu, Exodus II, CF netCDF grids, CGNS on HDF5";
 
 /// Find out the format of a file by its contents. Local.
 /// @throws Error{failed} if it cannot be read, {bad_input} if it is of no known format
@@ -31,16 +31,26 @@ struct TableOptions {
 };
 
 /// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1 and 2.2, legacy VTK, VTU
-/// (text and binary), Exodus II (classic netCDF and netCDF-4) and CGNS (on HDF5).
+/// (text and binary), Exodus II (classic netCDF and netCDF-4), grids of longitudes and latitudes by the CF conventions
+/// (the same; see `read_structured` too) and CGNS (on HDF5).
+///
+/// The vertices of such a grid stand at (longitude, latitude, level) as the numbers of the file have it, in its order,
+/// the longitude running fastest; the third is 0 without levels. Cells are hexes, or quads if there are fewer than two
+/// levels. Where the longitudes go round the mesh stays open between the last and the first one: a cell there would
+/// reach back over the whole map. Variables over (level, latitude, longitude) become tags on the vertices, those over
+/// (latitude, longitude) on each level, of a time series the last step; packed numbers are unpacked, missing values of
+/// reals are NaN.
 /// @throws AgreedError{bad_input} naming the file and what is wrong or not supported; {failed} if it cannot be read;
 /// {usage} for a partition tag that the file does not have, with the ones it has
 /// Cost: each byte of the file is read once; memory O(slab) plus the list of sets.
 mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, const TableOptions& options = {});
 
 struct ReadOptions {
-  int ghost_layers = 0;  ///< as in mesh::BuildOptions, the next two too
+  int ghost_layers = 0;  ///< as in mesh::BuildOptions, the next four too
   mesh::Dim bridge = mesh::Dim::vertex;
   bool ghost_sides = false;
+  std::vector<std::string> ghost_sets = {};
+  std::vector<Rank> ghost_ranks = {};
   /// Tags to leave out; "*" leaves out all. GLOBAL_ID mostly repeats the order of the file.
   std::vector<std::string> without_tags = {"GLOBAL_ID"};
   /// Used if the file has no partition; then there are as many parts as ranks. Any name that `mesh::partition_cells`

@@ -37,6 +37,11 @@ class Reader {
       : context_(context), path_(path), catalog_(std::move(catalog)), file_(files::open_to_read(context, path)) {}
 
   MeshTables read() {
+    return files::or_close(file_, [&] { return read_all(); });
+  }
+
+ private:
+  MeshTables read_all() {
     tables_.vertices = {catalog_.n_vertices, context_.size()};
     read_vertices();
     read_elements();
@@ -47,20 +52,17 @@ class Reader {
     return std::move(tables_);
   }
 
- private:
   [[noreturn]] void refuse(std::string cause) const {
     throw Error(ErrorCode::bad_input,
                 {.subject = path_, .cause = std::move(cause), .remedy = "the file is damaged or was written wrongly"});
   }
   void read_vertices() {
-    agree_after(context_, [&] {
-      const Rows mine = slab_of(tables_.vertices, context_.rank());
-      for (const CgnsZone& zone : catalog_.zones) {
-        const auto x =
-            read_cgns_coordinates(file_.get(), catalog_, zone, overlap(mine, zone.first_vertex, zone.n_vertices()));
-        tables_.coordinates.insert(tables_.coordinates.end(), x.begin(), x.end());
-      }
-    });
+    const Rows mine = slab_of(tables_.vertices, context_.rank());
+    for (const CgnsZone& zone : catalog_.zones) {
+      const auto x =
+          read_cgns_coordinates(file_.get(), catalog_, zone, overlap(mine, zone.first_vertex, zone.n_vertices()));
+      tables_.coordinates.insert(tables_.coordinates.end(), x.begin(), x.end());
+    }
   }
   void read_elements() {
     std::vector<ElementRun> runs;
@@ -70,17 +72,15 @@ class Reader {
     }
     table_of_ = add_merged_blocks(context_, tables_, runs);
     Status fault;
-    agree_after(context_, [&] {
-      auto table = table_of_.begin();
-      for (const CgnsZone& zone : catalog_.zones) {
-        for (const CgnsSection& section : zone.sections) {
-          mesh::CellBlock& block = tables_.blocks[*table++];
-          const Rows rows = overlap(slab_of(block.rows, context_.rank()), section.row, section.n);
-          const auto nodes = read_cgns_nodes(file_.get(), path_, zone, section, rows, fault);
-          block.nodes.insert(block.nodes.end(), nodes.begin(), nodes.end());
-        }
+    auto table = table_of_.begin();
+    for (const CgnsZone& zone : catalog_.zones) {
+      for (const CgnsSection& section : zone.sections) {
+        mesh::CellBlock& block = tables_.blocks[*table++];
+        const Rows rows = overlap(slab_of(block.rows, context_.rank()), section.row, section.n);
+        const auto nodes = read_cgns_nodes(file_.get(), path_, zone, section, rows, fault);
+        block.nodes.insert(block.nodes.end(), nodes.begin(), nodes.end());
       }
-    });
+    }
     agree(context_, fault);
   }
   std::int32_t add_set(SetKind kind, const std::string& name) {
@@ -116,8 +116,8 @@ class Reader {
         add_rows(set, Dim::vertex, zone.first_vertex + boundary.low[0] - 1, boundary.high[0] - boundary.low[0] + 1);
         return;
       }
+      std::vector<std::int64_t> rows = list_of(boundary);
       agree_after(context_, [&] {
-        std::vector<std::int64_t> rows = list_of(boundary);
         for (std::int64_t& row : rows) {
           check(zone, boundary, "node", row, row, zone.n[0]);
           row += zone.first_vertex - 1;
@@ -139,12 +139,11 @@ class Reader {
   }
   void add_elements(std::size_t z, const CgnsBoundary& boundary, std::int32_t set) {
     const CgnsZone& zone = catalog_.zones[z];
-    std::vector<std::int64_t> numbers;
+    const std::vector<std::int64_t> numbers = boundary.path.empty() ? std::vector<std::int64_t>() : list_of(boundary);
     agree_after(context_, [&] {
       if (zone.sections.empty()) refuse(fmt::format("zone '{}' has a condition but no elements", zone.name));
       const std::int64_t n = zone.sections.back().first + zone.sections.back().n - 1;
       if (boundary.path.empty()) check(zone, boundary, "element", boundary.low[0], boundary.high[0], n);
-      if (!boundary.path.empty()) numbers = list_of(boundary);
       for (const std::int64_t number : numbers) check(zone, boundary, "element", number, number, n);
     });
     std::size_t place = first_section_[z];

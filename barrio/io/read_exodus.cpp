@@ -36,15 +36,13 @@ void read_elements(ExodusSource& source, MeshTables& tables) {
   for (const ExodusBlock& block : source.catalog.blocks) runs.push_back({block.type, block.n_nodes, block.n});
   source.table_of = add_merged_blocks(source.context, tables, runs);
   Status fault;
-  agree_after(source.context, [&] {
-    for (std::size_t b = 0; b < source.catalog.blocks.size(); ++b) {
-      const ExodusBlock& block = source.catalog.blocks[b];
-      CellBlock& into = source.table(tables, b);
-      const auto nodes =
-          read_exodus_nodes(source.file, source.path, source.catalog, block, source.rows_of(tables, b), fault);
-      into.nodes.insert(into.nodes.end(), nodes.begin(), nodes.end());
-    }
-  });
+  for (std::size_t b = 0; b < source.catalog.blocks.size(); ++b) {
+    const ExodusBlock& block = source.catalog.blocks[b];
+    CellBlock& into = source.table(tables, b);
+    const auto nodes =
+        read_exodus_nodes(source.file, source.path, source.catalog, block, source.rows_of(tables, b), fault);
+    into.nodes.insert(into.nodes.end(), nodes.begin(), nodes.end());
+  }
   agree(source.context, fault);
 }
 
@@ -59,17 +57,15 @@ void add_material_sets(const ExodusSource& source, MeshTables& tables) {
 }
 
 void read_node_sets(const ExodusSource& source, MeshTables& tables) {
-  agree_after(source.context, [&] {
-    for (const ExodusSet& set : source.catalog.node_sets) {
-      const auto place = static_cast<std::int32_t>(tables.sets.size());
-      tables.sets.push_back({.kind = SetKind::dirichlet, .id = set.id, .name = set.name});
-      if (set.n == 0) continue;
-      auto rows = source.file.integers(numbered("node_ns", set.number),
-                                       slab_of({set.n, source.context.size()}, source.context.rank()));
-      for (std::int64_t& row : rows) row -= 1;
-      add_members(tables, place, Dim::vertex, std::move(rows));
-    }
-  });
+  for (const ExodusSet& set : source.catalog.node_sets) {
+    const auto place = static_cast<std::int32_t>(tables.sets.size());
+    tables.sets.push_back({.kind = SetKind::dirichlet, .id = set.id, .name = set.name});
+    if (set.n == 0) continue;
+    auto rows = source.file.integers(numbered("node_ns", set.number),
+                                     slab_of({set.n, source.context.size()}, source.context.rank()));
+    for (std::int64_t& row : rows) row -= 1;
+    add_members(tables, place, Dim::vertex, std::move(rows));
+  }
   agree_after(source.context, [&] {
     for (const mesh::SetRows& rows : tables.members) {
       if (rows.dim != Dim::vertex || (rows.first >= 0 && rows.first + rows.count <= source.catalog.n_vertices))
@@ -130,21 +126,19 @@ void read_side_sets(const ExodusSource& source, MeshTables& tables) {
   std::vector<std::int64_t> elements;
   std::vector<std::int64_t> numbers;
   std::vector<std::pair<const ExodusSet*, std::int32_t>> set_of;
-  agree_after(source.context, [&] {
-    std::int64_t first = 0;
-    for (const ExodusSet& set : source.catalog.side_sets) {
-      const auto place = static_cast<std::int32_t>(tables.sets.size());
-      tables.sets.push_back({.kind = SetKind::neumann, .id = set.id, .name = set.name});
-      if (set.n == 0) continue;
-      const Rows rows = overlap(mine, first, set.n);
-      const auto of = source.file.integers(numbered("elem_ss", set.number), rows);
-      const auto which = source.file.integers(numbered("side_ss", set.number), rows);
-      elements.insert(elements.end(), of.begin(), of.end());
-      numbers.insert(numbers.end(), which.begin(), which.end());
-      set_of.insert(set_of.end(), of.size(), {&set, place});
-      first += set.n;
-    }
-  });
+  std::int64_t first = 0;
+  for (const ExodusSet& set : source.catalog.side_sets) {
+    const auto place = static_cast<std::int32_t>(tables.sets.size());
+    tables.sets.push_back({.kind = SetKind::neumann, .id = set.id, .name = set.name});
+    if (set.n == 0) continue;
+    const Rows rows = overlap(mine, first, set.n);
+    const auto of = source.file.integers(numbered("elem_ss", set.number), rows);
+    const auto which = source.file.integers(numbered("side_ss", set.number), rows);
+    elements.insert(elements.end(), of.begin(), of.end());
+    numbers.insert(numbers.end(), which.begin(), which.end());
+    set_of.insert(set_of.end(), of.size(), {&set, place});
+    first += set.n;
+  }
   if (positions.n_rows == 0) return;
   std::vector<Rank> to;
   agree_after(source.context, [&] {
@@ -168,6 +162,19 @@ void read_side_sets(const ExodusSource& source, MeshTables& tables) {
   list_sides(source.context, tables, sides, positions);
 }
 
+MeshTables read_all(ExodusSource& source, const std::vector<std::string>& without_tags) {
+  MeshTables tables;
+  tables.vertices = {source.catalog.n_vertices, source.context.size()};
+  tables.coordinates =
+      read_exodus_coordinates(source.file, source.catalog, slab_of(tables.vertices, source.context.rank()));
+  read_elements(source, tables);
+  add_material_sets(source, tables);
+  read_node_sets(source, tables);
+  read_exodus_tags(source, without_tags, tables);
+  read_side_sets(source, tables);
+  return tables;
+}
+
 }  // namespace
 
 MeshTables read_exodus(mpi::Context& context, const std::string& path, const std::vector<std::string>& without_tags) {
@@ -177,17 +184,7 @@ MeshTables read_exodus(mpi::Context& context, const std::string& path, const std
   });
   share(context, catalog);
   ExodusSource source{context, path, NetcdfFile(context, path), std::move(catalog)};
-  MeshTables tables;
-  tables.vertices = {source.catalog.n_vertices, context.size()};
-  agree_after(context, [&] {
-    tables.coordinates = read_exodus_coordinates(source.file, source.catalog, slab_of(tables.vertices, context.rank()));
-  });
-  read_elements(source, tables);
-  add_material_sets(source, tables);
-  read_node_sets(source, tables);
-  read_exodus_tags(source, without_tags, tables);
-  read_side_sets(source, tables);
-  return tables;
+  return files::or_close(source.file, [&] { return read_all(source, without_tags); });
 }
 
 }  // namespace barrio::io::detail

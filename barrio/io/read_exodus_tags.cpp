@@ -99,17 +99,17 @@ struct Numbers {
 
 void read_numbers(const ExodusSource& source, NewTags& tags, const MeshTables& tables) {
   std::vector<Numbers> numbers(1 + tables.blocks.size());  // of vertices, then of each block
-  agree_after(source.context, [&] {
-    if (source.file.has("node_num_map")) {
-      const files::Rows rows = slab_of(tables.vertices, source.context.rank());
-      numbers[0].add(rows.first, source.file.integers("node_num_map", rows));
-    }
-    for (std::size_t b = 0; b < source.catalog.blocks.size() && source.file.has("elem_num_map"); ++b) {
-      files::Rows rows = source.rows_of(tables, b);
-      rows.first += source.catalog.blocks[b].first;
-      numbers[1 + source.table_of[b]].add(rows.first, source.file.integers("elem_num_map", rows));
-    }
-  });
+  const bool has_nodes = source.file.has("node_num_map");
+  const bool has_elements = source.file.has("elem_num_map");
+  if (has_nodes) {
+    const files::Rows rows = slab_of(tables.vertices, source.context.rank());
+    numbers[0].add(rows.first, source.file.integers("node_num_map", rows));
+  }
+  for (std::size_t b = 0; b < source.catalog.blocks.size() && has_elements; ++b) {
+    files::Rows rows = source.rows_of(tables, b);
+    rows.first += source.catalog.blocks[b].first;
+    numbers[1 + source.table_of[b]].add(rows.first, source.file.integers("elem_num_map", rows));
+  }
   std::array<std::int32_t, 2> all{1, 1};
   for (const Numbers& some : numbers) {
     all[0] = all[0] != 0 && some.are_places ? 1 : 0;
@@ -124,8 +124,8 @@ void read_numbers(const ExodusSource& source, NewTags& tags, const MeshTables& t
   }
   mesh::TagTable* tag = tags.find_or_add(global_id_tag, TagType::int32);
   if (tag == nullptr) return;
-  if (source.file.has("node_num_map")) tag->columns.push_back(numbers[0].column(-1));
-  for (std::size_t b = 0; b < source.catalog.blocks.size() && source.file.has("elem_num_map"); ++b) {
+  if (has_nodes) tag->columns.push_back(numbers[0].column(-1));
+  for (std::size_t b = 0; b < source.catalog.blocks.size() && has_elements; ++b) {
     const auto block = static_cast<std::int32_t>(source.table_of[b]);
     if (std::ranges::find(tag->columns, block, &TagColumn::block) == tag->columns.end())
       tag->columns.push_back(numbers[1 + source.table_of[b]].column(block));
@@ -154,15 +154,12 @@ void read_exodus_tags(const ExodusSource& source, const std::vector<std::string>
   add_properties(tags, catalog.block_properties, first_set);
   add_properties(tags, catalog.node_set_properties, first_set += catalog.blocks.size());
   add_properties(tags, catalog.side_set_properties, first_set += catalog.node_sets.size());
-  // Every rank reads the same variables, so a damaged one is met by all of them at the same place.
-  agree_after(source.context, [&] {
-    read_node_variables(source, tags, tables);
-    for (std::size_t v = 0; v < catalog.element_variables.size(); ++v) {
-      auto* tag = tags.find_or_add(name_or(catalog.element_variables[v], "element", v + 1), TagType::float64);
-      if (tag != nullptr) read_element_variable(source, tables, v, *tag);
-    }
-    read_global_variables(source, tags);
-  });
+  read_node_variables(source, tags, tables);
+  for (std::size_t v = 0; v < catalog.element_variables.size(); ++v) {
+    auto* tag = tags.find_or_add(name_or(catalog.element_variables[v], "element", v + 1), TagType::float64);
+    if (tag != nullptr) read_element_variable(source, tables, v, *tag);
+  }
+  read_global_variables(source, tags);
   if (tags.wants(global_id_tag)) read_numbers(source, tags, tables);
 }
 

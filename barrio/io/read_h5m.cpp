@@ -7,6 +7,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/detail/h5m_plan.hpp"
+#include "barrio/io/detail/polyhedra.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -32,6 +33,12 @@ constexpr RegionName sets_region{"read.sets"};
 constexpr RegionName parts_region{"read.parts"};
 constexpr RegionName tags_region{"read.tags"};
 
+/// The fault of a table that is not as wide as it was when rank 0 looked at it.
+Error other_shape(const std::string& path) {
+  return {ErrorCode::bad_input,
+          {.subject = path, .cause = "has another shape than before", .remedy = "read it when nobody writes it"}};
+}
+
 /// @param fault  gets a fault of this rank's rows; reading goes on, since other ranks read along
 CellBlock read_block(mpi::Context& context, files::Place file, const files::H5mGroup& group, std::int64_t first_vertex,
                      Status& fault) {
@@ -47,12 +54,13 @@ CellBlock read_block(mpi::Context& context, files::Place file, const files::H5mG
     // poly_indices holds the last entry of each polygon; the one before this slab says where the slab begins.
     const std::int64_t from = first > 0 && count > 0 ? first - 1 : first;
     auto last = files::read_integers(file, where + "/poly_indices", {from, first + count - from});
-    const std::int64_t begin = from < first ? last.front() + 1 : 0;
+    std::int64_t before = from < first ? last.front() : -1;
     if (from < first) last.erase(last.begin());
     block.offsets.assign(1, 0);
-    const std::int64_t n_entries = files::extents(file, where + "/connectivity").at(0);
-    std::int64_t before = begin - 1;
+    const std::vector<std::int64_t> sizes = files::extents(file, where + "/connectivity");
+    const std::int64_t n_entries = sizes.empty() ? 0 : sizes[0];
     bool is_sound = before >= -1 && before < n_entries;
+    const std::int64_t begin = is_sound ? before + 1 : 0;
     for (const std::int64_t end : last) {
       is_sound = is_sound && end >= before && end < n_entries;
       if (!is_sound) break;
@@ -67,7 +75,11 @@ CellBlock read_block(mpi::Context& context, files::Place file, const files::H5mG
     }
     rows = is_sound ? files::Rows{begin, block.offsets.back()} : files::Rows{0, 0};
   }
-  block.nodes = files::read_ids(file, where + "/connectivity", first_vertex, rows);
+  // Polyhedra are lists of faces: their ids stay as they are until all blocks are read.
+  const std::int64_t first_id = block.type == CellType::polyhedron ? 0 : first_vertex;
+  block.nodes = files::read_ids(file, where + "/connectivity", first_id, rows);
+  const std::int64_t n_nodes = group.n_nodes == 0 ? rows.count : rows.count * group.n_nodes;
+  if (static_cast<std::int64_t>(block.nodes.size()) != n_nodes) fault = other_shape(where + "/connectivity");
   return block;
 }
 
@@ -251,8 +263,8 @@ std::vector<std::int32_t> make_sets(const Plan& plan, const Contents& contents, 
     tables.sets.push_back(std::move(info));
   }
   const auto place = [&](std::int64_t id) {
-    const std::int64_t set = id - plan.catalog.first_set;
-    return set >= 0 && set < plan.catalog.n_sets ? place_of[static_cast<std::size_t>(set)] : -1;
+    const auto set = plan.catalog.row_of_set(id);
+    return set ? place_of[static_cast<std::size_t>(*set)] : -1;
   };
   const auto relatives = [&](std::size_t s, const std::vector<std::int64_t>& ids,
                              const std::vector<std::int64_t>& ends) {
@@ -341,13 +353,15 @@ std::vector<PartRows> take_members(const Plan& plan, Contents& contents, const s
   return part_rows;
 }
 
-void read_vertices(mpi::Context& context, files::Place file, const Plan& plan, MeshTables& tables) {
+void read_vertices(mpi::Context& context, files::Place file, const Plan& plan, MeshTables& tables, Status& fault) {
   const Region region(context.trace(), vertices_region);
   const files::Rows rows{tables.vertices.first(context.rank()),
                          static_cast<std::int64_t>(tables.vertices.size(context.rank()))};
   std::vector<double> x = files::read_reals(file, "/tstt/nodes/coordinates", rows);
   const auto width = static_cast<std::size_t>(plan.catalog.n_coordinates);
-  if (width == 3) {
+  if (x.size() != width * static_cast<std::size_t>(rows.count)) {
+    fault = other_shape("/tstt/nodes/coordinates");
+  } else if (width == 3) {
     tables.coordinates = std::move(x);
   } else {
     tables.coordinates.assign(3 * static_cast<std::size_t>(rows.count), 0.0);
@@ -362,29 +376,30 @@ Dim top_dim(const Plan& plan) {
   return top;
 }
 
-}  // namespace
-
-MeshTables read_h5m(mpi::Context& context, const std::string& path, const TableOptions& options) {
-  const Plan plan = make_plan(context, path, options);
-  const files::SharedFile file = files::open_to_read(context, path);
+MeshTables read_all(mpi::Context& context, const std::string& path, const Plan& plan, const files::SharedFile& file) {
   MeshTables tables;
   tables.vertices = {plan.catalog.n_vertices, context.size()};
-  // All ranks read the same datasets in the same order, so a missing one is missed by all of them at the same place.
+  // Each read is agreed on. Nothing here is captured: what one rank alone meets between two reads, such as a lack of
+  // memory, must end the job, since the others are in the next read.
   Status fault;
   Contents contents;
-  agree_after(context, [&] {
-    read_vertices(context, file.get(), plan, tables);
-    for (const files::H5mGroup& group : plan.catalog.groups) {
-      const bool is_side = mesh::topology(*cell_type_of(group.type)).dim < top_dim(plan);
-      const Region region(context.trace(), is_side ? sides_region : cells_region);
-      tables.blocks.push_back(read_block(context, file.get(), group, plan.catalog.first_vertex, fault));
-    }
+  read_vertices(context, file.get(), plan, tables, fault);
+  for (const files::H5mGroup& group : plan.catalog.groups) {
+    const bool is_side = mesh::topology(*cell_type_of(group.type)).dim < top_dim(plan);
+    const Region region(context.trace(), is_side ? sides_region : cells_region);
+    tables.blocks.push_back(read_block(context, file.get(), group, plan.catalog.first_vertex, fault));
+  }
+  {
     const Region region(context.trace(), sets_region);
     contents.read(context, file.get(), plan, IdSpace(plan.catalog, tables), pure_parts(plan), top_dim(plan));
-  });
+  }
   agree(context, fault);
   if (tables.top_dim() == Dim::vertex) {
     throw AgreedError(ErrorCode::bad_input, {.subject = path, .cause = "has no elements"});
+  }
+  {
+    const Region region(context.trace(), cells_region);
+    link_polyhedra(context, IdSpace(plan.catalog, tables), tables, path);
   }
   const std::vector<std::int64_t> part_values = values_of_parts(plan);
   std::vector<std::int32_t> place_of;
@@ -402,6 +417,14 @@ MeshTables read_h5m(mpi::Context& context, const std::string& path, const TableO
   const Region region(context.trace(), tags_region);
   read_tags(context, file.get(), plan.catalog, plan.tags, IdSpace(plan.catalog, tables), place_of, tables);
   return tables;
+}
+
+}  // namespace
+
+MeshTables read_h5m(mpi::Context& context, const std::string& path, const TableOptions& options) {
+  const Plan plan = make_plan(context, path, options);
+  files::SharedFile file = files::open_to_read(context, path);
+  return files::or_close(file, [&] { return read_all(context, path, plan, file); });
 }
 
 }  // namespace barrio::io::detail

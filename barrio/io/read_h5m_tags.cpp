@@ -202,16 +202,16 @@ void read_sparse(mpi::Context& context, files::Place file, const TagPlan& plan, 
       last.erase(last.begin());
     }
     const auto component = static_cast<std::int64_t>(plan.info.value_bytes());
-    const std::int64_t begin = before + 1;
+    const auto n = files::extents(file, where + "/values");
+    bool is_sound = n.size() == 1 && before >= -1 && before < n[0];
+    const std::int64_t begin = is_sound ? before + 1 : 0;
     items.offsets.assign(1, 0);
-    bool is_sound = before >= -1;
     for (const std::int64_t end : last) {
-      is_sound = is_sound && end >= before;
+      is_sound = is_sound && end >= before && end < n[0];
+      if (!is_sound) break;
       before = end;
       items.offsets.push_back((end + 1 - begin) * component);
     }
-    const auto n = files::extents(file, where + "/values");
-    is_sound = is_sound && n.size() == 1 && before < n[0];
     items.bytes =
         values_of(file, where + "/values", is_sound ? files::Rows{begin, before + 1 - begin} : files::Rows{0, 0},
                   plan.info, ids, place_of_set);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "barrio/base/slabs.hpp"
 #include "barrio/io/detail/readers.hpp"
@@ -84,7 +83,8 @@ class ShareReader {
     std::vector<std::int64_t> words;
     numbers(section, n, words);
     for (std::size_t at = 0; at < words.size();) {
-      const auto n_nodes = static_cast<std::size_t>(words[at]);  // the index has seen that they fit
+      const auto n_nodes = static_cast<std::size_t>(words[at]);
+      if (n_nodes >= words.size() - at) in_.refuse("has other cells than before");  // the index has seen that they fit
       grid_.add_cell(section.cell_type, std::span<const std::int64_t>(words).subspan(at + 1, n_nodes));
       at += 1 + n_nodes;
     }
@@ -114,7 +114,8 @@ class ShareReader {
   void add_grid() {
     const PointGrid points{index_.head.dimensions};
     const Slabs cells{index_.head.n_cells, n_shares_};
-    points.add_cells(cells.first(share_), static_cast<std::int64_t>(cells.size(share_)), grid_);
+    points.for_each_cell(cells.first(share_), static_cast<std::int64_t>(cells.size(share_)),
+                         [&](std::span<const std::int64_t> corners) { grid_.add_cell(points.vtk_type(), corners); });
     if (index_.head.dataset == Dataset::structured_grid) return;
     const Slabs rows{grid_.n_points, n_shares_};
     grid_.coordinates.reserve(3 * rows.size(share_));
@@ -139,19 +140,6 @@ class ShareReader {
   int cell_type_ = 0;
 };
 
-/// A few letters can say a grid that no machine holds, so it is looked at before it is made. On all ranks alike.
-void check_size(const VtkIndex& index, const std::string& path, int n_ranks) {
-  const std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  const std::int64_t n = std::max(index.head.n_points, index.head.n_cells);
-  if (!index.is_structured() || n / n_ranks < most) return;
-  throw AgreedError(
-      ErrorCode::bad_input,
-      {.subject = path,
-       .cause = fmt::format("has a grid of {} points and {} cells, but a rank holds {} at most", index.head.n_points,
-                            index.head.n_cells, most),
-       .remedy = fmt::format("check the dimensions of the grid, or run on more than {} ranks", n / most)});
-}
-
 }  // namespace
 
 VtkGrid read_vtk_share(const std::string& path, const VtkIndex& index, const std::vector<VtkPiece>& pieces, int share,
@@ -165,7 +153,7 @@ mesh::MeshTables read_vtk(mpi::Context& context, const std::string& path) {
     if (context.is_root()) index = index_vtk(path, context.size());
   });
   index.share(context);
-  check_size(index, path, context.size());
+  if (index.is_structured()) check_size({index.head.dimensions}, path, context.size());
   for (const std::string& name : index.left_out)
     context.log().notice(fmt::format("{}: array '{}' is left out: it holds no numbers", path, name));
   const std::vector<VtkPiece> pieces = index.pieces_of(context);

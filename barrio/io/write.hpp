@@ -14,6 +14,7 @@ struct H5mOptions {
   /// readers that look for them by part; barrio's does not.
   bool full_parts = false;
   std::string partition_tag = default_partition_tag;  ///< marks the sets of parts
+  bool with_fields = true;                            ///< of a Mesh: its fields become tags
 };
 
 /// Write tables as a .h5m file that the format's other readers open: vertices, elements, sets, and one set per part.
@@ -22,6 +23,16 @@ struct H5mOptions {
 /// partition tag whose name means something else, or is that of another tag of the mesh
 void write_h5m(mpi::Context& context, const mesh::MeshTables& tables, const std::string& path,
                const H5mOptions& options = {});
+
+/// Write a distributed mesh as a .h5m file, from which any number of ranks goes on: with sets, tags, parts, and fields
+/// as tags, by the same global ids. Collective. What a mesh keeps, and what becomes of ids where it has left something
+/// out: see `mesh::to_tables`. The file is the same on any number of ranks if the parts are.
+///
+/// `read` gives the fields back as tags; a field that is added under the name of such a tag takes its place when the
+/// mesh is written again.
+/// @throws AgreedError as for tables and as `mesh::to_tables`; {usage} for a field whose name means something else in
+/// .h5m files
+void write_h5m(const mesh::Mesh& mesh, const std::string& path, const H5mOptions& options = {});
 
 /// What the pieces of a VTKHDF file are.
 enum class Pieces {
@@ -55,7 +66,8 @@ class VtkhdfWriter {
   std::unique_ptr<Core> core_;
 };
 
-/// Write a mesh with all its vertex and cell fields as VTKHDF. Collective. @throws as VtkhdfWriter
+/// Write a mesh with its fields: as .h5m, for a restart, if the path ends so, else as VTKHDF, for pictures, with those
+/// on vertices and cells. Collective. @throws as write_h5m or VtkhdfWriter
 void write(const mesh::Mesh& mesh, const std::string& path);
 
 }  // namespace barrio::io

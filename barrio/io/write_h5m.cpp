@@ -7,6 +7,8 @@
 #include "barrio/io/detail/h5m_sets.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/io/write.hpp"
+#include "barrio/mesh/detail/sides.hpp"
+#include "barrio/mesh/polyhedron_faces.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::io {
@@ -138,10 +140,65 @@ std::uint64_t estimated_bytes(const MeshTables& tables) {
   return bytes + 32 * (static_cast<std::uint64_t>(tables.n_parts) + tables.sets.size()) + 65536;
 }
 
-}  // namespace
+/// Elements as ids of the file: of vertices, and of faces for polyhedra. In the order of the block.
+struct WrittenCells {
+  std::vector<std::int64_t> entries;
+  std::vector<std::int64_t> offsets;  // empty if all have as many
+};
 
-void write_h5m(mpi::Context& context, const MeshTables& tables, const std::string& path, const H5mOptions& options) {
-  const Region region(context.trace(), write_region);
+/// @param faces  rows of the polyhedra's faces, this block's first; moves on behind them
+WrittenCells polyhedra_to_write(mpi::Context& context, const MeshTables& tables, const WrittenIds& ids,
+                                const CellBlock& block, std::span<const std::int64_t>& faces) {
+  WrittenCells cells{{}, {0}};
+  for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
+    mesh::detail::for_each_loop(block.cell(i), [&](std::span<const GlobalId>) {
+      cells.entries.push_back(ids.of(tables, Dim::face, faces.front()));
+      faces = faces.subspan(1);
+    });
+    cells.offsets.push_back(std::ssize(cells.entries));
+  }
+  return cells;
+}
+
+/// Collective. @param faces  rows of the polyhedra's faces
+void write_cells(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
+                 std::span<const std::int64_t> faces) {
+  const Handle types = detail::h5m_element_enum();
+  file.commit_type("/tstt/elemtypes", types.get());
+  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+    const CellBlock& block = tables.blocks[b];
+    const std::string where = "/tstt/elements/" + detail::block_name(tables, b);
+    file.make_group(where);
+    const auto type_number = detail::h5m_type_number(block.type);
+    file.write_attribute(where, "element_type", types.get(), &type_number);
+    WrittenCells cells;
+    if (block.type == mesh::CellType::polyhedron) {
+      cells = polyhedra_to_write(context, tables, ids, block, faces);
+    } else {
+      cells.offsets = block.offsets;
+      cells.entries.reserve(block.nodes.size());
+      for (const GlobalId node : block.nodes) cells.entries.push_back(ids.first_vertex + barrio::value(node));
+    }
+    if (block.nodes_per_cell > 0) {
+      file.write_rows<std::int64_t>(where + "/connectivity", block.rows.n_rows, block.nodes_per_cell,
+                                    block.rows.first(context.rank()), cells.entries);
+    } else {
+      const auto before = mpi::exclusive_sum(context, std::ssize(cells.entries));
+      const auto n_entries = mpi::sum(context, std::ssize(cells.entries));
+      std::vector<std::int64_t> last;
+      for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i)
+        last.push_back(before + cells.offsets[i + 1] - 1);
+      file.write_rows<std::int64_t>(where + "/connectivity", n_entries, 0, before, cells.entries);
+      file.write_rows<std::int64_t>(where + "/poly_indices", block.rows.n_rows, 0, block.rows.first(context.rank()),
+                                    last);
+    }
+    file.write_attribute(where + "/connectivity", "start_id", ids.first_of_block[b]);
+  }
+}
+
+/// @param faces  rows of the polyhedra's faces
+void write_tables(mpi::Context& context, const MeshTables& tables, std::span<const std::int64_t> faces,
+                  const std::string& path, const H5mOptions& options) {
   const auto has_tag = [&](const std::string& name) {
     return std::ranges::any_of(tables.tags, [&](const mesh::TagTable& tag) { return tag.info.name == name; });
   };
@@ -156,36 +213,10 @@ void write_h5m(mpi::Context& context, const MeshTables& tables, const std::strin
   for (const char* group : {"/tstt", "/tstt/nodes", "/tstt/elements", "/tstt/sets", "/tstt/tags"})
     file.make_group(group);
   file.write_attribute("/tstt", "max_id", ids.first_set + static_cast<std::int64_t>(tables.sets.size()) - 1);
-  const Handle types = detail::h5m_element_enum();
-  file.commit_type("/tstt/elemtypes", types.get());
-
   file.write_rows<double>("/tstt/nodes/coordinates", tables.vertices.n_rows, 3, tables.vertices.first(context.rank()),
                           tables.coordinates);
   file.write_attribute("/tstt/nodes/coordinates", "start_id", ids.first_vertex);
-  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
-    const CellBlock& block = tables.blocks[b];
-    const std::string where = "/tstt/elements/" + detail::block_name(tables, b);
-    file.make_group(where);
-    const auto type_number = detail::h5m_type_number(block.type);
-    file.write_attribute(where, "element_type", types.get(), &type_number);
-    std::vector<std::int64_t> nodes;
-    nodes.reserve(block.nodes.size());
-    for (const GlobalId node : block.nodes) nodes.push_back(ids.first_vertex + barrio::value(node));
-    if (block.nodes_per_cell > 0) {
-      file.write_rows<std::int64_t>(where + "/connectivity", block.rows.n_rows, block.nodes_per_cell,
-                                    block.rows.first(context.rank()), nodes);
-    } else {
-      const auto before = mpi::exclusive_sum(context, static_cast<std::int64_t>(nodes.size()));
-      const auto n_nodes = mpi::sum(context, static_cast<std::int64_t>(nodes.size()));
-      std::vector<std::int64_t> last;
-      for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i)
-        last.push_back(before + block.offsets[i + 1] - 1);
-      file.write_rows<std::int64_t>(where + "/connectivity", n_nodes, 0, before, nodes);
-      file.write_rows<std::int64_t>(where + "/poly_indices", block.rows.n_rows, 0, block.rows.first(context.rank()),
-                                    last);
-    }
-    file.write_attribute(where + "/connectivity", "start_id", ids.first_of_block[b]);
-  }
+  write_cells(context, file, tables, ids, faces);
   if (!has_tag(detail::global_id_tag)) write_global_ids(context, file, tables, ids);
   if (!has_tag(options.partition_tag)) write_parts(file, tables, ids, options.partition_tag);
   write_roles(context, file, tables, ids);
@@ -196,6 +227,19 @@ void write_h5m(mpi::Context& context, const MeshTables& tables, const std::strin
   detail::write_sets(context, file, tables, ids,
                      is_full ? mesh::compute_part_contents(context, tables) : mesh::PartContents{});
   file.close();
+}
+
+}  // namespace
+
+void write_h5m(mpi::Context& context, const MeshTables& tables, const std::string& path, const H5mOptions& options) {
+  const Region region(context.trace(), write_region);
+  if (!mesh::has_polyhedra(tables)) {
+    write_tables(context, tables, {}, path, options);
+    return;
+  }
+  MeshTables with_faces = tables;
+  const std::vector<std::int64_t> faces = mesh::list_polyhedron_faces(context, with_faces);
+  write_tables(context, with_faces, faces, path, options);
 }
 
 }  // namespace barrio::io

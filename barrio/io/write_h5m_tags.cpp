@@ -44,6 +44,16 @@ WrittenIds::WrittenIds(const MeshTables& tables) {
   first_set = first_part + tables.n_parts;
 }
 
+std::int64_t WrittenIds::of(const MeshTables& tables, mesh::Dim dim, std::int64_t row) const {
+  if (dim == mesh::Dim::vertex) return first_vertex + row;
+  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+    if (topology(tables.blocks[b].type).dim != dim) continue;
+    if (row < tables.blocks[b].rows.n_rows) return first_of_block[b] + row;
+    row -= tables.blocks[b].rows.n_rows;
+  }
+  return 0;
+}
+
 void define_tag(files::FileWriter& file, const std::string& path, hid_t type, TagStorage storage) {
   const std::string where = "/tstt/tags/" + path;
   const auto number = static_cast<std::int32_t>(storage);
@@ -79,14 +89,8 @@ void codes_to_ids(const MeshTables& tables, const WrittenIds& ids, std::span<std
     std::int64_t id = 0;
     if (code != EntityCode::none && mesh::is_set(code)) {
       id = ids.first_set + mesh::row_of(code);
-    } else if (code != EntityCode::none && mesh::dim_of(code) == mesh::Dim::vertex) {
-      id = ids.first_vertex + mesh::row_of(code);
     } else if (code != EntityCode::none) {
-      for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
-        if (topology(tables.blocks[b].type).dim != mesh::dim_of(code)) continue;
-        const std::int64_t row = mesh::row_of(code) - tables.first_row(b);
-        if (row >= 0 && row < tables.blocks[b].rows.n_rows) id = ids.first_of_block[b] + row;
-      }
+      id = ids.of(tables, mesh::dim_of(code), mesh::row_of(code));
     }
     std::memcpy(&bytes[at], &id, sizeof id);
   }
@@ -189,14 +193,13 @@ void write_sparse(mpi::Context& context, files::FileWriter& file, const MeshTabl
   file.write_rows<std::int64_t>(where + "/id_list", n_all, 0, first, id_list);
   const auto n_values = static_cast<std::int64_t>(bytes.size() / n_bytes);
   if (!tag.info.length_varies) {
-    file.write_rows(where + "/values", type.get(), type.get(), n_all, 0, first, n_values, bytes.data());
+    file.write_rows(where + "/values", type.get(), n_all, 0, first, n_values, bytes.data());
     return;
   }
   const std::int64_t before = mpi::exclusive_sum(context, n_values);
   for (std::int64_t& end : ends) end += before - 1;
   file.write_rows<std::int64_t>(where + "/var_indices", n_all, 0, first, ends);
-  file.write_rows(where + "/values", type.get(), type.get(), mpi::sum(context, n_values), 0, before, n_values,
-                  bytes.data());
+  file.write_rows(where + "/values", type.get(), mpi::sum(context, n_values), 0, before, n_values, bytes.data());
 }
 
 }  // namespace
@@ -226,7 +229,7 @@ void write_tag(mpi::Context& context, files::FileWriter& file, const MeshTables&
     }
     const std::string table =
         column.block < 0 ? "nodes" : "elements/" + block_name(tables, static_cast<std::size_t>(column.block));
-    file.write_rows(fmt::format("/tstt/{}/tags/{}", table, path), type.get(), type.get(), slabs.n_rows, 0,
+    file.write_rows(fmt::format("/tstt/{}/tags/{}", table, path), type.get(), slabs.n_rows, 0,
                     slabs.first(context.rank()), static_cast<std::int64_t>(slabs.size(context.rank())),
                     codes.empty() ? column.items.bytes.data() : codes.data());
   }

@@ -39,10 +39,18 @@ std::uint8_t vtk_type(CellType type) {
     case CellType::hex: return 12;
     case CellType::prism: return 13;
     case CellType::pyramid: return 14;
-    case CellType::knife:
-    case CellType::polyhedron: break;
+    case CellType::knife: return 12;
+    case CellType::polyhedron: return 42;
   }
   return 0;
+}
+
+/// Points of a cell as VTK has them: a knife is a hex of which two points are the same.
+std::span<const LocalId> vtk_points(CellType type, std::span<const LocalId> nodes, std::vector<LocalId>& room) {
+  if (type != CellType::knife) return mesh::detail::distinct_corners(type, nodes, room);
+  room.assign(nodes.begin(), nodes.begin() + 7);
+  room.push_back(nodes[5]);
+  return room;
 }
 
 /// One piece of the file: points and cells of this rank that stand together.
@@ -64,13 +72,13 @@ std::vector<Piece> make_pieces(const Mesh& mesh, Pieces kind) {
     pieces.resize(1);
     for (std::size_t c = 0; c < cells.size(); ++c) pieces[0].cells.push_back(local_id(c));
   }
+  std::vector<LocalId> room;
   for (Piece& piece : pieces) {
     std::sort(piece.cells.begin(), piece.cells.end(),
               [&](LocalId a, LocalId b) { return cells.global_ids[index(a)] < cells.global_ids[index(b)]; });
     for (const LocalId c : piece.cells) {
-      const auto nodes = cells.nodes_of(index(c));
-      const std::size_t n = mesh::detail::n_corners(cells.type(index(c)), nodes.size());
-      piece.points.insert(piece.points.end(), nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(n));
+      const auto points = vtk_points(cells.type(index(c)), cells.nodes_of(index(c)), room);
+      piece.points.insert(piece.points.end(), points.begin(), points.end());
     }
     const auto& ids = mesh.vertices().global_ids;
     const auto by_id = [&](LocalId a, LocalId b) { return ids[index(a)] < ids[index(b)]; };
@@ -141,32 +149,43 @@ class VtkhdfWriter::Core {
 
   /// Where this rank's pieces begin among all.
   void count() {
-    std::array<std::int64_t, 4> n{static_cast<std::int64_t>(pieces_.size()), 0, 0, 0};
+    std::array<std::int64_t, 6> n{static_cast<std::int64_t>(pieces_.size()), 0, 0, 0, 0, 0};
+    std::vector<LocalId> room;
     const EntityTable& cells = mesh_.cells();
     for (const Piece& piece : pieces_) {
       n[1] += static_cast<std::int64_t>(piece.points.size());
       n[2] += static_cast<std::int64_t>(piece.cells.size());
-      for (const LocalId c : piece.cells)
-        n[3] +=
-            static_cast<std::int64_t>(mesh::detail::n_corners(cells.type(index(c)), cells.nodes_of(index(c)).size()));
+      for (const LocalId c : piece.cells) {
+        const auto nodes = cells.nodes_of(index(c));
+        n[3] += std::ssize(vtk_points(cells.type(index(c)), nodes, room));
+        if (cells.type(index(c)) != CellType::polyhedron) continue;
+        mesh::detail::for_each_loop(nodes, [&](std::span<const LocalId> face) {
+          n[4] += 1;
+          n[5] += std::ssize(face);
+        });
+      }
     }
-    std::array<std::int64_t, 4> before = n;
+    std::array<std::int64_t, 6> before = n;
     mpi::exclusive_sum(context_, std::span<std::int64_t>(before));
     mpi::all_reduce(context_, std::span<std::int64_t>(n), MPI_SUM);
     n_pieces_ = n[0];
     n_points_ = n[1];
     n_cells_ = n[2];
     n_nodes_ = n[3];
+    n_faces_ = n[4];
+    n_face_nodes_ = n[5];
     first_piece_ = before[0];
     first_point_ = before[1];
     first_cell_ = before[2];
     first_node_ = before[3];
+    first_face_ = before[4];
+    first_face_node_ = before[5];
   }
 
   void write_geometry() {
     const Region region(context_.trace(), write_region);
     file_->make_group("/VTKHDF");
-    constexpr std::array<std::int64_t, 2> version{2, 0};
+    const std::array<std::int64_t, 2> version{2, n_faces_ > 0 ? 4 : 0};  // polyhedra came with 2.4
     file_->write_attribute("/VTKHDF", "Version", version);
     file_->write_attribute("/VTKHDF", "Type", "UnstructuredGrid");
     std::vector<std::int64_t> points;
@@ -176,8 +195,8 @@ class VtkhdfWriter::Core {
     std::vector<std::int64_t> connectivity;
     std::vector<std::int64_t> offsets;
     std::vector<std::uint8_t> types;
+    std::vector<LocalId> room;
     const EntityTable& table = mesh_.cells();
-    const auto& ids = mesh_.vertices().global_ids;
     for (const Piece& piece : pieces_) {
       points.push_back(static_cast<std::int64_t>(piece.points.size()));
       cells.push_back(static_cast<std::int64_t>(piece.cells.size()));
@@ -186,12 +205,9 @@ class VtkhdfWriter::Core {
       std::int64_t at = 0;
       offsets.push_back(0);
       for (const LocalId c : piece.cells) {
-        const auto of_cell = table.nodes_of(index(c));
         const CellType type = table.type(index(c));
-        for (const LocalId node : of_cell.first(mesh::detail::n_corners(type, of_cell.size()))) {
-          const auto place = std::lower_bound(piece.points.begin(), piece.points.end(), node,
-                                              [&](LocalId a, LocalId b) { return ids[index(a)] < ids[index(b)]; });
-          connectivity.push_back(place - piece.points.begin());
+        for (const LocalId node : vtk_points(type, table.nodes_of(index(c)), room)) {
+          connectivity.push_back(place_in(piece, node));
           ++at;
         }
         offsets.push_back(at);
@@ -206,6 +222,50 @@ class VtkhdfWriter::Core {
     file_->write_rows<std::int64_t>("/VTKHDF/Connectivity", n_nodes_, 0, first_node_, connectivity);
     file_->write_rows<std::int64_t>("/VTKHDF/Offsets", n_cells_ + n_pieces_, 0, first_cell_ + first_piece_, offsets);
     file_->write_rows<std::uint8_t>("/VTKHDF/Types", n_cells_, 0, first_cell_, types);
+    if (n_faces_ > 0) write_polyhedra();
+  }
+
+  /// Faces of polyhedra, each with its cell: a face between two stands twice.
+  void write_polyhedra() {
+    std::vector<std::int64_t> n_faces;
+    std::vector<std::int64_t> n_nodes;
+    std::vector<std::int64_t> nodes;
+    std::vector<std::int64_t> ends;  // of faces in `nodes`, and of cells in `faces`: from 0 in each piece
+    std::vector<std::int64_t> cell_ends;
+    std::vector<std::int64_t> faces;
+    const EntityTable& table = mesh_.cells();
+    for (const Piece& piece : pieces_) {
+      const std::size_t first_node = nodes.size();
+      std::int64_t n = 0;
+      ends.push_back(0);
+      cell_ends.push_back(0);
+      for (const LocalId c : piece.cells) {
+        if (table.type(index(c)) == CellType::polyhedron)
+          mesh::detail::for_each_loop(table.nodes_of(index(c)), [&](std::span<const LocalId> face) {
+            for (const LocalId node : face) nodes.push_back(place_in(piece, node));
+            ends.push_back(static_cast<std::int64_t>(nodes.size() - first_node));
+            faces.push_back(n++);
+          });
+        cell_ends.push_back(n);
+      }
+      n_faces.push_back(n);
+      n_nodes.push_back(static_cast<std::int64_t>(nodes.size() - first_node));
+    }
+    file_->write_rows<std::int64_t>("/VTKHDF/NumberOfFaces", n_pieces_, 0, first_piece_, n_faces);
+    file_->write_rows<std::int64_t>("/VTKHDF/NumberOfFaceConnectivityIds", n_pieces_, 0, first_piece_, n_nodes);
+    file_->write_rows<std::int64_t>("/VTKHDF/NumberOfPolyhedronToFaceIds", n_pieces_, 0, first_piece_, n_faces);
+    file_->write_rows<std::int64_t>("/VTKHDF/FaceConnectivity", n_face_nodes_, 0, first_face_node_, nodes);
+    file_->write_rows<std::int64_t>("/VTKHDF/FaceOffsets", n_faces_ + n_pieces_, 0, first_face_ + first_piece_, ends);
+    file_->write_rows<std::int64_t>("/VTKHDF/PolyhedronToFaces", n_faces_, 0, first_face_, faces);
+    file_->write_rows<std::int64_t>("/VTKHDF/PolyhedronOffsets", n_cells_ + n_pieces_, 0, first_cell_ + first_piece_,
+                                    cell_ends);
+  }
+
+  /// Place of a vertex among the points of a piece, which has it.
+  [[nodiscard]] std::int64_t place_in(const Piece& piece, LocalId node) const {
+    const auto& ids = mesh_.vertices().global_ids;
+    return std::ranges::lower_bound(piece.points, ids[index(node)], {}, [&](LocalId v) { return ids[index(v)]; }) -
+           piece.points.begin();
   }
 
   template <class T>
@@ -273,9 +333,8 @@ class VtkhdfWriter::Core {
           if (step == 0)
             file_->make_growing(where, FileWriter::native_type<Value>(), row_size, std::min(n_points_, largest_chunk));
           const auto s = static_cast<std::int64_t>(step);
-          file_->write_growing(where, FileWriter::native_type<Value>(), (s + 1) * n_points_, row_size,
-                               s * n_points_ + first_point_, static_cast<std::int64_t>(of_pieces.size() / width),
-                               of_pieces.data());
+          file_->write_growing(where, (s + 1) * n_points_, s * n_points_ + first_point_,
+                               static_cast<std::int64_t>(of_pieces.size() / width), of_pieces.data());
         },
         field.values);
   }
@@ -313,10 +372,14 @@ class VtkhdfWriter::Core {
   std::int64_t n_points_ = 0;
   std::int64_t n_cells_ = 0;
   std::int64_t n_nodes_ = 0;
+  std::int64_t n_faces_ = 0;  // of polyhedra
+  std::int64_t n_face_nodes_ = 0;
   std::int64_t first_piece_ = 0;
   std::int64_t first_point_ = 0;
   std::int64_t first_cell_ = 0;
   std::int64_t first_node_ = 0;
+  std::int64_t first_face_ = 0;
+  std::int64_t first_face_node_ = 0;
   std::unique_ptr<FileWriter> file_;
 };
 
@@ -325,13 +388,5 @@ VtkhdfWriter::VtkhdfWriter(const Mesh& mesh, const std::string& path, VtkhdfOpti
 VtkhdfWriter::~VtkhdfWriter() = default;
 void VtkhdfWriter::write_step(double time) { core_->write_step(time); }
 void VtkhdfWriter::close() { core_->close(); }
-
-void write(const Mesh& mesh, const std::string& path) {
-  VtkhdfOptions options;
-  for (const auto& field : mesh.fields())
-    if (field->dim == Dim::vertex || field->dim == mesh.cell_dim()) options.fields.push_back(field->name);
-  VtkhdfWriter writer(mesh, path, std::move(options));
-  writer.close();
-}
 
 }  // namespace barrio::io

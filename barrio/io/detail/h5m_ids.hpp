@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "barrio/files/h5m.hpp"
@@ -32,9 +33,11 @@ struct IdSpace {
   /// Call `visit(table, first row in the table, count)` for each piece of a run of ids; ids of nothing are passed over.
   template <class Visit>
   void for_each_piece(std::int64_t first, std::int64_t count, Visit&& visit) const {
+    std::int64_t end = 0;
+    if (__builtin_add_overflow(first, count, &end)) end = count < 0 ? first : std::numeric_limits<std::int64_t>::max();
     for (const Table& table : tables) {
       const std::int64_t low = std::max(first, table.first);
-      const std::int64_t high = std::min(first + count, table.first + table.n);
+      const std::int64_t high = std::min(end, table.first + table.n);
       if (low < high) visit(table, low - table.first, high - low);
     }
   }

@@ -16,6 +16,10 @@ mesh::MeshTables read_gmsh(mpi::Context& context, const std::string& path);
 /// Element blocks become material sets, node sets Dirichlet sets, side sets Neumann sets of faces or edges.
 mesh::MeshTables read_exodus(mpi::Context& context, const std::string& path,
                              const std::vector<std::string>& without_tags);
+/// Places of a grid of longitudes, latitudes and maybe levels become vertices, with their numbers in degrees and so on
+/// as coordinates; variables over them tags.
+mesh::MeshTables read_climate(mpi::Context& context, const std::string& path,
+                              const std::vector<std::string>& without_tags);
 /// CGNS on HDF5. Sections of the cells' dimension become material sets, conditions Neumann sets (on vertices of an
 /// unstructured zone: Dirichlet sets) with the name of their family, other sections sets of no kind.
 mesh::MeshTables read_cgns(mpi::Context& context, const std::string& path);

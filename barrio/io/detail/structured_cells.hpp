@@ -2,8 +2,9 @@
 
 #include <array>
 #include <cstdint>
-
-#include "barrio/io/detail/vtk_grid.hpp"
+#include <functional>
+#include <span>
+#include <string>
 
 namespace barrio::io::detail {
 
@@ -19,8 +20,14 @@ struct PointGrid {
   [[nodiscard]] std::array<std::int64_t, 3> place(std::int64_t point) const noexcept {
     return {point % dimensions[0], point / dimensions[0] % dimensions[1], point / dimensions[0] / dimensions[1]};
   }
-  /// Append cells first .. first + n - 1: hexes, or quads, lines, a point where axes have one point.
-  void add_cells(std::int64_t first, std::int64_t n, VtkGrid& grid) const;
+  /// Visit cells first .. first + n - 1 by their corners: hexes, or quads, lines, a point where axes have one point.
+  void for_each_cell(std::int64_t first, std::int64_t n,
+                     const std::function<void(std::span<const std::int64_t>)>& visit) const;
 };
+
+/// Refuse a grid of which a rank cannot hold its share: a few letters can say one that no machine holds, so it is
+/// looked at before it is made. On all ranks alike.
+/// @throws AgreedError{bad_input} naming `path`
+void check_size(const PointGrid& grid, const std::string& path, int n_ranks);
 
 }  // namespace barrio::io::detail

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "barrio/mesh/structured.hpp"
+
+namespace barrio::io {
+
+struct StructuredReadOptions {
+  mesh::Decomposition decomposition = mesh::Decomposition::sqijk;
+  int ghost_layers = 0;
+  std::vector<std::string> fields = {"*"};  ///< variables to read, by name; "*": all over latitudes and longitudes
+};
+
+/// Values on the vertices of a rank's box.
+struct StructuredField {
+  std::string name;
+  std::vector<double> values;  ///< shape (mesh.own_vertices().size()); NaN where the file says that there is none
+};
+
+/// A structured mesh from a file, with its fields.
+struct StructuredGrid {
+  mesh::StructuredMesh mesh;
+  std::vector<StructuredField> fields;  ///< in the order of the file, of netCDF-4 by name; the same list on every rank
+};
+
+/// Read a netCDF grid of longitudes, latitudes and levels (CF conventions) as a structured mesh: i runs along the
+/// longitudes, j along the latitudes, k along the levels, as the file has them, ascending or descending. Collective.
+/// Where the longitudes go round the mesh is periodic along i: the last column of cells ends at the first longitude
+/// plus 360. A grid of fewer than two levels becomes one layer of cells, one unit thick, with the same values on both
+/// sides. Fields over (latitude, longitude) are repeated on each level; of a time series the last step is read.
+/// Each rank reads the vertices of its own cells only; rank 0 alone reads the axes and the list of variables.
+/// @throws AgreedError{bad_input} naming the file and the variable; {usage} for a field that the file does not have,
+/// with the ones it has, and as StructuredMesh
+/// Cost: memory O(own vertices x fields + places along the axes).
+/// Source: Tautges et al. 2012, section VI.
+StructuredGrid read_structured(mpi::Context& context, const std::string& path,
+                               const StructuredReadOptions& options = {});
+
+}  // namespace barrio::io
