@@ -35,6 +35,13 @@ class Info : public Command {
     const auto count = [](const Json& n) { return format_count(n.get<std::int64_t>()); };
     rows.emplace_back("format", fmt::format("{}, {}", r["format"].get<std::string>(),
                                             format_bytes(r["file_bytes"].get<std::uint64_t>())));
+    if (r.contains("grid")) {
+      const Json& grid = r["grid"];
+      rows.emplace_back(
+          "grid", fmt::format("{} longitudes{}, {} latitudes, {} levels; time steps: {}", count(grid["longitudes"]),
+                              grid["goes_round"] ? " all round" : "", count(grid["latitudes"]), count(grid["levels"]),
+                              count(grid["time_steps"])));
+    }
     rows.emplace_back("vertices", count(r["vertices"]));
     for (const auto& [type, n] : r["entities"].items()) rows.emplace_back(type, count(n));
     if (r.contains("unsupported"))

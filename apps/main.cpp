@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "apps/command.hpp"
+#include "barrio/base/abort.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/base/version.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -147,6 +148,7 @@ int run_parallel(Command& command, const GlobalOptions& options, int argc, char*
 }
 
 int main_of(int argc, char** argv) {
+  let_long_files_fail();
   CLI::App app{"barrio: parallel computing on meshes that change while they run"};
   app.set_help_flag("-h,--help", "Show this help and end");
   app.set_version_flag("--version",

@@ -27,7 +27,7 @@ struct LoadFigures {
   std::uint64_t ghost_hash = 0;          ///< as in PeerCounts
   std::int64_t n_shared_vertices = 0;    ///< different ones: owned and shared
   std::int64_t memory_bytes = 0;         ///< all ranks, `Mesh::memory_bytes`
-  double resident_growth_bytes = 0.0;    ///< all ranks, of the first load
+  double resident_growth_bytes = 0.0;    ///< all ranks, of the first load; what was freed again is not counted
   double vertex_exchange_seconds = 0.0;  ///< one double on each copy of a vertex
   double cell_exchange_seconds = 0.0;    ///< one double on each ghost cell
   double all_sides_seconds = 0.0;        ///< all faces and all edges numbered, owned, shared

@@ -28,12 +28,15 @@ MeshPointer make_mesh(const CommArgument& comm, Make&& make) {
 }
 
 MeshPointer read(const CommArgument& comm, const Path& path, int ghost_layers, const std::string& partitioner,
-                 mesh::Dim bridge, bool ghost_sides, const std::string& partition_tag) {
+                 mesh::Dim bridge, bool ghost_sides, const std::vector<std::string>& ghost_sets,
+                 const std::vector<Rank>& ghost_ranks, const std::string& partition_tag) {
   return make_mesh(comm, [&](mpi::Context& context) {
     return io::read(context, path.string(),
                     {.ghost_layers = ghost_layers,
                      .bridge = bridge,
                      .ghost_sides = ghost_sides,
+                     .ghost_sets = ghost_sets,
+                     .ghost_ranks = ghost_ranks,
                      .partitioner = partitioner,
                      .partition_tag = partition_tag});
   });
@@ -114,11 +117,13 @@ void bind_io(nb::module_& module) {
   using namespace nb::literals;
   module.def(
       "read", &read, "comm"_a, "path"_a, nb::kw_only(), "ghost_layers"_a = 0, "partitioner"_a = "rcb",
-      "bridge"_a = mesh::Dim::vertex, "ghost_sides"_a = false, "partition_tag"_a = io::default_partition_tag,
-      R"(Read a mesh file (.h5m, Gmsh 4.1 and 2.2, VTK, VTU, Exodus II, CGNS) and build the distributed mesh. Collective over comm.
+      "bridge"_a = mesh::Dim::vertex, "ghost_sides"_a = false, "ghost_sets"_a = std::vector<std::string>{},
+      "ghost_ranks"_a = std::vector<Rank>{}, "partition_tag"_a = io::default_partition_tag,
+      R"(Read a mesh file (.h5m, Gmsh 4.1 and 2.2, VTK, VTU, Exodus II, CF netCDF grids, CGNS) and build the distributed mesh. Collective over comm.
 
 Parts stored in the file go to ranks in contiguous slices; a file without a partition is cut into as many parts as ranks.
 Ghosts share a vertex with the layer before, or what `bridge` names; with `ghost_sides` their listed faces come too.
+`ghost_sets` (names, or "material 3") and `ghost_ranks` leave out ghosts of other sets, and of and for other ranks.
 Raises BadInputError or FailedError on all ranks alike.)");
   module.def("box", &box, "comm"_a, "n"_a = std::array<std::int64_t, 3>{8, 8, 8}, nb::kw_only(), "tets"_a = false,
              "low"_a = Point{0.0, 0.0, 0.0}, "high"_a = Point{1.0, 1.0, 1.0}, "parts"_a = nb::none(),
@@ -137,7 +142,10 @@ Keys: format, file_bytes, vertices, entities, sets, named_sets, tags, parts, box
         const nb::gil_scoped_release unlocked;
         io::write(mesh.mesh(), path.string());
       },
-      "mesh"_a, "path"_a, "Write a mesh with all its vertex and cell fields as VTKHDF. Collective.");
+      "mesh"_a, "path"_a,
+      R"(Write a mesh with its vertex and cell fields as VTKHDF or, if the path ends in .h5m, as a checkpoint. Collective.
+
+A .h5m file has all that the mesh has, by the same global ids, and its fields as tags: `read` on any number of ranks goes on from there.)");
 
   nb::enum_<io::Pieces>(module, "Pieces", "What the pieces of a VTKHDF file are.")
       .value("parts", io::Pieces::parts, "the file is the same for any number of ranks")

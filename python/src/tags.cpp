@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "barrio/mesh/sharing_tags.hpp"
 #include "bindings.hpp"
 
 namespace barrio::python {
@@ -10,9 +11,9 @@ namespace {
 using mesh::MeshTag;
 using mesh::TagType;
 
-/// One tag of a mesh, which it keeps alive.
+/// One tag of a mesh, which keeps alive what holds it.
 struct SharedTag {
-  MeshPointer owner;
+  std::shared_ptr<const void> owner;
   const MeshTag* tag;
 };
 
@@ -104,6 +105,18 @@ void bind_tags(nb::module_& module, nb::class_<SharedMesh>& shared) {
             return tags;
           },
           "The same list on every rank.")
+      .def(
+          "sharing_tags",
+          [](const MeshPointer& self) {
+            const auto kept = std::make_shared<const std::vector<MeshTag>>(mesh::sharing_tags(self->mesh()));
+            std::vector<SharedTag> tags;
+            for (const MeshTag& tag : *kept) tags.push_back({kept, &tag});
+            return tags;
+          },
+          R"(Who owns and shares the entities, as tags on all of them: a list of four. Local.
+
+status: a sum of 1 (not owned), 2 (shared), 4 (shared by more than two ranks), 8 (ghost); owner: a rank; sharers: ranks,
+ascending; interface: on what is shared, the number of its interface. They tell of the mesh as it is now.)")
       .def(
           "tag",
           [](const MeshPointer& self, std::string_view name) { return SharedTag{self, &self->mesh().tag(name)}; },

@@ -1,0 +1,32 @@
+// Go on from a checkpoint and leave another, on any number of ranks: every run makes all vertices a year older.
+// restart IN OUT.h5m
+#include <algorithm>
+#include <barrio/io/read.hpp>
+#include <barrio/io/write.hpp>
+#include <barrio/mpi/collectives.hpp>
+#include <barrio/mpi/run.hpp>
+#include <cstdio>
+#include <cstring>
+
+using barrio::mesh::Dim;
+
+int main(int argc, char** argv) {
+  return barrio::run(argc, argv, [&](barrio::Context& context) {
+    barrio::Mesh mesh = barrio::io::read(context, argv[1], {.ghost_layers = 1});
+    auto age = mesh.add_field<double>("age", Dim::vertex);
+    const auto is_age = [](const barrio::mesh::MeshTag& tag) { return tag.info.name == "age"; };
+    if (std::ranges::any_of(mesh.tags(), is_age)) {
+      const auto& saved = mesh.tag("age").on[0].items.bytes;  // a field: every vertex here, by local id, copies too
+      std::memcpy(age.values().data(), saved.data(), saved.size());
+    }
+    for (double& years : age.values()) years += 1.0;
+    barrio::io::write(mesh, argv[2]);  // the mesh with sets, tags, parts and fields
+
+    const std::size_t n_owned = mesh.n_owned(Dim::vertex);
+    double sum = 0.0;
+    for (const double years : age.values().first(n_owned)) sum += years;
+    const double mean = barrio::mpi::sum(context, sum) / static_cast<double>(mesh.n_global(Dim::vertex));
+    if (context.is_root())
+      std::printf("%ld vertices, %.3f years old\n", static_cast<long>(mesh.n_global(Dim::vertex)), mean);
+  });
+}

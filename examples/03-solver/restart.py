@@ -1,0 +1,22 @@
+"""The same in Python: python restart.py IN OUT.h5m"""
+
+import sys
+
+from mpi4py import MPI
+
+import barrio
+from barrio import Dim
+
+mesh = barrio.read(MPI.COMM_WORLD, sys.argv[1], ghost_layers=1)
+age = mesh.add_field("age", Dim.vertex)
+if any(tag.name == "age" for tag in mesh.tags):
+    ids, values = mesh.tag("age").values(Dim.vertex)  # of all vertices here, copies too
+    age.values[ids] = values
+age.values[:] += 1
+barrio.write(mesh, sys.argv[2])  # the mesh with sets, tags, parts and fields
+
+mean = MPI.COMM_WORLD.allreduce(age.values[: mesh.n_owned(Dim.vertex)].sum()) / mesh.n_global(
+    Dim.vertex
+)
+if MPI.COMM_WORLD.rank == 0:
+    print(f"{mesh.n_global(Dim.vertex)} vertices, {mean:.3f} years old")
