@@ -1,6 +1,7 @@
 # A thin face of the CMake presets: every target installs what it misses (tools/setup says what and why), then builds.
 
 RANKS ?= 4
+SECONDS ?= 60
 JOBS ?= $(shell nproc)
 export RANKS
 
@@ -11,10 +12,10 @@ configure = test -f build/$(1)/build.ninja || cmake --preset $(1)
 build = cmake --build --preset $(1) -j $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: help demo fast check check-mpich check-smpi check-asan check-long tidy doctor clean
+.PHONY: help demo fast check check-mpich check-smpi check-asan check-long fuzz tidy doctor clean
 
 help:  ## this list
-	@echo 'usage: make TARGET [RANKS=4] [JOBS=$(JOBS)]'
+	@echo 'usage: make TARGET [RANKS=4] [JOBS=$(JOBS)] [SECONDS=60]'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1:\2/p' Makefile | awk -F: '{ printf "  %-12s %s\n", $$1, $$2 }'
 
 demo:  ## run the main job on a real mesh, with RANKS ranks; ends with the path of its report
@@ -57,6 +58,12 @@ check-asan:  ## the tests with address and undefined-behaviour sanitizers
 check-long: check-asan tidy  ## sanitizers, static analysis and the tests too slow for check
 	$(call build,release)
 	ctest --preset long
+
+fuzz:  ## clang's fuzzer on every mesh reader, SECONDS for each
+	@tools/setup build mpi libraries fuzz
+	@$(call configure,fuzz)
+	$(call build,fuzz)
+	python3 tests/fuzz/run.py --seconds $(SECONDS)
 
 tidy:  ## clang-tidy over everything
 	@tools/setup $(base) tidy lint

@@ -9,7 +9,7 @@ add_library(barrio_warnings INTERFACE)
 target_compile_options(barrio_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow)
 if(BARRIO_DEVELOPER)
   target_compile_options(barrio_warnings INTERFACE -Werror)
-  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     # GCC 12 sees uninitialised members inside std::function once the sanitizers have instrumented it.
     target_compile_options(barrio_warnings INTERFACE -Wno-error=maybe-uninitialized)
   endif()
@@ -22,7 +22,8 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endif()
 
-# The commit goes into every result. It is read at configure time: a build folder tells what it was configured from.
+# The commit goes into every result. It is read at configure time, and a build configures anew after each commit: the log
+# of HEAD tells of them.
 set(BARRIO_COMMIT unknown)
 find_package(Git QUIET)
 if(GIT_FOUND)
@@ -31,5 +32,10 @@ if(GIT_FOUND)
                   RESULT_VARIABLE barrio_git_failed ERROR_QUIET)
   if(NOT barrio_git_failed)
     set(BARRIO_COMMIT ${barrio_described})
+    execute_process(COMMAND ${GIT_EXECUTABLE} -C ${PROJECT_SOURCE_DIR} rev-parse --path-format=absolute --git-path logs/HEAD
+                    OUTPUT_VARIABLE barrio_head_log OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    if(EXISTS "${barrio_head_log}")
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${barrio_head_log})
+    endif()
   endif()
 endif()

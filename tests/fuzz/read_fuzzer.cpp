@@ -1,0 +1,126 @@
+// Coverage-guided fuzzing of the readers (libFuzzer): bytes go into a file, the file through `inspect` and `read`.
+// A file may be refused in good order; all else is a find: a crash, an internal error, memory that does not fit the
+// size of the file, an error that the other ranks would not share. One executable per format; BARRIO_FUZZ_SUFFIX is
+// what its files are called.
+#include <fmt/format.h>
+#include <hdf5.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "barrio/base/abort.hpp"
+#include "barrio/io/inspect.hpp"
+#include "barrio/io/read.hpp"
+#include "tests/fuzz/mutate_hdf5.hpp"
+
+namespace barrio::test {
+namespace {
+
+std::unique_ptr<mpi::Context> the_world;
+std::string the_path;
+
+[[noreturn]] void find(const std::string& what) {
+  fmt::print(stderr, "FIND: {}\n", what);
+  std::fflush(stderr);
+  std::abort();
+}
+
+void expect_in_good_order(const char* doing, const Error& error) {
+  const bool is_refusal = error.code() == ErrorCode::bad_input || error.code() == ErrorCode::usage ||
+                          (error.code() == ErrorCode::failed && error.subject() != "memory");
+  if (!is_refusal) find(fmt::format("{} ends with code {}: {}", doing, exit_code(error.code()), error.what()));
+}
+
+/// The grids of legacy VTK need no bytes for their points, so a small file may ask for a large mesh and get it.
+bool is_vast(const Json& facts) { return facts.value("vertices", std::int64_t{0}) > 100'000; }
+
+/// @return whether the mesh may be read too
+bool inspect_file() {
+  try {
+    return !is_vast(io::inspect(the_path, {.limit_bytes = std::uint64_t{4} << 20U}));
+  } catch (const Error& error) {
+    expect_in_good_order("inspect", error);
+    return true;
+  } catch (const std::exception& error) {
+    find(fmt::format("inspect throws {}", error.what()));
+  }
+}
+
+void read_file() {
+  try {
+    static_cast<void>(io::read(*the_world, the_path, {.ghost_layers = 1, .ghost_sides = true, .without_tags = {}}));
+  } catch (const AgreedError& error) {
+    expect_in_good_order("read", error);
+  } catch (const std::exception& error) {
+    find(fmt::format("read throws what not all ranks would: {}", error.what()));
+  }
+}
+
+/// A file that was refused stays open in HDF5, with all that was open in it. HDF5 does not end by itself over types
+/// that are kept in a file.
+void close_hdf5() {
+  const ssize_t n = H5Fget_obj_count(static_cast<hid_t>(H5F_OBJ_ALL), H5F_OBJ_ALL);
+  std::vector<hid_t> left(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+  if (!left.empty()) H5Fget_obj_ids(static_cast<hid_t>(H5F_OBJ_ALL), H5F_OBJ_ALL, left.size(), left.data());
+  for (const unsigned kind :
+       {unsigned{H5I_ATTR}, unsigned{H5I_DATASET}, unsigned{H5I_DATATYPE}, unsigned{H5I_GROUP}, unsigned{H5I_FILE}})
+    for (const hid_t id : left)
+      while (H5Iis_valid(id) > 0 && static_cast<unsigned>(H5Iget_type(id)) == kind && H5Idec_ref(id) > 0) {
+      }
+  H5close();
+}
+
+}  // namespace
+}  // namespace barrio::test
+
+extern "C" {
+
+std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+
+int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  using namespace barrio;
+  ::setenv("BARRIO_LOG", "off", 0);
+  // One process alone, which starts no helper and leaves the signals to the fuzzer.
+  ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  ::setenv("OMPI_MCA_opal_signal", "", 0);
+  int provided = 0;
+  MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+  test::the_world = std::make_unique<mpi::Context>(MPI_COMM_WORLD);
+  set_abort_hook({.end_job = [](int) noexcept { std::abort(); }});
+  const char* folder = ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+  test::the_path = fmt::format("{}/barrio-fuzz-{}{}", folder, ::getpid(), BARRIO_FUZZ_SUFFIX);
+  std::atexit([] {
+    std::remove(test::the_path.c_str());
+    test::the_world.reset();
+    MPI_Finalize();
+  });
+  return 0;
+}
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace barrio::test;
+  std::remove(the_path.c_str());  // HDF5 knows files by their inodes, and may have the one before still open
+  std::FILE* file = std::fopen(the_path.c_str(), "wb");
+  if (file == nullptr || std::fwrite(data, 1, size, file) != size || std::fclose(file) != 0)
+    find("the file cannot be written");
+  if (inspect_file()) read_file();
+  close_hdf5();
+  return 0;
+}
+
+std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed) {
+  // HDF5 refuses what has random bytes changed, before barrio sees it: what counts are the values in the file.
+  static const bool changes_bytes = std::getenv("BARRIO_FUZZ_BYTES") != nullptr;
+  if (!changes_bytes && barrio::test::is_hdf5({data, size}))
+    return barrio::test::mutate_hdf5({data, size}, max_size, seed);
+  return LLVMFuzzerMutate(data, size, max_size);
+}
+
+}  // extern "C"

@@ -1,0 +1,156 @@
+"""Run the fuzzers of the mesh readers, one after the other: tests/fuzz/run.py [--seconds 60] [--only vtk] [--seed S]
+
+What they learn stays in build/fuzz/corpus and serves the next run. A find is kept in build/fuzz/finds and named; the
+fuzzer given that file alone (build/fuzz/bin/fuzz_vtk FILE) shows it again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests" / "cli"))
+from seed_files import write_seeds  # noqa: E402
+
+SUFFIXES = ("h5m", "msh", "vtk", "vtu", "e", "cgns")
+# MPI and HDF5 have leaks of their own.
+ENVIRONMENT = {
+    "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=8",
+    "ASAN_SYMBOLIZER_PATH": shutil.which("llvm-symbolizer-16") or "",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    **os.environ,
+}
+# Words that chance would find late.
+WORDS = {
+    "msh": "$MeshFormat $EndMeshFormat $PhysicalNames $EndPhysicalNames $Entities $EndEntities "
+    "$PartitionedEntities $EndPartitionedEntities $Nodes $EndNodes $Elements $EndElements "
+    "$GhostElements $EndGhostElements $Periodic $EndPeriodic $Comments $EndComments 4.1 2.2",
+    "vtk": "ASCII BINARY DATASET UNSTRUCTURED_GRID STRUCTURED_POINTS STRUCTURED_GRID RECTILINEAR_GRID "
+    "POLYDATA POINTS CELLS CELL_TYPES VERTICES LINES POLYGONS TRIANGLE_STRIPS DIMENSIONS ORIGIN SPACING "
+    "X_COORDINATES Y_COORDINATES Z_COORDINATES POINT_DATA CELL_DATA SCALARS LOOKUP_TABLE VECTORS NORMALS "
+    "TENSORS TENSORS6 TEXTURE_COORDINATES COLOR_SCALARS FIELD GLOBAL_IDS PEDIGREE_IDS METADATA OFFSETS "
+    "CONNECTIVITY GLOBAL_ID material vtktypeint64 bit char unsigned_char short int long float double string",
+    "vtu": "VTKFile UnstructuredGrid Piece NumberOfPoints NumberOfCells Points Cells PointData CellData "
+    "FieldData DataArray AppendedData NumberOfComponents NumberOfTuples type Name format ascii binary appended "
+    "encoding raw base64 offset connectivity offsets types faces faceoffsets byte_order LittleEndian BigEndian "
+    "header_type UInt32 UInt64 compressor vtkZLibDataCompressor vtkLZ4DataCompressor Int8 UInt8 Int16 UInt16 "
+    "Int32 Int64 Float32 Float64 String",
+}
+
+
+def more_seeds(folder: Path) -> None:
+    """What the tests of the command leave out: sections, datasets and encodings that are read or skipped."""
+    (folder / "sections.msh").write_text(
+        "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Comments\nof a test\n$EndComments\n"
+        "$Entities\n1 1 1 0\n1 0 0 0 0\n1 0 0 0 1 0 0 0 2 1 -1\n1 0 0 0 1 1 0 1 7 1 1\n$EndEntities\n"
+        "$PartitionedEntities\n2\n1\n9 2\n1 0 1 0\n5 0 1 1 1 0 0 0 0\n0\n2 2 1 1 1 0 0 0 1 1 0 1 7 0\n"
+        "3 2 1 1 2 0 0 0 1 1 0 1 7 0\n0\n$EndPartitionedEntities\n"
+        "$Nodes\n2 4 1 4\n2 2 0 3\n1\n2\n3\n0 0 0\n1 0 0\n0 1 0\n2 3 1 1\n4\n1 1 0 0.5 0.5\n$EndNodes\n"
+        "$Elements\n2 2 1 2\n2 2 2 1\n1 1 2 3\n2 3 2 1\n2 2 4 3\n$EndElements\n"
+        "$GhostElements\n1\n2 2 1 1\n$EndGhostElements\n"
+        '$NodeData\n1\n"heat"\n1\n0.0\n3\n0\n1\n1\n1 0.5\n$EndNodeData\n'
+    )
+    head = "# vtk DataFile Version 2.0\nseed\nASCII\nDATASET {}\n"
+    (folder / "polygons.vtk").write_text(
+        head.format("POLYDATA") + "POINTS 5 float\n0 0 0 1 0 0 0 1 0 1 1 0 2 2 0\n"
+        "VERTICES 1 2\n1 4\nPOLYGONS 2 9\n3 0 1 2\n4 1 4 3 2\n"
+        "CELL_DATA 3\nCOLOR_SCALARS c 1\n0 .5 1\nNORMALS n float\n0 0 1 0 0 1 0 0 1\nMETADATA\nINFORMATION 0\n\n"
+        "POINT_DATA 5\nTEXTURE_COORDINATES t 2 float\n0 0 0 0 0 0 0 0 0 0\nGLOBAL_IDS g int\n1 2 3 4 5\n"
+    )
+    (folder / "curved.vtk").write_text(
+        head.format("STRUCTURED_GRID") + "DIMENSIONS 2 2 2\nPOINTS 8 float\n"
+        "0 0 0 1 0 0 0 1 0 1 1 0 0 0 1 1 0 1 0 1 1 1 1 1\nPOINT_DATA 8\nTENSORS t float\n"
+        + "1 0 0 0 1 0 0 0 1\n"
+        * 8
+    )
+    array = '<DataArray type="{}" Name="{}" format="ascii"{}>{}</DataArray>'
+    piece = (
+        '<Piece NumberOfPoints="4" NumberOfCells="1"><Points>'
+        + array.format("Float32", "Points", ' NumberOfComponents="3"', "0 0 0 1 0 0 0 1 0 0 0 1")
+        + "</Points><Cells>"
+        + array.format("Int64", "connectivity", "", "0 1 2 3")
+        + array.format("Int64", "offsets", "", "4")
+        + array.format("UInt8", "types", "", "10")
+        + "</Cells><PointData>"
+        + array.format("Float64", "v", ' NumberOfComponents="3"', "0 0 0 " * 4)
+        + "</PointData><CellData>"
+        + array.format("Int32", "material", "", "3")
+        + "</CellData></Piece>"
+    )
+    (folder / "text.vtu").write_text(
+        '<VTKFile type="UnstructuredGrid" version="1.0" byte_order="BigEndian" header_type="UInt64">'
+        f"<UnstructuredGrid>{piece}{piece}</UnstructuredGrid></VTKFile>"
+    )
+
+
+def run(build: Path, suffix: str, seconds: int, seed: int) -> bool:
+    """@return whether all is well"""
+    corpus = build / "corpus" / suffix
+    finds = build / "finds"
+    for folder in (corpus, finds):
+        folder.mkdir(parents=True, exist_ok=True)
+    words = build / "corpus" / f"{suffix}.words"
+    words.write_text("".join(f'"{word}"\n' for word in WORDS.get(suffix, "CDF").split()))
+    log = build / "corpus" / f"{suffix}.log"
+    print(f"fuzz_{suffix}: {seconds} s, seed {seed} ... ", end="", flush=True)
+    with log.open("w") as out:
+        code = subprocess.run(
+            [
+                build / "bin" / f"fuzz_{suffix}",
+                corpus,
+                f"-max_total_time={seconds}",
+                f"-seed={seed}",
+                f"-dict={words}",
+                f"-artifact_prefix={finds}/{suffix}-",
+                "-timeout=10",
+                "-rss_limit_mb=1500",
+                "-malloc_limit_mb=400",
+                "-max_len=200000",
+                "-print_final_stats=1",
+                "-detect_leaks=0",
+            ],
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env=ENVIRONMENT,
+        ).returncode
+    text = log.read_text(errors="replace")
+    runs = re.findall(r"stat::number_of_executed_units: *(\d+)", text)
+    covered = re.findall(r" cov: (\d+)", text)
+    print(f"{(runs or ['?'])[-1]} files, {(covered or ['?'])[-1]} edges covered", end="")
+    print("" if code == 0 else f"; FIND, see the end of {log}", flush=True)
+    return code == 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--build", type=Path, default=SOURCE / "build" / "fuzz")
+    parser.add_argument("--seconds", type=int, default=60, help="for each format")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1, 1 << 31))
+    parser.add_argument("--only", choices=SUFFIXES, help="one format alone")
+    wanted = parser.parse_args()
+    seeds = wanted.build / "corpus" / "seeds"
+    seeds.mkdir(parents=True, exist_ok=True)
+    write_seeds(seeds)
+    more_seeds(seeds)
+    subprocess.run([wanted.build / "bin" / "fuzz_seeds", seeds], check=True, env=ENVIRONMENT)
+    for path in seeds.iterdir():
+        corpus = wanted.build / "corpus" / path.suffix[1:]
+        corpus.mkdir(exist_ok=True)
+        (corpus / path.name).write_bytes(path.read_bytes())
+    suffixes = (wanted.only,) if wanted.only else SUFFIXES
+    is_well = [run(wanted.build, suffix, wanted.seconds, wanted.seed) for suffix in suffixes]
+    return 0 if all(is_well) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

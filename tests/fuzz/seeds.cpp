@@ -1,0 +1,41 @@
+// Write small sound files of the formats on HDF5 and netCDF, for the fuzzers to start from; and the binary form of
+// small.msh, which must be there: fuzz_seeds FOLDER
+#include <filesystem>
+
+#include "barrio/io/write.hpp"
+#include "barrio/mesh/box.hpp"
+#include "barrio/mesh/partition_cells.hpp"
+#include "barrio/mpi/run.hpp"
+#include "tests/io/cgns_writer.hpp"
+#include "tests/io/damage.hpp"
+#include "tests/io/exodus_sample.hpp"
+#include "tests/io/gmsh_binary.hpp"
+#include "tests/io/tagged_box.hpp"
+
+namespace barrio::test {
+namespace {
+
+void write_seeds(mpi::Context& context, const std::filesystem::path& folder) {
+  mesh::MeshTables tables = tagged_box(context);
+  io::write_h5m(context, tables, folder / "tagged.h5m");
+  mesh::partition_cells(context, tables, 3);
+  io::write_h5m(context, tables, folder / "parts.h5m");
+  tables = mesh::make_box(context, {.n = {2, 1, 1}});
+  io::write_h5m(context, tables, folder / "polygons.h5m");
+  make_polygons(folder / "polygons.h5m", "/tstt/elements/Quad4");
+  write_gmsh_binary(folder / "small.msh", folder / "small_binary.msh");
+  write(exodus_sample(), folder / "classic.e", NetcdfFormat::cdf1);
+  write(exodus_sample(), folder / "offsets.e", NetcdfFormat::cdf2);
+  write(exodus_sample(), folder / "large.e", NetcdfFormat::cdf5);
+  write(exodus_sample(), folder / "hdf5.e", NetcdfFormat::hdf5);
+  write(cgns_structured(), folder / "structured.cgns");
+  write(cgns_unstructured(), folder / "unstructured.cgns");
+}
+
+}  // namespace
+}  // namespace barrio::test
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  return barrio::mpi::run(argc, argv, [&](barrio::Context& context) { barrio::test::write_seeds(context, argv[1]); });
+}
