@@ -6,6 +6,7 @@ BARRIO_SOURCE, BARRIO_MPIEXEC (with its flags), and BARRIO_RANKS for suites that
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +28,7 @@ RANKS = int(os.environ.get("BARRIO_RANKS", "1"))
 IS_QUICK = os.environ.get("BARRIO_QUICK") == "1"
 WING = SOURCE / "data" / "wing" / "wing_coarse.msh"
 LIMIT_SECONDS = 30.0
+OLD = b"the old file, which nobody may touch\n"
 
 
 @dataclass
@@ -127,3 +130,20 @@ class Case(unittest.TestCase):
         self.assertEqual(
             [p.name for p in (folder or self.folder).iterdir() if ".part" in p.name], []
         )
+
+    @contextlib.contextmanager
+    def small_disk(self, size: str) -> Iterator[Path]:
+        """A file system of a few KiB; needs to be root."""
+        place = self.folder / "disk"
+        place.mkdir(exist_ok=True)
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={size}", "barrio-test", str(place)],
+            capture_output=True,
+            text=True,
+        )
+        if mounted.returncode != 0:
+            self.skipTest(f"a small file system cannot be mounted: {mounted.stderr.strip()}")
+        try:
+            yield place
+        finally:
+            subprocess.run(["umount", str(place)], check=True)

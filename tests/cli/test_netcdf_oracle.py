@@ -1,5 +1,5 @@
-"""Read Exodus files with the netCDF library, by the Exodus II manual alone, and find the same in barrio's .h5m. Needs
-netCDF4 and h5py, and for the files of other programs the collection of samples."""
+"""Read Exodus files and climate grids with the netCDF library, by the Exodus II manual and the CF conventions alone, and
+find the same in barrio's .h5m. Needs netCDF4 and h5py, and for the files of other programs the collection of samples."""
 
 import unittest
 from pathlib import Path
@@ -18,6 +18,13 @@ except ImportError as reason:
 HEX_SIDES = ((1, 2, 6, 5), (2, 3, 7, 6), (3, 4, 8, 7), (1, 5, 8, 4), (1, 4, 3, 2), (5, 6, 7, 8))
 TET_SIDES = ((1, 2, 4), (2, 3, 4), (1, 4, 3), (1, 3, 2))
 SIDES = {"HEX": HEX_SIDES, "TET": TET_SIDES}
+NETCDF_KINDS = (
+    "NETCDF3_CLASSIC",
+    "NETCDF3_64BIT_OFFSET",
+    "NETCDF3_64BIT_DATA",
+    "NETCDF4",
+    "NETCDF4_CLASSIC",
+)
 
 
 class Exodus:
@@ -101,13 +108,7 @@ class NetcdfOracle(Case):
                 self.expect_same(SAMPLES / name)
 
     def test_what_the_netcdf_library_writes(self) -> None:
-        for kind in (
-            "NETCDF3_CLASSIC",
-            "NETCDF3_64BIT_OFFSET",
-            "NETCDF3_64BIT_DATA",
-            "NETCDF4",
-            "NETCDF4_CLASSIC",
-        ):
+        for kind in NETCDF_KINDS:
             with self.subTest(kind):
                 path = self.folder / f"{kind}.exo"
                 self.write_tets(path, kind)
@@ -199,6 +200,111 @@ class NetcdfOracle(Case):
                     ("time_step", f"num_el_in_blk{block}"),
                     values,
                 )
+
+
+@unittest.skipIf(h5py is None or netCDF4 is None, why_not)
+class ClimateOracle(Case):
+    def expect_same(self, path: Path, levels: str, names: tuple[str, ...]) -> None:
+        out = self.folder / (path.stem + ".h5m")
+        self.assert_code(at_ranks("convert", path, out), 0)
+        mesh = H5m(out)
+        self.addCleanup(mesh.close)
+        with netCDF4.Dataset(path) as file:
+            axes = [numpy.asarray(file[name][...], dtype=float) for name in (levels, "lat", "lon")]
+            z, y, x = numpy.meshgrid(*axes, indexing="ij")
+            expected = numpy.stack([x.ravel(), y.ravel(), z.ravel()], axis=1)
+            self.assertTrue(
+                numpy.array_equal(mesh.root["nodes/coordinates"][...], expected), "coordinates"
+            )
+            self.assertEqual(set(mesh.root["nodes/tags"]) - {"GLOBAL_ID"}, set(names))
+            for name in names:
+                variable = file[name]
+                values = variable[...]
+                if "time" in variable.dimensions:
+                    values = values[-1]
+                kind = int if values.dtype.kind == "i" else float
+                plain = numpy.ma.filled(numpy.ma.asarray(values).astype(kind), numpy.nan)
+                expected = numpy.broadcast_to(plain, x.shape).ravel()
+                found = mesh.root["nodes/tags"][name][...]
+                self.assertTrue(numpy.array_equal(found, expected, equal_nan=kind is float), name)
+        # Every cell of the index space once, its corners those of one place and the next along each axis.
+        places = {
+            tuple(sorted(numpy.unravel_index(numpy.array(nodes) - 1, x.shape)[axis].tolist()))
+            for nodes in mesh.elements().values()
+            for axis in range(3)
+        }
+        self.assertTrue(all(len(set(some)) == 2 and some[3] < some[4] for some in places))
+        n_cells = numpy.prod([n - 1 for n in x.shape])
+        self.assertEqual(len({tuple(sorted(nodes)) for nodes in mesh.elements().values()}), n_cells)
+
+    def test_a_file_of_cam(self) -> None:
+        path = SAMPLES / "eul3x48x96.t0.nc"
+        if not path.exists():
+            self.skipTest(f"the collection of sample files is not there: no {path.name}")
+        self.expect_same(path, "lev", ("T", "U", "V"))
+
+    def test_what_the_netcdf_library_writes(self) -> None:
+        for kind in NETCDF_KINDS:
+            with self.subTest(kind):
+                path = self.folder / f"{kind}.nc"
+                self.write_grid(path, kind)
+                self.expect_same(path, "plev", ("ta", "ps", "packed", "land"))
+                shown = barrio("--json", "info", path).json()
+                self.assertEqual(
+                    shown["grid"],
+                    {
+                        "longitudes": 8,
+                        "latitudes": 5,
+                        "levels": 3,
+                        "time_steps": 2,
+                        "goes_round": True,
+                    },
+                )
+                self.assertEqual(shown["entities"], {"hexes": 7 * 4 * 2})
+                self.assertEqual(shown["quality"]["inverted"], 0)
+
+    @staticmethod
+    def write_grid(path: Path, kind: str) -> None:
+        """Latitudes and pressures descend; a field has a height of one place; shorts are packed, some missing."""
+        numbers = numpy.random.default_rng(7)
+        with netCDF4.Dataset(path, "w", format=kind) as file:
+            for name, size in (
+                ("time", None),
+                ("plev", 3),
+                ("lat", 5),
+                ("lon", 8),
+                ("height", 1),
+                ("bnds", 2),
+            ):
+                file.createDimension(name, size)
+
+            def add(name, dtype, dimensions, values, **attributes):
+                packed = {"zlib": True} if kind == "NETCDF4" and len(dimensions) > 2 else {}
+                fill = attributes.pop("_FillValue", None)
+                variable = file.createVariable(name, dtype, dimensions, fill_value=fill, **packed)
+                variable.setncatts(attributes)
+                variable[...] = values
+
+            add("lat", "f4", ("lat",), numpy.linspace(80, -80, 5), units="degrees_north")
+            add("lat_bnds", "f4", ("lat", "bnds"), numpy.zeros((5, 2)))
+            add("lon", "f8", ("lon",), 45.0 * numpy.arange(8), units="degrees_east")
+            add("plev", "f8", ("plev",), [1e5, 5e4, 1e4], units="Pa", positive="down")
+            add("height", "f8", ("height",), [2.0], units="m", positive="up")
+            add("time", "f8", ("time",), [0.0, 31.0], units="days since 2000-01-01")
+            shape = (2, 3, 5, 8)
+            add("ta", "f4", ("time", "plev", "lat", "lon"), numbers.random(shape), units="K")
+            add("ps", "f8", ("time", "height", "lat", "lon"), numbers.random((2, 1, 5, 8)))
+            add("land", "i2", ("lat", "lon"), numbers.integers(0, 2, (5, 8)))
+            values = 250.0 + numpy.round(numbers.random((5, 8)), 2)
+            add(
+                "packed",
+                "i2",
+                ("lat", "lon"),
+                numpy.ma.masked_where(values > 250.7, values),
+                scale_factor=0.01,
+                add_offset=250.0,
+                _FillValue=-999,
+            )
 
 
 if __name__ == "__main__":

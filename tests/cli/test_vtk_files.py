@@ -15,6 +15,8 @@ except ImportError as reason:
     why_not = f"this Python lacks a package: {reason}"
 
 N_POINTS = 40
+# Faces of a hex by its corners.
+HEX_FACES = ((0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7), (0, 3, 2, 1), (4, 5, 6, 7))
 # VTK's type, its table in .h5m files, and the nodes of VTK's cell in our order.
 TYPES = [
     (3, "Edge2", (0, 1)),
@@ -54,6 +56,34 @@ def make_grid():
         add(grid.GetCellData(), kind, random.integers(0, 100, n_cells).astype(kind))
     add(grid.GetCellData(), "material", random.integers(1, 4, n_cells).astype("int32"))
     return grid
+
+
+def spell_hexes_as_polyhedra(path: Path) -> None:
+    """Replace the hexes of a .h5m file without parts by lists of faces, which are listed once each."""
+    with h5py.File(path, "r+") as file:
+        elements = file["tstt/elements"]
+        hexes = elements["Hex8/connectivity"][:]
+        faces: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
+        cells = []
+        for nodes in hexes:
+            corners = [tuple(int(nodes[c]) for c in face) for face in HEX_FACES]
+            cells += [
+                faces.setdefault(tuple(sorted(f)), (100000 + len(faces), f))[0] for f in corners
+            ]
+        for name, kind, start, data in (
+            ("Quad4_2", "Quad", 100000, numpy.array([corners for _, corners in faces.values()])),
+            ("Polyhedron6", "Polyhedron", 200000, numpy.array(cells).reshape(-1, 6)),
+        ):
+            group = elements.create_group(name)
+            number = h5py.check_enum_dtype(elements["Hex8"].attrs.get_id("element_type").dtype)[
+                kind
+            ]
+            group.attrs.create(
+                "element_type", number, dtype=elements["Hex8"].attrs.get_id("element_type").dtype
+            )
+            table = group.create_dataset("connectivity", data=data.astype("int64"))
+            table.attrs["start_id"] = numpy.int64(start)
+        del elements["Hex8"]
 
 
 @unittest.skipIf(vtk is None, globals().get("why_not", ""))
@@ -157,6 +187,34 @@ class VtkFiles(Case):
                 (writer.SetByteOrderToBigEndian if is_big else writer.SetByteOrderToLittleEndian)()
                 self.assertEqual(writer.Write(), 1)
                 self.compare(path)
+
+    def test_polyhedra_are_opened_by_vtk(self) -> None:
+        mesh = self.folder / "polyhedra.h5m"
+        self.assert_code(barrio("generate", "box", "-c", 3, 2, 2, "-o", mesh), 0)
+        spell_hexes_as_polyhedra(mesh)
+        for ranks in (1, 3):
+            out = self.folder / f"polyhedra{ranks}.vtkhdf"
+            self.assert_code(barrio("convert", mesh, out, ranks=ranks), 0)
+            reader = vtk.vtkHDFReader()
+            reader.SetFileName(str(out))
+            reader.Update()
+            data = reader.GetOutputDataObject(0)
+            pieces = [data]
+            if isinstance(data, vtk.vtkPartitionedDataSet):
+                pieces = [data.GetPartition(p) for p in range(data.GetNumberOfPartitions())]
+            n, volume = 0, 0.0
+            for grid in pieces:
+                sizes = vtk.vtkCellSizeFilter()
+                sizes.SetInputData(grid)
+                sizes.Update()
+                volume += vtk_to_numpy(sizes.GetOutput().GetCellData().GetArray("Volume")).sum()
+                for c in range(grid.GetNumberOfCells()):
+                    self.assertEqual(grid.GetCell(c).GetNumberOfFaces(), 6)
+                    self.assertEqual(grid.GetCell(c).GetNumberOfPoints(), 8)
+                    self.assertEqual(grid.GetCellType(c), vtk.VTK_POLYHEDRON)
+                    n += 1
+            self.assertEqual(n, 12)
+            self.assertAlmostEqual(volume, 1.0, places=6)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,18 @@ class Solver(Case):
         self.assertEqual(len(lines), 1, lines)
         self.assertRegex(lines.pop(), r"^mean heat 0\.[0-9]{6} after 50 steps\n$")
 
+    def test_checkpoints_go_on_at_any_rank_count(self) -> None:
+        script = SCRIPT.with_name("restart.py")
+        programs = [[os.environ["BARRIO_RESTART"]]] + ([[PYTHON, script]] if PYTHON else [])
+        at = WING
+        for years, ranks in enumerate((2, 3, 1, 4), start=1):
+            for program in programs:
+                out = self.folder / f"year{years}.h5m"
+                printed = self.run_at(ranks, *program, at, out).out
+                self.assertEqual(printed, f"1053 vertices, {years}.000 years old\n")
+            at = out
+        self.assert_no_leftovers(self.folder)
+
     def test_any_format_without_parts(self) -> None:
         outcome = self.run_at(3, SOLVER, WING, self.folder / "heat.vtkhdf")
         self.assertIn("after 50 steps", outcome.out)

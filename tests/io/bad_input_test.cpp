@@ -14,6 +14,7 @@
 #include "tests/io/damage.hpp"
 #include "tests/io/gmsh_binary.hpp"
 #include "tests/io/refusal.hpp"
+#include "tests/io/tagged_box.hpp"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::io {
@@ -128,7 +129,7 @@ TEST(BadH5m, PolygonsHaveWrongLengths) {
 TEST(BadH5m, TypesDoNotFit) {
   damage_box("hexes", "hex 60 has 4 vertices, at least 8 are needed",
              [](const fs::path& p) { test::set_type(p, "/tstt/elements/Quad4", "Hex"); });
-  damage_box("polyhedra", "has 60 polyhedra, which are not supported yet",
+  damage_box("polyhedra", "polyhedron 0 has the face of id 1, but that is no face",
              [](const fs::path& p) { test::set_type(p, "/tstt/elements/Hex8", "Polyhedron"); });
 }
 
@@ -164,6 +165,48 @@ TEST(BadH5m, SetsPointOutside) {
              [&](const fs::path& p) { test::set_value(p, list, 4, -1); });
   damage_box("below", "set 0 points outside the contents of sets",
              [&](const fs::path& p) { test::set_value(p, list, 0, -7e18); });
+}
+
+// What is added to a number at an end of its range, or taken from it, must not go round.
+TEST(BadH5m, NumbersAtTheEndsOfTheirRange) {
+  const std::string senseless = ", which makes no sense";
+  damage_box("start", "table /tstt/nodes/coordinates begins with the id -1" + senseless,
+             [&](const fs::path& p) { test::set_attribute(p, "/tstt/nodes/coordinates", "start_id", -1); });
+  damage_box("start_of_sets", "table /tstt/sets/list begins with the id 9223372036854775807" + senseless,
+             [&](const fs::path& p) { test::set_attribute(p, "/tstt/sets/list", "start_id", 1e19); });
+  damage_box("node", "hex 0 has vertex 9223372036854775807",
+             [&](const fs::path& p) { test::set_value(p, "/tstt/elements/Hex8/connectivity", 0, -1e19); });
+  damage_box("set", "set 0 points outside the contents of sets",
+             [&](const fs::path& p) { test::set_value(p, "/tstt/sets/list", 0, 1e19); });
+  damage_box("first_in_part", "the partition leaves out 15 element(s)",
+             [&](const fs::path& p) { test::set_value(p, "/tstt/sets/contents", 0, 1e19); });
+  damage_box("count_in_part", "the partition leaves out 15 element(s)",
+             [&](const fs::path& p) { test::set_value(p, "/tstt/sets/contents", 1, -1e19); });
+  for (const double end : {1e19, -1e19}) {
+    const auto name_nothing = [&](const fs::path& p) { test::set_value(p, "/tstt/tags/NAME/id_list", 0, end); };
+    EXPECT_EQ(verdict_after(box(), "name" + std::to_string(end > 0) + ".h5m", name_nothing), "sound");
+    const auto make = [&](const fs::path& p) {
+      test::make_polygons(p, "/tstt/elements/Quad4");
+      test::remove_link(p, "/tstt/elements/Hex8");
+      test::set_value(p, "/tstt/elements/Quad4/poly_indices", 47, end);
+    };
+    const std::string name = "polygon" + std::to_string(end > 0);
+    damage_box(name, "does not ascend within the 376 entries of connectivity", make);
+    if (world().rank() == 0) {
+      EXPECT_THROW(inspect((test::scratch() / (name + ".h5m")).string()), Error);
+    }
+  }
+}
+
+TEST(BadH5m, ValuesOfVaryingLengthAreWrong) {
+  const fs::path good = test::scratch() / "tagged.h5m";
+  write_h5m(world(), test::tagged_box(world()), good.string());
+  for (const double end : {-9e18, 9e18, -2.0, 1e6}) {
+    expect_refusal(
+        verdict_after(good, "tag" + std::to_string(end) + ".h5m",
+                      [&](const fs::path& p) { test::set_value(p, "/tstt/tags/lists/var_indices", 5, end); }),
+        "3", "/tstt/tags/lists/var_indices: does not ascend within the values");
+  }
 }
 
 // --- Gmsh
@@ -227,6 +270,9 @@ TEST(BadGmsh, NumbersMakeNoSense) {
   expect_gmsh("absurd", with(text, "67 1053 1 1053", "67 4611686018427387904 1 1053"),
               "a count of 4611686018427387904 makes no sense");
   expect_gmsh("below", with(text, "67 1053 1 1053", "67 -3 1 1053"), "a count of -3 makes no sense");
+  expect_gmsh("group",
+              "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Entities\n1 0 0 0\n1 0 0 0 1 -2147483648\n$EndEntities\n",
+              "has an entity in physical group -2147483648");
   expect_gmsh("many", with(text, "12 5625 1 5625", "12 5626 1 5626"), "announces 5626 elements and has 5625");
 }
 

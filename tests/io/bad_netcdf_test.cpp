@@ -4,6 +4,7 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include "barrio/files/netcdf.hpp"
 #include "barrio/io/inspect.hpp"
@@ -27,13 +28,7 @@ using Reals = std::vector<double>;
 
 class BadExodus : public testing::TestWithParam<NetcdfFormat> {
  protected:
-  static fs::path written(const NetcdfContents& contents) {
-    static int n_written = 0;  // a file that was refused stays open in HDF5, and takes no other contents
-    fs::path path = test::scratch() / ("bad" + std::to_string(n_written++) + ".e");
-    if (world().rank() == 0) test::write(contents, path, GetParam());
-    mpi::barrier(world());
-    return path;
-  }
+  static fs::path written(const NetcdfContents& contents) { return test::write_anew(contents, GetParam(), ".e"); }
   static void expect(const std::string& cause, const std::function<void(NetcdfContents&)>& spoil) {
     SCOPED_TRACE(cause);
     NetcdfContents contents = test::exodus_sample();
@@ -198,6 +193,40 @@ TEST(BadNetcdf, RowsThatOneRankLacksAreRefusedOnAll) {
   EXPECT_EQ(file.integers("elem_num_map", {1, 2}), (std::vector<std::int64_t>{12, 13}));
 }
 
+/// Runs along the dimensions behind that of the rows.
+TEST(BadNetcdf, BoxesAreReadAndThoseThatReachOutAreRefused) {
+  for (const NetcdfFormat format : {NetcdfFormat::cdf2, NetcdfFormat::hdf5}) {
+    const fs::path path = test::scratch() / ("box" + std::to_string(static_cast<int>(format)) + ".nc");
+    if (world().rank() == 0) {
+      NetcdfContents file;
+      Integers places(2 * 3 * 4 * 5);
+      std::iota(places.begin(), places.end(), 0);
+      file.variables = {{"one", {2, 3, 4, 5}, places, {}, true}, {"other", {2, 3}, Reals(6, 0.5), {}, true}};
+      test::write(file, path, format);
+    }
+    mpi::barrier(world());
+    const files::NetcdfFile file(world(), path.string());
+    const std::array<std::int64_t, 1> last{1};
+    const std::array<files::Run, 2> runs{{{1, 2}, {3, 2}}};
+    EXPECT_EQ(file.integers("one", {1, 2, last, runs}),
+              (std::vector<std::int64_t>{88, 89, 93, 94, 108, 109, 113, 114}));
+    const std::array<files::Run, 2> last_lines{{{1, 1}, {3, 1}}};  // of each record
+    EXPECT_EQ(file.integers("one", {0, 2, {}, last_lines}),
+              (std::vector<std::int64_t>{35, 36, 37, 38, 39, 95, 96, 97, 98, 99}));
+    for (const auto& [bad, cause] :
+         {std::pair{std::array<files::Run, 2>{{{1, 2}, {3, 3}}}, "has 5 places along dimension 3, places 3 to 6 were"},
+          {{{{-1, 2}, {3, 2}}}, "has 4 places along dimension 2, places -1 to 1 were wanted"}}) {
+      std::string found;
+      try {
+        static_cast<void>(file.integers("one", {1, 2, last, bad}));
+      } catch (const Error& error) {
+        found = std::to_string(exit_code(error.code())) + ": " + error.what();
+      }
+      expect_refusal(found, "3", cause);
+    }
+  }
+}
+
 TEST(BadNetcdf, OtherContentsAreRefused) {
   const fs::path path = test::scratch() / "other.nc";
   if (world().rank() == 0) {
@@ -206,7 +235,8 @@ TEST(BadNetcdf, OtherContentsAreRefused) {
     test::write(file, path, NetcdfFormat::cdf2);
   }
   mpi::barrier(world());
-  expect_refusal(verdict(path), "3", "is a netCDF file, but holds no Exodus II mesh");
+  expect_refusal(verdict(path), "3",
+                 "is a netCDF file, but holds neither an Exodus II mesh nor a grid of longitudes and latitudes");
 }
 
 }  // namespace

@@ -109,6 +109,20 @@ void set_value(const std::filesystem::path& path, const std::string& dataset, lo
   H5Fclose(file);
 }
 
+void set_attribute(const std::filesystem::path& path, const std::string& object, const std::string& name,
+                   double value) {
+  const hid_t file = sure(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), path);
+  // Made again, since HDF5 1.10 does not always find an attribute that it has open.
+  sure(H5Adelete_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT), name);
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const hid_t attribute = H5Acreate_by_name(file, object.c_str(), name.c_str(), H5T_NATIVE_INT64, space, H5P_DEFAULT,
+                                            H5P_DEFAULT, H5P_DEFAULT);
+  sure(H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value), name);
+  H5Aclose(attribute);
+  H5Sclose(space);
+  H5Fclose(file);
+}
+
 void remove_link(const std::filesystem::path& path, const std::string& link) {
   const hid_t file = sure(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), path);
   sure(H5Ldelete(file, link.c_str(), H5P_DEFAULT), link);

@@ -21,6 +21,8 @@ void make_polygons(const std::filesystem::path& file, const std::string& group);
 void set_type(const std::filesystem::path& file, const std::string& group, const std::string& type);
 /// Put a dataset of zeros in the place of another, or where there is none. @param is_real  doubles, not integers
 void replace(const std::filesystem::path& file, const std::string& path, const std::vector<long>& sizes, bool is_real);
+/// Replace an attribute by a number.
+void set_attribute(const std::filesystem::path& file, const std::string& object, const std::string& name, double value);
 /// Give a link another name.
 void rename(const std::filesystem::path& file, const std::string& from, const std::string& to);
 /// Cut a file to its first bytes.

@@ -71,6 +71,7 @@ constexpr auto quad = CellType::quad;
 constexpr auto polygon = CellType::polygon;
 constexpr auto tet = CellType::tet;
 constexpr auto hex = CellType::hex;
+constexpr auto polyhedron = CellType::polyhedron;
 using Sets = std::map<SetKind, int>;
 const Sets bricks{{SetKind::material, 64}, {SetKind::neumann, 3}, {SetKind::dirichlet, 3}, {SetKind::geometry, 729}};
 
@@ -110,6 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
                1,
                {{SetKind::material, 1}, {SetKind::neumann, 2}, {SetKind::geometry, 12}},
                0x9ae5978acd8877caU},
+        Sample{"twoPolyh.h5m", 12, {{polyhedron, 2}, {quad, 11}}, 2, {{SetKind::material, 1}}, 0x037a6924f6f2065fU},
         Sample{"mpas_p8.h5m", 1280, {{polygon, 642}}, 8, {}, 0xaefdec0052c12afaU},
         Sample{"Homme_2pt.h5m", 728, {{quad, 726}}, 2, {{SetKind::material, 1}}, 0x859a1b0574a21263U},
         Sample{"field1.h5m", 728, {{quad, 726}}, 16, {{SetKind::material, 1}}, 0x859a1b0574a21263U},
@@ -124,22 +126,6 @@ INSTANTIATE_TEST_SUITE_P(
       std::replace(name.begin(), name.end(), '-', '_');
       return name;
     });
-
-TEST(InteropFiles, PolyhedraAreRefusedByName) {
-  BARRIO_INTEROP_FILE(path, "twoPolyh.h5m");
-  try {
-    static_cast<void>(read(world(), path->string()));
-    FAIL() << "polyhedra were read";
-  } catch (const AgreedError& error) {
-    EXPECT_EQ(error.code(), ErrorCode::bad_input);
-    EXPECT_NE(error.cause().find("has 2 polyhedra"), std::string::npos) << error.what();
-    EXPECT_NE(error.remedy().find("tets"), std::string::npos) << error.what();
-  }
-  if (world().rank() != 0) return;
-  const Json shown = inspect(path->string());
-  EXPECT_EQ(shown["entities"]["polyhedra"], 2);
-  EXPECT_EQ(shown["unsupported"].size(), 1U);
-}
 
 TEST(InteropFiles, OwnedCellsAndGhostsEqualTheSerialOracle) {
   for (const char* name : {"64bricks_1khex.h5m", "p8ex1.h5m", "ln4.h5m", "mpas_p8.h5m"}) {
@@ -204,21 +190,6 @@ TEST(InteropFiles, MixedSetsOf64BricksOfTets) {
   for (const auto& [id, n] : members_of(mesh, SetKind::material))
     for (std::size_t d = 0; d < 4; ++d) total[d] += n[d];
   EXPECT_EQ(total, (std::array<std::int64_t, 4>{854, 0, 0, 12310}));
-}
-
-TEST(InteropFiles, OtherFormatsAreRefusedWithARemedy) {
-  for (const char* name : {"eul3x48x96.t0.nc"}) {
-    const auto path = test::interop(std::string("other/") + name);
-    if (!path) GTEST_SKIP() << "the collection of sample files is not there: no " << name;
-    try {
-      static_cast<void>(read_tables(world(), path->string()));
-      ADD_FAILURE() << name << " was read";
-    } catch (const AgreedError& error) {
-      EXPECT_EQ(error.code(), ErrorCode::bad_input) << error.what();
-      EXPECT_EQ(error.subject(), path->string());
-      EXPECT_FALSE(error.remedy().empty()) << error.what();
-    }
-  }
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ class Classic {
   Classic(const NetcdfContents& contents, int version) : contents_(contents), version_(version) {
     for (const Variable& v : contents.variables) {
       if (v.has_records) n_records_ = v.shape[0];
+      if (v.has_records && !v.dimensions.empty()) record_name_ = v.dimensions[0];
       for (std::size_t d = v.has_records ? 1 : 0; d < v.shape.size(); ++d)
         if (place(v, d) == dimensions_.size() + 1) dimensions_.emplace_back(name(v, d), v.shape[d]);
     }
@@ -105,14 +106,16 @@ class Classic {
   std::string text(const std::string& name) const { return count(name.size()) + filled_up(name); }
   void make_header() {
     header_ = std::string("CDF") + static_cast<char>(version_) + count(static_cast<std::size_t>(n_records_));
-    header_ += list(10, dimensions_.size() + 1) + text("time_step") + count(0);
+    header_ += list(10, dimensions_.size() + 1) + text(record_name_) + count(0);
     for (const auto& [name, n] : dimensions_) header_ += text(name) + count(static_cast<std::size_t>(n));
     header_ += list(12, 0) + list(11, contents_.variables.size());
     for (const Variable& v : contents_.variables) {
       header_ += text(v.name) + count(v.shape.size());
       for (std::size_t d = 0; d < v.shape.size(); ++d) header_ += count(place(v, d));
-      header_ += list(12, v.attributes.size());
+      header_ += list(12, v.attributes.size() + v.numbers.size());
       for (const auto& [key, value] : v.attributes) header_ += text(key) + big_endian(nc_char) + text(value);
+      for (const auto& [key, value] : v.numbers)
+        header_ += text(key) + big_endian(nc_double) + count(1) + big_endian(value);
       header_ += big_endian(nc_type(v)) + count(filled_up(bytes_of(v)).size());
       header_ += version_ == 1 ? big_endian(static_cast<std::int32_t>(begins_[v.name]))
                                : big_endian(static_cast<std::int64_t>(begins_[v.name]));
@@ -122,10 +125,67 @@ class Classic {
   const NetcdfContents& contents_;
   int version_;
   long n_records_ = 0;
+  std::string record_name_ = "time_step";
   std::vector<std::pair<std::string, long>> dimensions_;
   std::map<std::string, std::size_t> begins_;
   std::string header_;
 };
+
+void write_text(hid_t set, const std::string& key, const std::string& value) {
+  const hid_t scalar = H5Screate(H5S_SCALAR);
+  const hid_t text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, value.size());
+  const hid_t attribute = H5Acreate2(set, key.c_str(), text, scalar, H5P_DEFAULT, H5P_DEFAULT);
+  if (H5Awrite(attribute, text, value.data()) < 0) std::abort();
+  H5Aclose(attribute);
+  H5Tclose(text);
+  H5Sclose(scalar);
+}
+
+/// Make scales of the dimensions that have names, and say what each measures. Dimensions without a variable get an
+/// empty one, as netCDF-4 does.
+void attach_scales(hid_t file, const NetcdfContents& contents) {
+  struct Measured {
+    hobj_ref_t dataset;
+    int dimension;
+  };
+  std::map<std::string, std::vector<Measured>> measured;
+  for (const Variable& v : contents.variables) {
+    for (std::size_t d = 0; d < v.dimensions.size(); ++d) {
+      const std::string& name = v.dimensions[d];
+      if (H5Lexists(file, name.c_str(), H5P_DEFAULT) <= 0) {
+        const auto n = static_cast<hsize_t>(v.shape[d]);
+        const hid_t space = H5Screate_simple(1, &n, nullptr);
+        H5Dclose(H5Dcreate2(file, name.c_str(), H5T_IEEE_F32BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        H5Sclose(space);
+      }
+      measured[name];
+      if (name == v.name) continue;
+      Measured one{0, static_cast<int>(d)};
+      H5Rcreate(&one.dataset, file, v.name.c_str(), H5R_OBJECT, -1);
+      measured[name].push_back(one);
+    }
+  }
+  const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(Measured));
+  H5Tinsert(type, "dataset", HOFFSET(Measured, dataset), H5T_STD_REF_OBJ);
+  H5Tinsert(type, "dimension", HOFFSET(Measured, dimension), H5T_NATIVE_INT);
+  for (const auto& [name, all] : measured) {
+    const bool is_variable = std::ranges::find(contents.variables, name, &Variable::name) != contents.variables.end();
+    const hid_t set = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
+    write_text(set, "CLASS", "DIMENSION_SCALE");
+    write_text(set, "NAME", is_variable ? name : "This is a netCDF dimension but not a netCDF variable.         4");
+    if (!all.empty()) {
+      const auto n = static_cast<hsize_t>(all.size());
+      const hid_t space = H5Screate_simple(1, &n, nullptr);
+      const hid_t attribute = H5Acreate2(set, "REFERENCE_LIST", type, space, H5P_DEFAULT, H5P_DEFAULT);
+      if (H5Awrite(attribute, type, all.data()) < 0) std::abort();
+      H5Aclose(attribute);
+      H5Sclose(space);
+    }
+    H5Dclose(set);
+  }
+  H5Tclose(type);
+}
 
 void write_hdf5(const NetcdfContents& contents, const std::filesystem::path& path) {
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -138,17 +198,16 @@ void write_hdf5(const NetcdfContents& contents, const std::filesystem::path& pat
     const hid_t set = H5Dcreate2(file, v.name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const void* values = std::visit([](const auto& some) { return static_cast<const void*>(some.data()); }, v.values);
     if (set < 0 || H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) std::abort();
-    for (const auto& [key, value] : v.attributes) {
-      const hid_t text = H5Tcopy(H5T_C_S1);
-      H5Tset_size(text, value.size());
-      const hid_t attribute = H5Acreate2(set, key.c_str(), text, scalar, H5P_DEFAULT, H5P_DEFAULT);
-      if (H5Awrite(attribute, text, value.data()) < 0) std::abort();
+    for (const auto& [key, value] : v.attributes) write_text(set, key, value);
+    for (const auto& [key, value] : v.numbers) {
+      const hid_t attribute = H5Acreate2(set, key.c_str(), H5T_IEEE_F64LE, scalar, H5P_DEFAULT, H5P_DEFAULT);
+      if (H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value) < 0) std::abort();
       H5Aclose(attribute);
-      H5Tclose(text);
     }
     H5Dclose(set);
     H5Sclose(space);
   }
+  attach_scales(file, contents);
   H5Sclose(scalar);
   H5Fclose(file);
 }

@@ -9,7 +9,7 @@
 namespace barrio::test {
 
 /// A small netCDF file, to be written in any of the formats. Written from the specification of the classic format; the
-/// netCDF-4 form has what readers of meshes look at, and no dimension scales.
+/// netCDF-4 form has what readers of meshes look at; of dimensions that have names, the scales.
 struct NetcdfContents {
   struct Variable {
     std::string name;
@@ -17,7 +17,8 @@ struct NetcdfContents {
     std::variant<std::vector<int>, std::vector<double>, std::string> values;
     std::vector<std::pair<std::string, std::string>> attributes = {};
     bool has_records = false;
-    std::vector<std::string> dimensions = {};  ///< names; made up if there are none
+    std::vector<std::string> dimensions = {};                  ///< names; made up if there are none
+    std::vector<std::pair<std::string, double>> numbers = {};  ///< attributes
   };
   std::vector<Variable> variables;
 

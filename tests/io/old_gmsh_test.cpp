@@ -7,6 +7,7 @@
 #include "barrio/io/inspect.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "tests/io/other_sample.hpp"
 #include "tests/io/refusal.hpp"
 #include "tests/io/whole_file.hpp"
 #include "tests/support/mpi_test.hpp"
@@ -171,26 +172,14 @@ TEST(NewGmsh, NodesHaveSoundNumbers) {
   expect_bad("far_new.msh", text, "has a node with number 9223372036854775807, which makes no sense");
 }
 
-struct Sample {
-  const char* file;
-  std::int64_t n_vertices;
-  std::map<CellType, std::int64_t> n;
-};
-
 // Counts of types as awk finds them in the text.
 TEST(OldGmsh, RealFilesHaveTheirCells) {
   using enum CellType;
-  for (const Sample& sample : {Sample{"ghosts.msh", 171, {{triangle, 296}}},
-                               Sample{"airfoil_exterior.msh", 367, {{edge, 129}, {triangle, 605}}}}) {
-    SCOPED_TRACE(sample.file);
-    const auto path = test::interop(std::string("other/") + sample.file);
-    if (!path) GTEST_SKIP() << "the collection of sample files is not there: no " << sample.file;
-    const mesh::MeshTables tables = read_tables(world(), path->string());
-    EXPECT_EQ(tables.vertices.n_rows, sample.n_vertices);
-    std::map<CellType, std::int64_t> n;
-    for (const mesh::CellBlock& block : tables.blocks) n[block.type] += block.rows.n_rows;
-    EXPECT_EQ(n, sample.n);
-    read(world(), path->string(), {.ghost_layers = 1}).validate();
+  using test::OtherSample;
+  for (const OtherSample& sample : {OtherSample{"ghosts.msh", 171, {{triangle, 296}}},
+                                    OtherSample{"airfoil_exterior.msh", 367, {{edge, 129}, {triangle, 605}}}}) {
+    if (!test::expect_sample(world(), sample))
+      GTEST_SKIP() << "the collection of sample files is not there: no " << sample.file;
   }
 }
 

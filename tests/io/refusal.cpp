@@ -57,4 +57,12 @@ std::string with(std::string text, const std::string& old, const std::string& by
   return at == std::string::npos ? text : text.replace(at, old.size(), by);
 }
 
+std::filesystem::path write_anew(const NetcdfContents& contents, NetcdfFormat format, const std::string& suffix) {
+  static int n_written = 0;
+  const std::filesystem::path path = scratch() / ("anew" + std::to_string(n_written++) + suffix);
+  if (world().rank() == 0) write(contents, path, format);
+  mpi::barrier(world());
+  return path;
+}
+
 }  // namespace barrio::test

@@ -4,6 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "tests/io/netcdf_writer.hpp"
+
 namespace barrio::test {
 
 /// What reading a file says: "code: subject: cause", or "sound". Collective.
@@ -21,5 +23,9 @@ void expect_bad(const std::string& name, const std::string& contents, const std:
 
 /// A text with the first of some words replaced, which must be there.
 std::string with(std::string text, const std::string& old, const std::string& by);
+
+/// Write a file of a new name on rank 0, for a file that was refused stays open in HDF5. Collective.
+/// @return its path, which ends in `suffix`
+std::filesystem::path write_anew(const NetcdfContents& contents, NetcdfFormat format, const std::string& suffix);
 
 }  // namespace barrio::test

@@ -10,6 +10,7 @@
 #include "barrio/io/read.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/io/legacy_vtk.hpp"
+#include "tests/io/other_sample.hpp"
 #include "tests/io/refusal.hpp"
 #include "tests/io/whole_file.hpp"
 #include "tests/support/collect.hpp"
@@ -314,29 +315,17 @@ TEST(VtkMesh, TagsCanBeLeftOut) {
   EXPECT_TRUE(read_tables(world(), path.string(), {.without_tags = {"*"}}).tags.empty());
 }
 
-struct Sample {
-  const char* file;
-  std::int64_t n_vertices;
-  std::map<CellType, std::int64_t> n;
-};
-
 // Counts of cell types as awk finds them in the text.
 TEST(VtkMesh, RealFilesHaveTheirCells) {
   using enum CellType;
-  for (const Sample& sample : {Sample{"brick1.vtk", 27, {{edge, 48}, {quad, 24}, {hex, 8}}},
-                               Sample{"brick2.vtk", 27, {{edge, 48}, {quad, 24}, {hex, 8}}},
-                               Sample{"hexes_mixed.vtk", 18, {{edge, 1}, {quad, 4}, {hex, 4}}},
-                               Sample{"sphere_quads_5.vtk", 152, {{quad, 150}}},
-                               Sample{"tet_brick.vtk", 274, {{edge, 602}, {triangle, 420}, {tet, 1086}}}}) {
-    SCOPED_TRACE(sample.file);
-    const auto path = test::interop(std::string("other/") + sample.file);
-    if (!path) GTEST_SKIP() << "the collection of sample files is not there: no " << sample.file;
-    const mesh::MeshTables tables = read_tables(world(), path->string());
-    EXPECT_EQ(tables.vertices.n_rows, sample.n_vertices);
-    std::map<CellType, std::int64_t> n;
-    for (const mesh::CellBlock& block : tables.blocks) n[block.type] += block.rows.n_rows;
-    EXPECT_EQ(n, sample.n);
-    read(world(), path->string(), {.ghost_layers = 1}).validate();
+  using test::OtherSample;
+  for (const OtherSample& sample : {OtherSample{"brick1.vtk", 27, {{edge, 48}, {quad, 24}, {hex, 8}}},
+                                    OtherSample{"brick2.vtk", 27, {{edge, 48}, {quad, 24}, {hex, 8}}},
+                                    OtherSample{"hexes_mixed.vtk", 18, {{edge, 1}, {quad, 4}, {hex, 4}}},
+                                    OtherSample{"sphere_quads_5.vtk", 152, {{quad, 150}}},
+                                    OtherSample{"tet_brick.vtk", 274, {{edge, 602}, {triangle, 420}, {tet, 1086}}}}) {
+    if (!test::expect_sample(world(), sample))
+      GTEST_SKIP() << "the collection of sample files is not there: no " << sample.file;
   }
 }
 

@@ -11,13 +11,16 @@
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/io/damage.hpp"
+#include "tests/io/tagged_box.hpp"
 #include "tests/io/whole_file.hpp"
+#include "tests/mesh/polyhedra.hpp"
 #include "tests/support/collect.hpp"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::io {
 namespace {
 
+using test::tagged_box;
 using test::WholeFile;
 using test::world;
 namespace fs = std::filesystem;
@@ -25,7 +28,7 @@ namespace fs = std::filesystem;
 /// Last row of the table of sets: one past the ends are the lengths of what it points into.
 void expect_sound_sets(const fs::path& path) {
   const auto list = test::numbers(path, "/tstt/sets/list");
-  ASSERT_GE(list.size(), 4U);
+  if (list.empty()) return;  // a file without sets
   ASSERT_EQ(list.size() % 4, 0U);
   EXPECT_EQ(list[list.size() - 4], static_cast<double>(test::numbers(path, "/tstt/sets/contents").size()) - 1.0);
   for (const auto& [column, name] : {std::pair(3U, "/tstt/sets/children"), std::pair(2U, "/tstt/sets/parents")}) {
@@ -177,113 +180,8 @@ TEST(WriteH5m, SetsThatLieAnyhowComeBack) {
   expect_round_trip(tables, "anyhow");
 }
 
-template <class T>
-void add_value(mesh::TagItems& items, std::initializer_list<T> value, bool varies = false) {
-  items.add(std::as_bytes(std::span(value.begin(), value.size())), varies);
-}
-
-/// A box with every kind of tag, on vertices, cells, faces, sets and the mesh, and sets in sets, ordered ones too.
-mesh::MeshTables tagged_box() {
-  using mesh::TagType;
-  mesh::MeshTables tables = mesh::make_box(world(), {.n = {3, 4, 3}, .volumes = {2, 1, 1}});
-  const Rank me = world().rank();
-  const auto rows_of = [&](const Slabs& slabs, auto&& visit) {
-    for (std::int64_t row = slabs.first(me); row < slabs.first(me + 1); ++row)
-      visit(row, static_cast<std::int32_t>(row - slabs.first(me)));
-  };
-  const auto tag = [&](mesh::TagInfo info) -> mesh::TagTable& {
-    tables.tags.push_back({.info = std::move(info)});
-    return tables.tags.back();
-  };
-  {
-    mesh::TagTable& t = tag({.name = "a/b \\ \x01\xff", .type = TagType::float64, .n_components = 3});
-    t.columns.push_back({.block = -1});
-    rows_of(tables.vertices, [&](std::int64_t row, std::int32_t) {
-      const auto x = static_cast<double>(row);
-      add_value<double>(t.columns[0].items, {x, -x, 0.5});
-    });
-    t.columns.push_back({.block = 0});
-    rows_of(tables.blocks[0].rows, [&](std::int64_t row, std::int32_t) {
-      add_value<double>(t.columns[1].items, {1.0, static_cast<double>(row), 3.0});
-    });
-  }
-  {
-    mesh::TagTable& t = tag({.name = "few", .type = TagType::int32, .storage = mesh::TagStorage::sparse});
-    t.info.default_value.assign(4, std::byte{7});
-    t.info.mesh_value.assign(4, std::byte{9});
-    t.columns.push_back({.block = 0, .is_dense = false});
-    rows_of(tables.blocks[0].rows, [&](std::int64_t row, std::int32_t place) {
-      if (row % 5 != 2) return;
-      t.columns[0].rows.push_back(place);
-      add_value<std::int32_t>(t.columns[0].items, {static_cast<std::int32_t>(row)});
-    });
-    t.on_sets.sets = {1, 4};
-    add_value<std::int32_t>(t.on_sets.items, {11});
-    add_value<std::int32_t>(t.on_sets.items, {44});
-  }
-  {
-    mesh::TagTable& t =
-        tag({.name = "lists", .type = TagType::int32, .length_varies = true, .storage = mesh::TagStorage::sparse});
-    t.columns.push_back({.block = -1, .is_dense = false, .items = {{0}, {}}});
-    rows_of(tables.vertices, [&](std::int64_t row, std::int32_t place) {
-      if (row % 4 == 1) return;
-      t.columns[0].rows.push_back(place);
-      const std::vector<std::int32_t> value(static_cast<std::size_t>(row % 3), static_cast<std::int32_t>(row));
-      t.columns[0].items.add(std::as_bytes(std::span(value)), true);
-    });
-  }
-  {
-    mesh::TagTable& t =
-        tag({.name = "partner", .type = TagType::entity, .n_components = 2, .storage = mesh::TagStorage::sparse});
-    t.columns.push_back({.block = 1, .is_dense = false});
-    rows_of(tables.blocks[1].rows, [&](std::int64_t row, std::int32_t place) {
-      if (row % 2 == 0) return;
-      t.columns[0].rows.push_back(place);
-      add_value<mesh::EntityCode>(t.columns[0].items,
-                                  {code_of(Dim::volume, GlobalId{row % 36}),
-                                   row % 3 == 0 ? mesh::EntityCode::none : code_of(Dim::vertex, GlobalId{row % 80})});
-    });
-    t.on_sets.sets = {3};
-    add_value<mesh::EntityCode>(t.on_sets.items, {mesh::code_of_set(2), code_of(Dim::edge, GlobalId{1})});
-  }
-  {
-    mesh::TagTable& t =
-        tag({.name = "flags", .type = TagType::bits, .n_components = 3, .storage = mesh::TagStorage::bit});
-    t.columns.push_back({.block = 0});
-    rows_of(tables.blocks[0].rows, [&](std::int64_t row, std::int32_t) {
-      add_value<std::uint8_t>(t.columns[0].items, {static_cast<std::uint8_t>(row % 8)});
-    });
-  }
-  {
-    mesh::TagTable& t =
-        tag({.name = "label", .type = TagType::bytes, .n_components = 5, .storage = mesh::TagStorage::sparse});
-    t.on_sets.sets = {0};
-    add_value<char>(t.on_sets.items, {'h', 'e', 'l', 'l', 'o'});
-  }
-  tag({.name = "nowhere", .type = TagType::float64, .storage = mesh::TagStorage::mesh});
-
-  const auto place = [&](mesh::SetInfo info) {
-    tables.sets.push_back(std::move(info));
-    return static_cast<std::int32_t>(tables.sets.size() - 1);
-  };
-  // A list: faces 5, 3, 4, a set, face 3 once more; a set of sets; a family.
-  const std::int32_t list = place({.name = "list", .is_ordered = true, .tracks_members = true, .contained = {{0, 3}}});
-  const std::int32_t outer =
-      place({.kind = mesh::SetKind::dirichlet, .id = 5, .name = "outer", .contained = {{1}, {list}}});
-  tables.sets[static_cast<std::size_t>(outer)].more_roles.push_back({mesh::SetKind::neumann, 6, Dim::vertex});
-  tables.sets[static_cast<std::size_t>(outer)].children = {list, 0};
-  tables.sets[static_cast<std::size_t>(list)].parents = {outer};
-  if (world().rank() == world().size() - 1) {
-    tables.members.push_back({list, Dim::face, 5, 1, 0});
-    tables.members.push_back({list, Dim::face, 3, 2, 1});
-    tables.members.push_back({list, Dim::face, 3, 1, 4});
-    tables.members.push_back({outer, Dim::vertex, 10, 20});
-  }
-  return tables;
-}
-
 TEST(WriteH5m, TagsOfAllKindsAndSetsInSetsComeBack) {
-  mesh::MeshTables tables = tagged_box();
+  mesh::MeshTables tables = tagged_box(world());
   validate(world(), tables, "tagged box");
   expect_round_trip(tables, "tagged");
   mesh::partition_cells(world(), tables, 5);
@@ -320,7 +218,7 @@ void expect_tags_in_mesh(const mesh::MeshTables& tables) {
 }
 
 TEST(WriteH5m, TagsGoWithEntitiesIntoTheMeshAndIntoNewOrder) {
-  mesh::MeshTables tables = tagged_box();
+  mesh::MeshTables tables = tagged_box(world());
   mesh::partition_cells(world(), tables, 5);
   expect_tags_in_mesh(tables);
   // The tag of a vertex names its row; after reordering it names the old one, which has the same place in space.
@@ -388,8 +286,49 @@ TEST(WriteH5m, PolygonsOfAnyLengthComeBack) {
   expect_round_trip(mesh::reorder_by_part(world(), tables), "surface");
 }
 
+/// The faces of each polyhedron, without the order of their corners.
+std::vector<std::multiset<std::set<std::int64_t>>> faces_of_cells(const mesh::MeshTables& tables) {
+  std::vector<std::multiset<std::set<std::int64_t>>> all;
+  for (const auto& [type, nodes] : WholeFile(world(), tables).cells) {
+    if (type != mesh::CellType::polyhedron) continue;
+    auto& faces = all.emplace_back();
+    for (const auto& face : test::faces_of_loops(nodes)) faces.emplace(face.begin(), face.end());
+  }
+  return all;
+}
+
+TEST(WriteH5m, PolyhedraComeBackWithTheirFaces) {
+  mesh::MeshTables tables = test::honeycomb(world(), 3, 3, 2);
+  mesh::partition_cells(world(), tables, 4);
+  const fs::path path = test::scratch() / "honeycomb.h5m";
+  write_h5m(world(), tables, path.string());
+  EXPECT_EQ(tables.blocks.size(), 1U) << "what is written stays as it is";
+  const mesh::MeshTables again = read_tables(world(), path.string());
+  EXPECT_EQ(faces_of_cells(again), faces_of_cells(tables));
+  EXPECT_EQ(test::collect(world(), again.parts), test::collect(world(), tables.parts));
+  EXPECT_EQ(again.n_global(Dim::face), 3 * 9 + (3 * 3 * 3 + 2 * (3 + 3) - 1) * 2) << "hexagons in three layers, walls";
+  expect_round_trip(again, "honeycomb_again");
+  const mesh::Mesh mesh(world(), again, {.ghost_layers = 1});
+  mesh.validate();
+  EXPECT_EQ(mesh.n_global(Dim::face), again.n_global(Dim::face)) << "each listed face is one of a cell";
+}
+
+TEST(WriteH5m, PolyhedraMakeTheSameFileOnAnyRankCount) {
+  const fs::path by_all = test::scratch() / "cells_by_all.h5m";
+  const fs::path by_one = test::scratch() / "cells_by_one.h5m";
+  write_h5m(world(), test::honeycomb(world(), 4, 2, 2), by_all.string());
+  const mpi::Comm split = mpi::Comm::split(world().comm(), world().rank() == 0 ? 0 : MPI_UNDEFINED, 0);
+  if (world().rank() != 0) return;
+  mpi::Context alone(split.get());
+  write_h5m(alone, test::honeycomb(alone, 4, 2, 2), by_one.string());
+  EXPECT_EQ(test::digest(by_all), test::digest(by_one));
+}
+
 TEST(WriteH5m, RealFilesComeBack) {
-  for (const char* name : {"p8ex1.h5m", "64bricks_1khex.h5m", "mpas_p8.h5m", "32hex_ef.h5m"}) {
+  for (const char* name :
+       {"64bricks_1khex.h5m", "64bricks_12ktet.h5m", "p8ex1.h5m", "oneside.h5m", "ln4.h5m", "32hex_ef.h5m",
+        "16_unmerged_hex.h5m", "onepart.h5m", "twoPolyh.h5m", "mpas_p8.h5m", "Homme_2pt.h5m", "field1.h5m",
+        "portable_x86_64.h5m", "test_geom.h5m", "hex_2048.h5m", "quads.h5m", "3k-tri-cube.h5m"}) {
     const auto path = test::interop(std::string("h5m/") + name);
     if (!path) GTEST_SKIP() << "the collection of sample files is not there: no " << name;
     expect_round_trip(read_tables(world(), path->string()), std::string("again_") + name);

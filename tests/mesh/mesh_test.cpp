@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "barrio/mesh/box.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -22,15 +20,8 @@ MeshTables box(std::array<std::int64_t, 3> n, bool tets, int n_parts) {
   return tables;
 }
 
-/// Give each cell a random part: every rank borders on every other, parts are scattered and some may be empty.
 MeshTables scattered_box(std::array<std::int64_t, 3> n, bool tets, int n_parts) {
-  MeshTables tables = make_box(world(), {.n = n, .tets = tets});
-  tables.n_parts = n_parts;
-  for (const GlobalId id : top_ids(world(), tables)) {
-    std::mt19937_64 random(test::seed() + static_cast<std::uint64_t>(value(id)));
-    tables.parts.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(n_parts)));
-  }
-  return tables;
+  return test::scattered(world(), make_box(world(), {.n = n, .tets = tets}), n_parts);
 }
 
 void expect_equals_oracle(const MeshTables& tables, int n_layers = 1) {
@@ -84,14 +75,15 @@ TEST(Mesh, EqualsTheSerialOracleWithSeveralLayers) {
   expect_equals_oracle(scattered_box({5, 4, 3}, true, 9), 2);
 }
 /// Ghosts over a bridge, and the listed faces that come with them, are those of the oracle.
-void expect_bridged(const MeshTables& tables, const BuildOptions& options, std::size_t n_common) {
+void expect_bridged(const MeshTables& tables, const BuildOptions& options, std::size_t n_common,
+                    const std::function<bool(std::int64_t)>& may = {}) {
   const WholeMesh whole(world(), tables);
   Mesh mesh(world(), tables, options);
   mesh.validate();
   const int rank = world().rank();
   const int size = world().size();
   const auto owned = whole.cells_of(rank, size);
-  const auto ghosts = whole.ghosts_of(rank, size, options.ghost_layers, n_common);
+  const auto ghosts = whole.ghosts_of(rank, size, options.ghost_layers, n_common, may);
   const EntityTable& cells = mesh.cells();
   std::set<std::int64_t> found;
   for (std::size_t c = cells.n_owned; c < cells.size(); ++c) found.insert(value(cells.global_ids[c]));
@@ -135,6 +127,68 @@ TEST(Mesh, ListedFacesOfGhostsComeOnRequest) {
     expect_bridged(box({7, 5, 4}, true, 8), {.ghost_layers = n_layers, .ghost_sides = true}, 1);
     expect_bridged(scattered_box({5, 4, 3}, false, 9), {.ghost_layers = n_layers, .ghost_sides = true}, 1);
   }
+}
+
+/// Tables with cells 3, 4, 5, 9 .. 40 in a set that another one holds, and a material set of every second cell.
+MeshTables with_sets(MeshTables tables) {
+  const auto inner = static_cast<std::int32_t>(tables.sets.size());
+  tables.sets.push_back({.kind = SetKind::other, .id = 1, .name = "inner"});
+  tables.sets.push_back({.kind = SetKind::other, .id = 2, .name = "solid", .contained = {{inner}}});
+  tables.sets.push_back({.kind = SetKind::material, .id = 77, .name = ""});
+  if (world().rank() != world().size() - 1) return tables;
+  tables.members.push_back({inner, Dim::volume, 3, 3});
+  tables.members.push_back({inner, Dim::volume, 9, 32});
+  for (std::int64_t row = 0; row < tables.n_global(Dim::volume); row += 2)
+    tables.members.push_back({inner + 2, Dim::volume, row, 1});
+  return tables;
+}
+
+TEST(Mesh, GhostsMayBeThoseOfSomeSets) {
+  const auto is_solid = [](std::int64_t cell) { return (cell >= 3 && cell < 6) || (cell >= 9 && cell < 41); };
+  const auto is_even = [](std::int64_t cell) { return cell % 2 == 0; };
+  const MeshTables tables = with_sets(scattered_box({5, 4, 4}, false, 9));
+  for (const int n_layers : {1, 2}) {
+    expect_bridged(tables, {.ghost_layers = n_layers, .ghost_sets = {"solid"}}, 1, is_solid);
+    expect_bridged(tables, {.ghost_layers = n_layers, .bridge = Dim::face, .ghost_sets = {"material 77"}}, 4, is_even);
+    expect_bridged(tables, {.ghost_layers = n_layers, .ghost_sides = true, .ghost_sets = {"inner", "material 77"}}, 1,
+                   [&](std::int64_t cell) { return is_solid(cell) || is_even(cell); });
+  }
+}
+
+TEST(Mesh, GhostsMayBeThoseOfSomeRanks) {
+  const MeshTables tables = scattered_box({5, 4, 3}, false, 9);
+  const WholeMesh whole(world(), tables);
+  const int size = world().size();
+  const std::vector<Rank> some{size - 1, 0};
+  const auto is_one = [&](Rank rank) { return rank == 0 || rank == size - 1; };
+  const auto may = [&](std::int64_t cell) {
+    return is_one(world().rank()) && is_one(whole.rank_of(whole.cells[static_cast<std::size_t>(cell)].part, size));
+  };
+  for (const int n_layers : {1, 2}) {
+    expect_bridged(tables, {.ghost_layers = n_layers, .ghost_ranks = some}, 1, may);
+    expect_bridged(tables, {.ghost_layers = n_layers, .bridge = Dim::face, .ghost_sides = true, .ghost_ranks = some}, 4,
+                   may);
+  }
+  expect_bridged(with_sets(tables), {.ghost_layers = 1, .ghost_sets = {"solid"}, .ghost_ranks = {0}}, 1,
+                 [](std::int64_t) { return false; });
+}
+
+TEST(Mesh, GhostsOfWhatDoesNotExistAreRefused) {
+  const MeshTables tables = with_sets(box({3, 3, 3}, false, 4));
+  const auto refusal = [&](const BuildOptions& options) -> std::string {
+    try {
+      const Mesh mesh(world(), tables, options);
+      return "built";
+    } catch (const AgreedError& error) {
+      EXPECT_EQ(error.code(), ErrorCode::usage);
+      return error.what();
+    }
+  };
+  EXPECT_NE(refusal({.ghost_layers = 1, .ghost_sets = {"solit"}}).find("Did you mean 'solid'?"), std::string::npos);
+  EXPECT_NE(refusal({.ghost_layers = 1, .ghost_ranks = {0, world().size()}}).find("there are"), std::string::npos);
+  if (world().size() == 1) return;
+  const std::vector<Rank> other = world().rank() == 0 ? std::vector<Rank>{0} : std::vector<Rank>{};
+  EXPECT_NE(refusal({.ghost_layers = 1, .ghost_ranks = other}).find("not the same on every rank"), std::string::npos);
 }
 
 TEST(Mesh, EmptyRanksAreLegal) { expect_equals_oracle(box({3, 2, 2}, false, 2)); }

@@ -8,6 +8,9 @@
 #include "barrio/mesh/box.hpp"
 #include "barrio/mesh/mesh.hpp"
 #include "barrio/mesh/partition_cells.hpp"
+#include "barrio/mesh/polyhedron_faces.hpp"
+#include "tests/mesh/polyhedra.hpp"
+#include "tests/mesh/same_sharing.hpp"
 #include "tests/support/collect.hpp"
 #include "tests/support/mpi_test.hpp"
 
@@ -28,21 +31,9 @@ std::vector<Rank> destinations(const Mesh& mesh, const Destination& rank_of) {
   return to;
 }
 
-template <class Table>
-void expect_same_table(const Table& moved, const Table& built) {
-  EXPECT_EQ(moved.global_ids, built.global_ids);
-  EXPECT_EQ(moved.n_interior, built.n_interior);
-  EXPECT_EQ(moved.n_owned, built.n_owned);
-  EXPECT_EQ(moved.n_global, built.n_global);
-  EXPECT_EQ(moved.owners.to_vector(), built.owners.to_vector());
-  ASSERT_EQ(moved.shared, built.shared);
-  for (std::size_t s = 0; s < built.shared.size(); ++s)
-    EXPECT_TRUE(std::ranges::equal(moved.sharers_of(s), built.sharers_of(s)));
-}
-
 void expect_same_mesh(const Mesh& moved, const Mesh& built) {
   moved.validate();
-  expect_same_table(moved.vertices(), built.vertices());
+  test::expect_same_table(moved.vertices(), built.vertices());
   EXPECT_EQ(moved.vertices().coordinates, built.vertices().coordinates);
   EXPECT_TRUE(std::ranges::equal(moved.neighbours(), built.neighbours()));
   EXPECT_TRUE(std::ranges::equal(moved.cell_parts(), built.cell_parts()));
@@ -50,7 +41,7 @@ void expect_same_mesh(const Mesh& moved, const Mesh& built) {
   for (int d = 1; d <= value(built.cell_dim()); ++d) {
     const EntityTable& a = moved.entities(Dim{d});
     const EntityTable& b = built.entities(Dim{d});
-    expect_same_table(a, b);
+    test::expect_same_table(a, b);
     EXPECT_EQ(a.nodes, b.nodes);
     EXPECT_EQ(a.offsets, b.offsets);
     EXPECT_EQ(a.types, b.types);
@@ -299,6 +290,27 @@ TEST(Migrate, KeepsSidesOfSecondOrderWithTheirCells) {
     mesh.validate();
     EXPECT_EQ(mesh.n_global(Dim::edge), 1);
   }
+}
+
+TEST(Migrate, KeepsWhichCellsAreGhosts) {
+  MeshTables tables = make_box(world(), {.n = {4, 4, 3}});
+  partition_cells(world(), tables, world().size());
+  add_sets_in_sets(tables);
+  const Rank n = world().size();
+  const Destination scatter = [n](std::int64_t cell) { return static_cast<Rank>((cell * 5 + 1) % n); };
+  expect_moves(tables, {scatter}, {.ghost_layers = 2, .ghost_sets = {"outer"}});
+  expect_moves(tables, {scatter}, {.ghost_layers = 1, .ghost_ranks = {0, n - 1}});
+}
+
+TEST(Migrate, MovesPolyhedraWithTheirFaces) {
+  MeshTables tables = test::honeycomb(world(), 4, 3, 2);
+  static_cast<void>(list_polyhedron_faces(world(), tables));
+  partition_cells(world(), tables, world().size());
+  const Rank n = world().size();
+  expect_moves(tables,
+               {[n](std::int64_t cell) { return static_cast<Rank>((cell / 3) % n); },
+                [n](std::int64_t cell) { return static_cast<Rank>((cell * 7 + 2) % n); }},
+               {.ghost_layers = 1, .ghost_sides = true});
 }
 
 TEST(Migrate, MovesNothingWhenAllStay) {

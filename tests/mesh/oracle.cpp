@@ -1,7 +1,9 @@
 #include "tests/mesh/oracle.hpp"
 
+#include <random>
 #include <string>
 #include "tests/support/collect.hpp"
+#include "tests/support/mpi_test.hpp"
 
 namespace barrio::test {
 
@@ -56,19 +58,20 @@ std::set<std::int64_t> WholeMesh::vertices_of(const std::set<std::int64_t>& some
   return used;
 }
 
-std::set<std::int64_t> WholeMesh::ghosts_of(int rank, int n_ranks, int n_layers, std::size_t n_common) const {
+std::set<std::int64_t> WholeMesh::ghosts_of(int rank, int n_ranks, int n_layers, std::size_t n_common,
+                                            const std::function<bool(std::int64_t)>& may) const {
   const std::set<std::int64_t> mine = cells_of(rank, n_ranks);
   std::set<std::int64_t> all = mine;
   for (int layer = 0; layer < n_layers; ++layer) {
     std::map<std::int64_t, std::vector<std::int64_t>> around;  // cells by vertex
     for (const std::int64_t c : all)
-      for (const std::int64_t node : cells[static_cast<std::size_t>(c)].nodes) around[node].push_back(c);
+      for (const std::int64_t node : vertices_of({c})) around[node].push_back(c);
     for (std::size_t c = 0; c < cells.size(); ++c) {
       std::map<std::int64_t, std::size_t> n_in_common;
-      for (const std::int64_t node : cells[c].nodes)
+      for (const std::int64_t node : std::set(cells[c].nodes.begin(), cells[c].nodes.end()))
         for (const std::int64_t other : around[node]) n_in_common[other] += 1;
       for (const auto& [other, n] : n_in_common)
-        if (n >= n_common) all.insert(static_cast<std::int64_t>(c));
+        if (n >= n_common && (!may || may(static_cast<std::int64_t>(c)))) all.insert(static_cast<std::int64_t>(c));
     }
   }
   for (const std::int64_t c : mine) all.erase(c);
@@ -94,6 +97,16 @@ std::map<std::int64_t, std::set<int>> WholeMesh::sharers(int n_ranks) const {
   for (const Cell& cell : cells)
     for (const std::int64_t node : cell.nodes) all[node].insert(rank_of(cell.part, n_ranks));
   return all;
+}
+
+mesh::MeshTables scattered(mpi::Context& context, mesh::MeshTables tables, int n_parts) {
+  tables.n_parts = n_parts;
+  tables.parts.clear();
+  for (const GlobalId id : mesh::top_ids(context, tables)) {
+    std::mt19937_64 random(seed() + static_cast<std::uint64_t>(value(id)));
+    tables.parts.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(n_parts)));
+  }
+  return tables;
 }
 
 }  // namespace barrio::test

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -30,12 +31,16 @@ struct WholeMesh {
   [[nodiscard]] int rank_of(int part, int n_ranks) const;
   [[nodiscard]] std::set<std::int64_t> cells_of(int rank, int n_ranks) const;
   [[nodiscard]] std::set<std::int64_t> vertices_of(const std::set<std::int64_t>& cells) const;
-  [[nodiscard]] std::set<std::int64_t> ghosts_of(int rank, int n_ranks, int n_layers = 1,
-                                                 std::size_t n_common = 1) const;
+  /// @param may  whether a cell may be a ghost there; empty: each may
+  [[nodiscard]] std::set<std::int64_t> ghosts_of(int rank, int n_ranks, int n_layers = 1, std::size_t n_common = 1,
+                                                 const std::function<bool(std::int64_t)>& may = {}) const;
   /// Listed faces with all vertices in one of some cells.
   [[nodiscard]] std::set<std::int64_t> faces_of(const std::set<std::int64_t>& some) const;
   /// Ranks whose cells use each vertex.
   [[nodiscard]] std::map<std::int64_t, std::set<int>> sharers(int n_ranks) const;
 };
+
+/// Give each cell a random part, by `seed()`: every rank borders on every other, parts may be empty. Collective.
+mesh::MeshTables scattered(mpi::Context& context, mesh::MeshTables tables, int n_parts);
 
 }  // namespace barrio::test

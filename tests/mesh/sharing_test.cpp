@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
 #include <map>
 
@@ -7,6 +8,7 @@
 #include "barrio/mesh/mesh.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mesh/remote_ids.hpp"
+#include "barrio/mesh/sharing_tags.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/mesh/oracle.hpp"
 #include "tests/support/collect.hpp"
@@ -47,6 +49,35 @@ TEST(Sharing, EveryEntityKnowsWhatItIs) {
     EXPECT_EQ(status.is_ghost, c >= mesh.n_owned(Dim::volume));
     EXPECT_EQ(status.owner, mesh.cells().owners[c]);
     EXPECT_FALSE(status.is_shared());
+  }
+}
+
+TEST(Sharing, IsReadAsTags) {
+  const Mesh mesh(world(), box(false, 8), {.ghost_layers = 1, .ghost_sides = true});
+  const std::vector<MeshTag> tags = sharing_tags(mesh);
+  ASSERT_EQ(tags.size(), 4U);
+  const auto numbers = [&](std::size_t tag, Dim dim, LocalId id) {
+    const auto bytes = tags[tag].value(dim, id);
+    std::vector<std::int32_t> all(bytes.size() / sizeof(std::int32_t));
+    if (!all.empty()) std::memcpy(all.data(), bytes.data(), bytes.size());
+    return all;
+  };
+  for (const Dim dim : {Dim::vertex, Dim::face, Dim::volume}) {
+    const std::vector<Interface> interfaces = mesh.interfaces(dim);
+    for (std::size_t i = 0; i < mesh.n_local(dim); ++i) {
+      const LocalId id = local_id(i);
+      const EntityStatus status = mesh.status(dim, id);
+      const std::int32_t bits = (status.is_owned ? 0 : 1) + (status.is_shared() ? 2 : 0) +
+                                (status.is_multi_shared() ? 4 : 0) + (status.is_ghost ? 8 : 0);
+      EXPECT_EQ(numbers(0, dim, id), std::vector{bits});
+      EXPECT_EQ(numbers(1, dim, id), std::vector{status.owner});
+      EXPECT_EQ(numbers(2, dim, id), std::vector<std::int32_t>(status.sharers.begin(), status.sharers.end()));
+      const std::int32_t at = numbers(3, dim, id).at(0);
+      ASSERT_EQ(at >= 0, status.is_shared());
+      if (at >= 0) {
+        EXPECT_TRUE(interfaces[static_cast<std::size_t>(at)].entities.contains(id));
+      }
+    }
   }
 }
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 
 #include "barrio/mesh/box.hpp"
 #include "barrio/mesh/partition_cells.hpp"
@@ -112,16 +111,6 @@ void expect_equals_oracle(const MeshTables& tables, Dim dim, int n_layers) {
   }
 }
 
-MeshTables scattered(MeshTables tables, int n_parts) {
-  tables.n_parts = n_parts;
-  tables.parts.clear();
-  for (const GlobalId id : top_ids(world(), tables)) {
-    std::mt19937_64 random(test::seed() + static_cast<std::uint64_t>(value(id)));
-    tables.parts.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(n_parts)));
-  }
-  return tables;
-}
-
 /// A layer of prisms on one of hexes: faces of both kinds, and cells of two types.
 MeshTables prisms_on_hexes(std::int64_t n) {
   MeshTables tables = make_box(world(), {.n = {n, n, 2}});
@@ -155,7 +144,7 @@ TEST(Sides, OfTetsEqualTheSerialOracle) {
     MeshTables tables = make_box(world(), {.n = {4, 3, 5}, .tets = true, .volumes = {2, 1, 2}});
     partition_cells(world(), tables, 8);
     for (const int n_layers : {0, 1, 2}) expect_equals_oracle(tables, dim, n_layers);
-    expect_equals_oracle(scattered(tables, 5), dim, 1);
+    expect_equals_oracle(test::scattered(world(), tables, 5), dim, 1);
   }
 }
 
@@ -164,7 +153,7 @@ TEST(Sides, OfHexesEqualTheSerialOracle) {
     MeshTables tables = make_box(world(), {.n = {4, 5, 3}});
     partition_cells(world(), tables, 8);
     expect_equals_oracle(tables, dim, 1);
-    expect_equals_oracle(scattered(tables, 7), dim, 1);
+    expect_equals_oracle(test::scattered(world(), tables, 7), dim, 1);
     partition_cells(world(), tables, 2);  // empty ranks
     expect_equals_oracle(tables, dim, 1);
   }
@@ -174,14 +163,14 @@ TEST(Sides, OfMixedCellsEqualTheSerialOracle) {
   MeshTables tables = prisms_on_hexes(5);
   partition_cells(world(), tables, 6);
   for (const Dim dim : {Dim::face, Dim::edge}) expect_equals_oracle(tables, dim, 1);
-  expect_equals_oracle(scattered(tables, 3), Dim::face, 2);
+  expect_equals_oracle(test::scattered(world(), tables, 3), Dim::face, 2);
 }
 
 TEST(Sides, ChecksumDoesNotDependOnPartsOrRanks) {
   MeshTables tables = make_box(world(), {.n = {5, 4, 6}, .tets = true});
   partition_cells(world(), tables, 8);
   const Mesh by_eight(world(), tables, {.ghost_layers = 1});
-  const Mesh by_chance(world(), scattered(tables, 3));
+  const Mesh by_chance(world(), test::scattered(world(), tables, 3));
   EXPECT_EQ(Sides(by_eight, Dim::face).checksum(by_eight), Sides(by_chance, Dim::face).checksum(by_chance));
   EXPECT_EQ(Sides(by_eight, Dim::edge).checksum(by_eight), 14607667690586099262U)
       << "the value of one rank, written down";

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "barrio/mesh/mesh.hpp"
@@ -94,6 +95,49 @@ TEST(Structured, GhostsHoldWhatTheirOwnersHaveAcrossPeriodicEndsToo) {
       }
     }
   }
+}
+
+TEST(Structured, VerticesStandWhereTheAxesSay) {
+  const StructuredMesh blocks(world(), {.n = {2, 3, 2}, .along = {{{0, 1, 5}, {9, 8, 6, 0}, {}}}});
+  blocks.validate();
+  const IndexBox box = blocks.own_vertices();
+  const std::vector<double> x = blocks.make_coordinates();
+  for (std::int64_t v = 0; v < box.size(); ++v) {
+    const auto [i, j, k] = box.at(v);
+    const std::array<double, 3> expected{std::array{0.0, 1.0, 5.0}[static_cast<std::size_t>(i)],
+                                         std::array{9.0, 8.0, 6.0, 0.0}[static_cast<std::size_t>(j)],
+                                         0.5 * static_cast<double>(k)};
+    EXPECT_EQ(blocks.coordinates({i, j, k}), expected);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), x.begin() + 3 * v));
+  }
+  // As tables, whose hexes are the right way round: one axis descends.
+  const MeshTables tables = blocks.to_tables();
+  validate(world(), tables, "the box");
+  std::int64_t row = tables.vertices.first(world().rank());
+  for (std::size_t at = 0; at < tables.coordinates.size(); at += 3, ++row)
+    EXPECT_EQ((std::array{tables.coordinates[at], tables.coordinates[at + 1], tables.coordinates[at + 2]}),
+              blocks.coordinates(blocks.all_vertices().at(row)));
+  if (world().rank() == 0) {
+    EXPECT_EQ(tables.blocks[0].cell(0)[0], GlobalId{12});
+  }
+}
+
+TEST(Structured, PlacesThatAreNoAxisAreRefused) {
+  const auto refused = [](std::vector<double> places) -> std::string {
+    try {
+      const StructuredMesh blocks(world(), {.n = {3, 1, 1}, .along = {{std::move(places), {}, {}}}});
+    } catch (const AgreedError& error) {
+      return error.subject() + " " + error.cause();
+    }
+    return "";
+  };
+  EXPECT_EQ(refused({0, 1, 2}), "3 places along axis 0 are not those of the 4 vertices there");
+  const std::string no_axis = "places along axis 0 need finite numbers that all ascend or all descend";
+  EXPECT_EQ(refused({0, 1, 1, 2}), no_axis);
+  EXPECT_EQ(refused({0, 1, 2, 1}), no_axis);
+  EXPECT_EQ(refused({0, 1, NAN, 3}), no_axis);
+  EXPECT_EQ(refused({3, 2, 1, -INFINITY}), no_axis);
+  EXPECT_EQ(refused({3, 2, 1, 0}), "");
 }
 
 TEST(Structured, EveryCellAndVertexIsOwnedOnce) {

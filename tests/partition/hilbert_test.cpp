@@ -166,30 +166,7 @@ TEST(Hilbert, EqualsTheSerialOracleOnPlanesAndLines) {
   }
 }
 
-TEST(Hilbert, EqualsTheSerialOracleWithWeights) {
-  auto points = test::random_points(300, 40);
-  for (const std::int64_t largest : {1, 10, 1'000'000'000}) {
-    test::add_weights(points, largest);
-    for (const int n_parts : {2, 3, 7, 12}) expect_equals_oracle(points, n_parts, true);
-  }
-  for (Point& point : points) point.weight = 0;
-  expect_equals_oracle(points, 4, true);
-  points[123].weight = 5;  // all weight in one point
-  expect_equals_oracle(points, 4, true);
-}
-
-TEST(Hilbert, EqualsTheSerialOracleWithMorePartsThanPoints) {
-  for (const std::size_t n : {0U, 1U, 2U, 5U, 11U}) expect_equals_oracle(test::random_points(n, 50 + n), 17, false);
-  expect_equals_oracle(test::random_points(3, 60), 1000, false);
-}
-
-TEST(Hilbert, EqualsTheSerialOracleOnOneSpot) {
-  std::vector<Point> points = test::random_points(90, 70);
-  for (Point& point : points) point.x = {1e300, -1e-300, 0.0};
-  for (const int n_parts : {2, 5}) expect_equals_oracle(points, n_parts, false);
-  for (std::size_t i = 0; i < points.size(); ++i) points[i].x = {i % 3 == 0 ? -0.0 : 0.0, 0.0, -0.0};  // one spot too
-  for (const int n_parts : {2, 5}) expect_equals_oracle(points, n_parts, false);
-}
+TEST(Hilbert, EqualsTheSerialOracleOnHardCases) { test::expect_equals_oracle_on_hard_cases(hilbert, walk); }
 
 TEST(Hilbert, TheWidestBoxIsCut) {
   std::vector<Point> points;

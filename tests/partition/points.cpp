@@ -93,6 +93,30 @@ void expect_equals_oracle(const Cutter& cutter, const Oracle& oracle, const std:
   }
 }
 
+void expect_equals_oracle_on_hard_cases(const Cutter& cutter, const Oracle& oracle) {
+  const auto expect = [&](const std::vector<Point>& points, int n_parts, bool weighted) {
+    expect_equals_oracle(cutter, oracle, points, n_parts, weighted);
+  };
+  auto points = random_points(300, 40);
+  for (const std::int64_t largest : {1, 10, 1'000'000'000}) {
+    add_weights(points, largest);
+    for (const int n_parts : {2, 3, 7, 12}) expect(points, n_parts, true);
+  }
+  for (Point& point : points) point.weight = 0;
+  expect(points, 4, true);
+  points[123].weight = 5;
+  expect(points, 4, true);
+
+  for (const std::size_t n : {0U, 1U, 2U, 5U, 11U}) expect(random_points(n, 50 + n), 17, false);
+  expect(random_points(3, 60), 1000, false);
+
+  points = random_points(90, 70);
+  for (Point& point : points) point.x = {1e300, -1e-300, 0.0};
+  for (const int n_parts : {2, 5}) expect(points, n_parts, false);
+  for (std::size_t i = 0; i < points.size(); ++i) points[i].x = {i % 3 == 0 ? -0.0 : 0.0, 0.0, -0.0};  // one spot too
+  for (const int n_parts : {2, 5}) expect(points, n_parts, false);
+}
+
 void expect_balance(const Cutter& cutter) {
   for (const std::size_t n : {100U, 1001U, 5000U}) {
     for (const int n_parts : {1, 2, 3, 6, 7, 16, 61}) {

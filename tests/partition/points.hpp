@@ -35,6 +35,9 @@ std::map<std::int64_t, int> cut(const Cutter& cutter, const std::vector<Point>& 
 void expect_equals_oracle(const Cutter& cutter, const Oracle& oracle, const std::vector<Point>& points, int n_parts,
                           bool weighted);
 
+/// With weights of all sizes and all weight in one point, more parts than points, and all points on one spot.
+void expect_equals_oracle_on_hard_cases(const Cutter& cutter, const Oracle& oracle);
+
 /// Parts of points of weight 1 differ by one point at most, and parts of others by the weight of a point or two.
 void expect_balance(const Cutter& cutter);
 

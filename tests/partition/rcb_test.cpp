@@ -40,13 +40,14 @@ void bisect(std::vector<Point> points, int first_part, int n_parts, std::map<std
   bisect({points.begin() + static_cast<std::ptrdiff_t>(n), points.end()}, first_part + n_low, n_parts - n_low, part_of);
 }
 
+std::map<std::int64_t, int> plain(const std::vector<Point>& all, int n_parts) {
+  std::map<std::int64_t, int> part_of;
+  bisect(all, 0, n_parts, part_of);
+  return part_of;
+}
+
 void expect_equals_oracle(const std::vector<Point>& points, int n_parts, bool weighted) {
-  const test::Oracle oracle = [](const std::vector<Point>& all, int n) {
-    std::map<std::int64_t, int> part_of;
-    bisect(all, 0, n, part_of);
-    return part_of;
-  };
-  test::expect_equals_oracle(rcb, oracle, points, n_parts, weighted);
+  test::expect_equals_oracle(rcb, plain, points, n_parts, weighted);
 }
 
 TEST(Rcb, EqualsTheSerialOracleOnRandomPoints) {
@@ -62,30 +63,7 @@ TEST(Rcb, EqualsTheSerialOracleOnAGrid) {
   for (const int n_parts : {2, 4, 6, 7, 16}) expect_equals_oracle(points, n_parts, false);
 }
 
-TEST(Rcb, EqualsTheSerialOracleWithWeights) {
-  auto points = test::random_points(300, 40);
-  for (const std::int64_t largest : {1, 10, 1'000'000'000}) {
-    test::add_weights(points, largest);
-    for (const int n_parts : {2, 3, 7, 12}) expect_equals_oracle(points, n_parts, true);
-  }
-  for (Point& point : points) point.weight = 0;
-  expect_equals_oracle(points, 4, true);
-  points[123].weight = 5;  // all weight in one point
-  expect_equals_oracle(points, 4, true);
-}
-
-TEST(Rcb, EqualsTheSerialOracleWithMorePartsThanPoints) {
-  for (const std::size_t n : {0U, 1U, 2U, 5U, 11U}) expect_equals_oracle(test::random_points(n, 50 + n), 17, false);
-  expect_equals_oracle(test::random_points(3, 60), 1000, false);
-}
-
-TEST(Rcb, EqualsTheSerialOracleOnOneSpot) {
-  std::vector<Point> points = test::random_points(90, 70);
-  for (Point& point : points) point.x = {1e300, -1e-300, 0.0};
-  for (const int n_parts : {2, 5}) expect_equals_oracle(points, n_parts, false);
-  for (std::size_t i = 0; i < points.size(); ++i) points[i].x = {i % 3 == 0 ? -0.0 : 0.0, 0.0, -0.0};  // one spot too
-  for (const int n_parts : {2, 5}) expect_equals_oracle(points, n_parts, false);
-}
+TEST(Rcb, EqualsTheSerialOracleOnHardCases) { test::expect_equals_oracle_on_hard_cases(rcb, plain); }
 
 TEST(Rcb, PartsAreEquallyHeavy) { test::expect_balance(rcb); }
 

@@ -37,6 +37,22 @@ def test_write(comm: MPI.Comm, box: barrio.Mesh, folder: Path) -> None:
         assert root["CellData/three"].shape == (24, 3)
 
 
+def test_checkpoint(comm: MPI.Comm, box: barrio.Mesh, folder: Path) -> None:
+    for dim in (Dim.vertex, Dim.volume):
+        field = box.add_field("heat", dim, components=2)
+        field.values[:] = np.stack([box.global_ids(dim), -box.global_ids(dim)], axis=1) / 3.0
+    box = box.migrate(np.full(box.n_owned(Dim.volume), comm.size - 1, np.int32))
+    barrio.write(box, folder / "box.h5m")
+    mesh = barrio.read(comm, folder / "box.h5m", ghost_layers=1)
+    assert mesh.checksum() == box.checksum()
+    for dim in (Dim.vertex, Dim.volume):
+        ids, values = mesh.tag("heat").values(dim)
+        heat = mesh.add_field("heat", dim, components=2)
+        heat.values[ids] = values
+        expected = mesh.global_ids(dim) / 3.0
+        np.testing.assert_array_equal(heat.values, np.stack([expected, -expected], axis=1))
+
+
 def test_time_series(comm: MPI.Comm, box: barrio.Mesh, folder: Path) -> None:
     field = box.add_field("t", Dim.vertex)
     path = folder / "series.vtkhdf"

@@ -152,6 +152,30 @@ def test_sets(comm: MPI.Comm, box: barrio.Mesh) -> None:
         left.entities(Dim.vertex)
 
 
+def test_sharing_as_tags(comm: MPI.Comm, box: barrio.Mesh) -> None:
+    status, owner, sharers, interface = box.sharing_tags()
+    for dim in (barrio.Dim.vertex, barrio.Dim.volume):
+        ids, bits = status.values(dim)
+        assert len(ids) == box.n_local(dim)
+        owners = owner.values(dim)[1]
+        assert ((bits & 1 == 0) == (owners == comm.rank)).all()
+        _, offsets, ranks = sharers.values(dim)
+        assert (np.diff(offsets) >= 2)[bits & 2 != 0].all()
+        assert offsets[-1] == len(ranks)
+        on, numbers = interface.values(dim)
+        assert (on == ids[bits & 2 != 0]).all()
+        assert (numbers >= 0).all()
+
+
+def test_ghosts_of_some_sets(comm: MPI.Comm, wing: Path) -> None:
+    all_ghosts = barrio.read(comm, wing, ghost_layers=1)
+    none = barrio.read(comm, wing, ghost_layers=1, ghost_ranks=[0])
+    assert none.n_ghost(barrio.Dim.volume) == 0
+    assert comm.size == 1 or comm.allreduce(all_ghosts.n_ghost(barrio.Dim.volume)) > 0
+    with pytest.raises(barrio.UsageError, match="there is no such set"):
+        barrio.read(comm, wing, ghost_layers=1, ghost_sets=["no such set"])
+
+
 def test_arrays_are_read_only_views(box: barrio.Mesh) -> None:
     left = box.set(SetKind.neumann, "x-")
     makers = {
