@@ -32,12 +32,15 @@ if TYPE_CHECKING:
         Round,
         SetKind,
         Sides,
+        StructuredMesh,
         VtkhdfWriter,
         box,
         commit,
         inspect,
+        join,
         mpi_library,
         read,
+        read_structured,
         write,
     )
 
@@ -62,14 +65,17 @@ __all__ = [
     "Round",
     "SetKind",
     "Sides",
+    "StructuredMesh",
     "UsageError",
     "VtkhdfWriter",
     "__version__",
     "box",
     "commit",
     "inspect",
+    "join",
     "mpi_library",
     "read",
+    "read_structured",
     "write",
 ]
 

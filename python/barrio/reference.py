@@ -18,7 +18,15 @@ Collective calls say so; the others are local. Calls that take long give Python'
 `cause`, `remedy` and `code` (the exit code of the command); after a collective call every rank raises the same one.
 """
 
-ORDER = ("Mesh", "Field", "MeshSet", "VtkhdfWriter", "Exchange", "Round")  # the others after them
+ORDER = (
+    "Mesh",
+    "Field",
+    "MeshSet",
+    "StructuredMesh",
+    "VtkhdfWriter",
+    "Exchange",
+    "Round",
+)  # the others after them
 
 
 def tidy_types(text: str) -> str:

@@ -9,6 +9,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -16,8 +17,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <variant>
 
+#include "barrio/base/error.hpp"
 #include "barrio/mesh/mesh.hpp"
 #include "barrio/mpi/context.hpp"
 
@@ -34,6 +37,20 @@ struct CommArgument {
 /// @throws Error{usage} if MPI is not running or the communicator cannot be used; Python's ImportError if mpi4py loaded
 /// another MPI
 std::unique_ptr<mpi::Context> make_context(const CommArgument& comm);
+
+/// Make something in a context of its own, with Python's lock released. Collective.
+/// @param make  `make(std::unique_ptr<mpi::Context>&)`, which takes the context unless it fails
+template <class Make>
+auto in_own_context(const CommArgument& comm, Make&& make) {
+  std::unique_ptr<mpi::Context> context = make_context(comm);
+  const nb::gil_scoped_release unlocked;
+  try {
+    return make(context);
+  } catch (const AgreedError&) {
+    context.reset();  // every rank is here, and none is unwinding any more: the communicator can be freed
+    throw;
+  }
+}
 
 /// Stop the search for names Python knows: the error is raised for the caller alone.
 [[noreturn]] void throw_usage(std::string subject, std::string cause, std::string remedy = {});
@@ -143,6 +160,7 @@ void bind_field(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_tags(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_sides(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_io(nb::module_& module);
+void bind_structured(nb::module_& module);
 void bind_exchange(nb::module_& module);
 
 }  // namespace barrio::python

@@ -5,6 +5,7 @@
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/box.hpp"
+#include "barrio/mesh/join.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "bindings.hpp"
 
@@ -16,15 +17,10 @@ using Path = std::filesystem::path;
 /// Make a mesh in a context of its own, with Python's lock released. Collective.
 template <class Make>
 MeshPointer make_mesh(const CommArgument& comm, Make&& make) {
-  std::unique_ptr<mpi::Context> context = make_context(comm);
-  const nb::gil_scoped_release unlocked;
-  try {
+  return in_own_context(comm, [&](std::unique_ptr<mpi::Context>& context) {
     mesh::Mesh mesh = make(*context);
     return std::make_shared<SharedMesh>(std::move(context), std::move(mesh));
-  } catch (const AgreedError&) {
-    context.reset();  // every rank is here, and none is unwinding any more: the communicator can be freed
-    throw;
-  }
+  });
 }
 
 MeshPointer read(const CommArgument& comm, const Path& path, int ghost_layers, const std::string& partitioner,
@@ -53,13 +49,38 @@ MeshPointer box(const CommArgument& comm, const std::array<std::int64_t, 3>& n, 
   });
 }
 
+nb::object dict_of(const std::string& json) { return nb::module_::import_("json").attr("loads")(json); }
+
+using JointArgument = std::tuple<int, int, double>;
+
+nb::tuple join(const CommArgument& comm, const std::vector<Path>& paths, std::optional<double> tolerance,
+               const std::vector<JointArgument>& joints, bool all_or_nothing, bool within, int ghost_layers,
+               const std::string& partitioner) {
+  mesh::JoinOptions options{.all_or_nothing = all_or_nothing, .within_pieces = within};
+  if (tolerance) options.tolerance = *tolerance;
+  for (const auto& [a, b, width] : joints) options.joints.push_back({a, b, width});
+  std::string report;
+  const MeshPointer joined = make_mesh(comm, [&](mpi::Context& context) {
+    std::vector<mesh::MeshTables> pieces;
+    for (const Path& path : paths) pieces.push_back(io::read_tables(context, path.string()));
+    // The pieces' own numbers name their rows; the whole gets new ones.
+    for (mesh::MeshTables& piece : pieces)
+      std::erase_if(piece.tags, [](const mesh::TagTable& tag) { return tag.info.name == "GLOBAL_ID"; });
+    mesh::Joined whole = mesh::join(context, std::move(pieces), options);
+    report = mesh::to_json(whole.report).dump();
+    if (whole.tables.n_parts == 0) mesh::partition_cells(context, whole.tables, context.size(), partitioner);
+    return mesh::Mesh(context, whole.tables, {.ghost_layers = ghost_layers});
+  });
+  return nb::make_tuple(joined, dict_of(report));
+}
+
 nb::object inspect(const Path& path, bool with_quality) {
   std::string text;
   {
     const nb::gil_scoped_release unlocked;
     text = io::inspect(path.string(), {.with_quality = with_quality}).dump();
   }
-  return nb::module_::import_("json").attr("loads")(text);
+  return dict_of(text);
 }
 
 /// A writer with the mesh it writes. A file that was not closed is given up without waiting for other ranks.
@@ -136,6 +157,20 @@ Without `parts` it is cut into as many parts as ranks. Sets: the material "box" 
              R"(Describe a mesh file. Local; needs neither mpi4py nor a launcher.
 
 Keys: format, file_bytes, vertices, entities, sets, named_sets, tags, parts, box, quality, unsupported.)");
+  module.def(
+      "join", &join, "comm"_a, "paths"_a, nb::kw_only(), "tolerance"_a = nb::none(),
+      "joints"_a = std::vector<JointArgument>{}, "all_or_nothing"_a = false, "within"_a = false, "ghost_layers"_a = 0,
+      "partitioner"_a = "rcb",
+      nb::sig("def join(comm: mpi4py.MPI.Comm, paths: collections.abc.Sequence[str | os.PathLike], *, tolerance: float "
+              "| None = None, joints: collections.abc.Sequence[tuple[int, int, float]] = [], all_or_nothing: bool = "
+              "False, within: bool = False, ghost_layers: int = 0, partitioner: str = 'rcb') -> tuple[Mesh, dict[str, "
+              "typing.Any]]"),
+      R"(Merge mesh files by the positions of their vertices. Collective over comm.
+
+Vertices of different pieces become one if they are no farther apart than `tolerance` (None: 1e-8 of the diagonal);
+`joints` has other tolerances between two pieces, `within` merges vertices of one piece too, and `all_or_nothing` leaves a
+joint open unless every vertex there has exactly one partner. Returns the mesh and a report: what matched, what did not,
+what was ambiguous, for each joint. Parts of the pieces are kept if all have some.)");
   module.def(
       "write",
       [](SharedMesh& mesh, const Path& path) {

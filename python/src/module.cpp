@@ -25,5 +25,6 @@ NB_MODULE(_core, module) {
   barrio::python::bind_errors(module);
   barrio::python::bind_mesh(module);
   barrio::python::bind_io(module);
+  barrio::python::bind_structured(module);
   barrio::python::bind_exchange(module);
 }

@@ -1,4 +1,5 @@
-// Coverage-guided fuzzing of the readers (libFuzzer): bytes go into a file, the file through `inspect` and `read`.
+// Coverage-guided fuzzing of the readers (libFuzzer): bytes go into a file, the file through `inspect` and `read`, or
+// `read_structured` for the grids of `.nc` files.
 // A file may be refused in good order; all else is a find: a crash, an internal error, memory that does not fit the
 // size of the file, an error that the other ranks would not share. One executable per format; BARRIO_FUZZ_SUFFIX is
 // what its files are called.
@@ -13,11 +14,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "barrio/base/abort.hpp"
 #include "barrio/io/inspect.hpp"
 #include "barrio/io/read.hpp"
+#include "barrio/io/read_structured.hpp"
 #include "tests/fuzz/mutate_hdf5.hpp"
 
 namespace barrio::test {
@@ -55,6 +58,10 @@ bool inspect_file() {
 
 void read_file() {
   try {
+    if constexpr (std::string_view(BARRIO_FUZZ_SUFFIX) == ".nc") {
+      static_cast<void>(io::read_structured(*the_world, the_path, {.ghost_layers = 1}));
+      return;
+    }
     static_cast<void>(io::read(*the_world, the_path, {.ghost_layers = 1, .ghost_sides = true, .without_tags = {}}));
   } catch (const AgreedError& error) {
     expect_in_good_order("read", error);

@@ -19,7 +19,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests" / "cli"))
 from seed_files import write_seeds  # noqa: E402
 
-SUFFIXES = ("h5m", "msh", "vtk", "vtu", "e", "cgns")
+SUFFIXES = ("h5m", "msh", "vtk", "vtu", "e", "cgns", "nc")
 # MPI and HDF5 have leaks of their own.
 ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=8",

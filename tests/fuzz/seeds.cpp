@@ -7,10 +7,12 @@
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mpi/run.hpp"
 #include "tests/io/cgns_writer.hpp"
+#include "tests/io/climate_sample.hpp"
 #include "tests/io/damage.hpp"
 #include "tests/io/exodus_sample.hpp"
 #include "tests/io/gmsh_binary.hpp"
 #include "tests/io/tagged_box.hpp"
+#include "tests/mesh/polyhedra.hpp"
 
 namespace barrio::test {
 namespace {
@@ -23,11 +25,15 @@ void write_seeds(mpi::Context& context, const std::filesystem::path& folder) {
   tables = mesh::make_box(context, {.n = {2, 1, 1}});
   io::write_h5m(context, tables, folder / "polygons.h5m");
   make_polygons(folder / "polygons.h5m", "/tstt/elements/Quad4");
+  io::write_h5m(context, honeycomb(context, 2, 2, 1), folder / "polyhedra.h5m");
   write_gmsh_binary(folder / "small.msh", folder / "small_binary.msh");
   write(exodus_sample(), folder / "classic.e", NetcdfFormat::cdf1);
   write(exodus_sample(), folder / "offsets.e", NetcdfFormat::cdf2);
   write(exodus_sample(), folder / "large.e", NetcdfFormat::cdf5);
   write(exodus_sample(), folder / "hdf5.e", NetcdfFormat::hdf5);
+  write(climate_sample(), folder / "classic.nc", NetcdfFormat::cdf1);
+  write(climate_sample(), folder / "hdf5.nc", NetcdfFormat::hdf5);
+  write(climate_grid({0, 10, 20}, {40, 50}), folder / "region.nc", NetcdfFormat::cdf5);
   write(cgns_structured(), folder / "structured.cgns");
   write(cgns_unstructured(), folder / "unstructured.cgns");
 }

@@ -28,12 +28,7 @@ class BadClimate : public testing::TestWithParam<NetcdfFormat> {
  protected:
   static fs::path written(const NetcdfContents& contents) { return test::write_anew(contents, GetParam(), ".nc"); }
   static void expect(const std::string& cause, const std::function<void(NetcdfContents&)>& spoil) {
-    SCOPED_TRACE(cause);
-    NetcdfContents contents = test::climate_sample();
-    spoil(contents);
-    const fs::path path = written(contents);
-    expect_refusal(verdict(path), "3", path.string() + ": " + cause);
-    mpi::barrier(world());
+    test::expect_spoilt(test::climate_sample(), GetParam(), ".nc", cause, spoil);
   }
   static Reals& reals(NetcdfContents& contents, const std::string& name) {
     return std::get<Reals>(contents[name].values);

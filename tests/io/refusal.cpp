@@ -65,4 +65,15 @@ std::filesystem::path write_anew(const NetcdfContents& contents, NetcdfFormat fo
   return path;
 }
 
+void expect_spoilt(NetcdfContents sample, NetcdfFormat format, const std::string& suffix, const std::string& cause,
+                   const std::function<void(NetcdfContents&)>& spoil) {
+  SCOPED_TRACE(cause);
+  spoil(sample);
+  const std::filesystem::path path = write_anew(sample, format, suffix);
+  const std::string found = verdict(path);
+  expect_refusal(found, "3", path.string() + ": ");
+  expect_refusal(found, "3", cause);
+  mpi::barrier(world());
+}
+
 }  // namespace barrio::test

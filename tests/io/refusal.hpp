@@ -28,4 +28,9 @@ std::string with(std::string text, const std::string& old, const std::string& by
 /// @return its path, which ends in `suffix`
 std::filesystem::path write_anew(const NetcdfContents& contents, NetcdfFormat format, const std::string& suffix);
 
+/// Write a sample with a fault and expect that reading it is refused as bad input, with its name and a cause.
+/// Collective.
+void expect_spoilt(NetcdfContents sample, NetcdfFormat format, const std::string& suffix, const std::string& cause,
+                   const std::function<void(NetcdfContents&)>& spoil);
+
 }  // namespace barrio::test

@@ -11,6 +11,7 @@
 #include "barrio/mesh/polyhedron_faces.hpp"
 #include "tests/mesh/polyhedra.hpp"
 #include "tests/mesh/same_sharing.hpp"
+#include "tests/mesh/sets_and_tags.hpp"
 #include "tests/support/collect.hpp"
 #include "tests/support/mpi_test.hpp"
 
@@ -19,6 +20,7 @@
 namespace barrio::mesh {
 namespace {
 
+using test::add_sets_in_sets;
 using test::world;
 
 /// A rank for each cell of the whole mesh; the same on every rank.
@@ -125,7 +127,7 @@ MeshTables box(std::array<std::int64_t, 3> n, bool tets, int n_parts) {
   return tables;
 }
 
-/// Add tags whose values only the row determines: dense on vertices, of varying length on some cells and faces.
+/// Add tags whose values only the row determines: dense on vertices, of varying length on some rows of all tables.
 void add_tags(MeshTables& tables) {
   const Rank me = world().rank();
   TagTable dense{.info = {.name = "dense", .type = TagType::float64, .n_components = 1}};
@@ -134,33 +136,8 @@ void add_tags(MeshTables& tables) {
     const double x = static_cast<double>(tables.vertices.first(me)) + static_cast<double>(i);
     dense.columns[0].items.add(std::as_bytes(std::span(&x, 1)), false);
   }
-  TagTable varying{
-      .info = {.name = "varying", .type = TagType::int32, .length_varies = true, .storage = TagStorage::sparse}};
-  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
-    TagColumn& column =
-        varying.columns.emplace_back(TagColumn{.block = static_cast<std::int32_t>(b), .is_dense = false});
-    column.items.offsets.push_back(0);
-    for (std::size_t i = 0; i < tables.blocks[b].rows.size(me); ++i) {
-      const auto row = static_cast<std::int32_t>(tables.blocks[b].rows.first(me) + static_cast<std::int64_t>(i));
-      if (row % 3 == 1) continue;
-      column.rows.push_back(static_cast<std::int32_t>(i));
-      const std::vector<std::int32_t> value(static_cast<std::size_t>(row % 4), row);
-      column.items.add(std::as_bytes(std::span(value)), true);
-    }
-  }
   TagTable on_mesh{.info = {.name = "answer", .storage = TagStorage::mesh, .mesh_value = std::vector<std::byte>(4)}};
-  tables.tags = {dense, varying, on_mesh};
-}
-
-/// Vertices and cells in a set, which is in another one with a cell of its own.
-void add_sets_in_sets(MeshTables& tables) {
-  const auto inner = static_cast<std::int32_t>(tables.sets.size());
-  tables.sets.push_back({.kind = SetKind::dirichlet, .id = 7, .name = "inner"});
-  tables.sets.push_back({.kind = SetKind::other, .name = "outer", .contained = {{inner}}});
-  if (world().rank() != 0) return;
-  tables.members.push_back({inner, Dim::vertex, 3, 9});
-  tables.members.push_back({inner, tables.top_dim(), 1, 5});
-  tables.members.push_back({inner + 1, tables.top_dim(), 0, 1});
+  tables.tags = {dense, test::varying_tag(tables), on_mesh};
 }
 
 /// Quads and triangles in one plane, with edges listed at the bottom.

@@ -9,6 +9,7 @@
 #include "tests/io/whole_file.hpp"
 #include "tests/mesh/polyhedra.hpp"
 #include "tests/mesh/same_tables.hpp"
+#include "tests/mesh/sets_and_tags.hpp"
 #include "tests/support/collect.hpp"
 #include "tests/support/mpi_test.hpp"
 
@@ -17,9 +18,11 @@
 namespace barrio::mesh {
 namespace {
 
+using test::add_sets_in_sets;
 using test::expect_same_tables;
 using test::scattered;
 using test::values_of;
+using test::varying_tag;
 using test::WholeFile;
 using test::world;
 
@@ -42,17 +45,6 @@ void expect_comes_back(MeshTables tables, const MeshTables* expected = nullptr) 
   }
 }
 
-/// Two vertices, five cells and a set in a set.
-void add_sets_in_sets(MeshTables& tables) {
-  const auto inner = static_cast<std::int32_t>(tables.sets.size());
-  tables.sets.push_back({.kind = SetKind::dirichlet, .id = 7, .name = "inner"});
-  tables.sets.push_back({.kind = SetKind::other, .name = "outer", .contained = {{inner}}});
-  if (world().rank() != 0) return;
-  tables.members.push_back({inner, Dim::vertex, 3, 2});
-  tables.members.push_back({inner, tables.top_dim(), 1, 5});
-  tables.members.push_back({inner + 1, tables.top_dim(), 0, 1});
-}
-
 TEST(ToTables, BoxesComeBackWithListedFacesAndSets) {
   for (const bool tets : {false, true}) {
     MeshTables tables = make_box(world(), {.n = {4, 3, 5}, .tets = tets, .volumes = {2, 1, 2}});
@@ -64,12 +56,7 @@ TEST(ToTables, BoxesComeBackWithListedFacesAndSets) {
 
 TEST(ToTables, TagsOfAllKindsComeBack) {
   MeshTables tables = test::tagged_box(world());
-  // A mesh does not keep the order of sets.
-  for (SetInfo& set : tables.sets) {
-    set.is_ordered = false;
-    for (SetInSet& inner : set.contained) inner.position = -1;
-  }
-  for (SetRows& rows : tables.members) rows.position = -1;
+  test::forget_order(tables);
   expect_comes_back(tables);
 }
 
@@ -103,23 +90,6 @@ MeshTables mixed(std::int64_t n) {
   tables.members.clear();
   add_sets_in_sets(tables);
   return tables;
-}
-
-/// Values on some rows of every table.
-TagTable varying_tag(const MeshTables& tables) {
-  TagTable tag{.info = {.name = "varying", .type = TagType::int32, .length_varies = true}};
-  for (std::int32_t b = -1; b < static_cast<std::int32_t>(tables.blocks.size()); ++b) {
-    const Slabs& slabs = b < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(b)].rows;
-    TagColumn& column = tag.columns.emplace_back(TagColumn{.block = b, .is_dense = false, .items = {{0}, {}}});
-    for (std::size_t i = 0; i < slabs.size(world().rank()); ++i) {
-      const std::int64_t row = slabs.first(world().rank()) + static_cast<std::int64_t>(i);
-      if (row % 3 == 1) continue;
-      column.rows.push_back(static_cast<std::int32_t>(i));
-      const std::vector<std::int32_t> value(static_cast<std::size_t>(row % 4), static_cast<std::int32_t>(row));
-      column.items.add(std::as_bytes(std::span(value)), true);
-    }
-  }
-  return tag;
 }
 
 TEST(ToTables, BlocksOfSeveralTypesComeBackInTheirOrder) {
@@ -283,11 +253,7 @@ TEST(ToTables, PolyhedraComeBackAndUnusedVerticesCloseUp) {
 
 TEST(ToTables, FacesOfNoCellCloseUpWithTheirSetsAndTags) {
   MeshTables tables = test::tagged_box(world());
-  for (SetInfo& set : tables.sets) {
-    set.is_ordered = false;
-    for (SetInSet& inner : set.contained) inner.position = -1;
-  }
-  for (SetRows& rows : tables.members) rows.position = -1;
+  test::forget_order(tables);
   CellBlock& faces = tables.blocks[1];
   constexpr std::int64_t lost = 7;
   if (faces.rows.rank_of(lost) == world().rank()) {

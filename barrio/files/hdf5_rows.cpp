@@ -1,0 +1,379 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "barrio/base/error.hpp"
+#include "barrio/files/detail/hdf5.hpp"
+#include "barrio/files/detail/native.hpp"
+#include "barrio/files/detail/quiet.hpp"
+#include "barrio/files/hdf5.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+// Reading rows, numbers, texts and attributes.
+
+namespace barrio::files {
+
+using detail::has_link;
+using detail::Quiet;
+
+std::vector<Run> detail::checked_runs(Rows rows, std::span<const std::int64_t> shape, const std::string& path) {
+  constexpr std::array<std::int64_t, 1> single{1};
+  if (shape.empty()) shape = single;
+  const std::size_t outer = rows.within.size();
+  bool fits = outer + rows.of_each.size() < shape.size();
+  for (std::size_t d = 0; fits && d < outer; ++d) fits = rows.within[d] >= 0 && rows.within[d] < shape[d];
+  if (!fits)
+    throw Error(ErrorCode::bad_input, {.subject = path,
+                                       .cause = fmt::format("has the shape [{}], place [{}] in it was wanted",
+                                                            fmt::join(shape, ", "), fmt::join(rows.within, ", "))});
+  std::vector<Run> runs;
+  for (const std::int64_t place : rows.within) runs.push_back({place, 1});
+  runs.push_back(rows.count < 0 ? Run{0, shape[outer]} : Run{rows.first, rows.count});
+  runs.insert(runs.end(), rows.of_each.begin(), rows.of_each.end());
+  while (runs.size() < shape.size()) runs.push_back({0, shape[runs.size()]});
+  for (std::size_t d = outer; d < runs.size(); ++d) {
+    const Run run = runs[d];
+    if (run.first >= 0 && run.count >= 0 && run.count <= shape[d] - run.first) continue;
+    throw Error(ErrorCode::bad_input,
+                {.subject = path,
+                 .cause = fmt::format("has {} {} {} to {} were wanted", shape[d],
+                                      d == outer ? "rows, rows" : fmt::format("places along dimension {}, places", d),
+                                      run.first, run.first + run.count)});
+  }
+  return runs;
+}
+
+namespace {
+
+/// Rows as they are stored. `Word` is what they become if they are stored so already: then nothing is copied.
+template <class Word>
+struct RawValues {
+  static_assert(sizeof(Word) == 8);
+  std::vector<Word> words;
+  std::size_t n_bytes = 0;
+  std::size_t value_bytes = 0;  // of one stored element
+  std::size_t n_per_value = 1;  // array types hold several numbers in one
+  H5T_class_t kind = H5T_NO_CLASS;
+  bool is_signed = true;
+  bool swaps = false;
+
+  [[nodiscard]] const std::byte* bytes() const noexcept { return reinterpret_cast<const std::byte*>(words.data()); }
+};
+
+/// The numbers in a type: those of an array, or behind an enumeration.
+struct NumberType {
+  H5T_class_t kind;
+  std::size_t bytes;
+  bool is_signed;
+  bool swaps;
+};
+
+NumberType number_type(hid_t type) {
+  Handle number(H5Tcopy(type), &H5Tclose);
+  while (H5Tget_class(number.get()) == H5T_ARRAY || H5Tget_class(number.get()) == H5T_ENUM)
+    number = Handle(H5Tget_super(number.get()), &H5Tclose);
+  NumberType found{H5Tget_class(number.get()), H5Tget_size(number.get()), true, false};
+  if (found.kind != H5T_INTEGER && found.kind != H5T_FLOAT) return found;
+  found.is_signed = found.kind == H5T_FLOAT || H5Tget_sign(number.get()) == H5T_SGN_2;
+  found.swaps = (H5Tget_order(number.get()) == H5T_ORDER_BE) != (std::endian::native == std::endian::big);
+  return found;
+}
+
+/// Why HDF5 did not read collectively, in its own words for the commonest reasons.
+std::string why_alone(hid_t transfer) {
+  std::uint32_t here = 0;
+  std::uint32_t anywhere = 0;
+  H5Pget_mpio_no_collective_cause(transfer, &here, &anywhere);
+  if ((anywhere & H5D_MPIO_DATATYPE_CONVERSION) != 0) return "its type is converted";
+  if ((anywhere & H5D_MPIO_NOT_CONTIGUOUS_OR_CHUNKED_DATASET) != 0) return "it is neither contiguous nor chunked";
+  return fmt::format("cause {:#x} of H5D_mpio_no_collective_cause_t", anywhere);
+}
+
+/// Count a read that was to be collective by what HDF5 says it was.
+void count_read(mpi::Context& context, hid_t transfer, const std::string& path, std::size_t n_bytes) {
+  auto mode = H5D_MPIO_NO_COLLECTIVE;
+  H5Pget_mpio_actual_io_mode(transfer, &mode);
+  mpi::Counters& counters = context.counters();
+  if (mode == H5D_MPIO_CONTIGUOUS_COLLECTIVE || mode == H5D_MPIO_CHUNK_COLLECTIVE) {
+    counters.collective_reads += 1;
+    counters.collective_bytes_read += n_bytes;
+    return;
+  }
+  counters.independent_reads += 1;
+  counters.independent_bytes_read += n_bytes;
+  context.log().info(fmt::format("{} is read by each rank alone: {}", path, why_alone(transfer)));
+}
+
+/// What HDF5 needs for one read.
+struct Request {
+  Handle dataset;
+  Handle space;  // with the rows selected
+  Handle type;
+  Handle memory;
+  Handle transfer;
+  bool has_rows = true;
+};
+
+/// Do all of a read that communicates with nobody. @param accept  throws if the values are not of the kind wanted
+template <class Word, class Accept>
+Request prepare(Place where, const std::string& path, Rows rows, const Accept& accept, RawValues<Word>& raw) {
+  if (!has_link(where.id, path)) {
+    throw Error(ErrorCode::bad_input, {.subject = path, .cause = "is missing in the file"});
+  }
+  Request request;
+  request.dataset = checked(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose, path, "opening");
+  const hid_t dataset = request.dataset.get();
+  request.type = checked(H5Dget_type(dataset), &H5Tclose, path, "asking for the type");
+  request.space = checked(H5Dget_space(dataset), &H5Sclose, path, "asking for the extents");
+  const hid_t space = request.space.get();
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  const int rank = H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
+  check(rank, path, "asking for the extents");
+  detail::check_size_of(dataset, request.type.get(), space, path);
+  if (H5Tdetect_class(request.type.get(), H5T_VLEN) > 0 || H5Tis_variable_str(request.type.get()) > 0)
+    throw Error(ErrorCode::bad_input,
+                {.subject = path, .cause = "has values of varying length, which are not expected here"});
+  const std::vector<std::int64_t> shape(sizes.begin(), sizes.begin() + rank);
+  const std::vector<Run> runs = detail::checked_runs(rows, shape, path);
+  request.has_rows = shape.empty() || shape[rows.within.size()] > 0;
+  raw.value_bytes = H5Tget_size(request.type.get());
+  hsize_t n_values = 1;
+  for (const Run& run : runs) n_values *= static_cast<hsize_t>(run.count);
+  if (rank > 0 && n_values == 0) check(H5Sselect_none(space), path, "selecting rows");
+  if (rank > 0 && n_values > 0) {
+    std::array<hsize_t, H5S_MAX_RANK> first{};
+    std::array<hsize_t, H5S_MAX_RANK> count{};
+    std::ranges::transform(runs, first.begin(), [](const Run& run) { return static_cast<hsize_t>(run.first); });
+    std::ranges::transform(runs, count.begin(), [](const Run& run) { return static_cast<hsize_t>(run.count); });
+    check(H5Sselect_hyperslab(space, H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr), path,
+          "selecting rows");
+  }
+  request.memory = checked(H5Screate_simple(1, &n_values, nullptr), &H5Sclose, path, "reading");
+  request.transfer = checked(H5Pcreate(H5P_DATASET_XFER), &H5Pclose, path, "reading");
+  if (where.context != nullptr) H5Pset_dxpl_mpio(request.transfer.get(), H5FD_MPIO_COLLECTIVE);
+  raw.n_bytes = n_values * raw.value_bytes;
+  const NumberType number = number_type(request.type.get());
+  raw.kind = number.kind;
+  if (raw.kind == H5T_INTEGER || raw.kind == H5T_FLOAT) {
+    raw.n_per_value = raw.value_bytes / number.bytes;
+    raw.value_bytes = number.bytes;
+    raw.is_signed = number.is_signed;
+    raw.swaps = number.swaps;
+  }
+  accept(raw, request.type.get());
+  raw.words.resize((raw.n_bytes + 7) / 8);
+  return request;
+}
+
+constexpr auto accept_all = [](const auto&, hid_t) {};
+
+template <class Word, class Accept>
+RawValues<Word> read_raw(Place where, const std::string& path, Rows rows, const Accept& accept) {
+  const Quiet quiet;
+  RawValues<Word> raw;
+  Request request;
+  std::byte nothing{};  // HDF5 wants an address even for no rows
+  const auto read = [&] {
+    check(H5Dread(request.dataset.get(), request.type.get(), request.memory.get(), request.space.get(),
+                  request.transfer.get(), raw.words.empty() ? static_cast<void*>(&nothing) : raw.words.data()),
+          path, "reading");
+  };
+  if (where.context == nullptr) {
+    request = prepare(where, path, rows, accept, raw);
+    read();
+    return raw;
+  }
+  // A rank that stays away from H5Dread, or leaves after it, would be waited for: so all or none go on.
+  agree_after(*where.context, [&] { request = prepare(where, path, rows, accept, raw); });
+  agree_after(*where.context, read);
+  if (request.has_rows) count_read(*where.context, request.transfer.get(), path, raw.n_bytes);
+  return raw;
+}
+
+[[noreturn]] void wrong_kind(const std::string& path, const char* wanted) {
+  throw Error(ErrorCode::bad_input, {.subject = path, .cause = fmt::format("does not hold {}", wanted)});
+}
+
+/// Who asks for rows of numbers counts on as many as the extents say.
+template <class Word>
+void refuse_arrays(const RawValues<Word>& raw, const std::string& path) {
+  if (raw.n_per_value != 1)
+    throw Error(ErrorCode::bad_input,
+                {.subject = path,
+                 .cause = fmt::format("has arrays of {} numbers where single numbers were expected", raw.n_per_value)});
+}
+
+/// Read integers of any width and byte order. @tparam Word  std::int64_t, or an enumeration of that size
+template <class Word>
+std::vector<Word> read_words(Place where, const std::string& path, Rows rows) {
+  RawValues<Word> raw = read_raw<Word>(where, path, rows, [&](const RawValues<Word>& found, hid_t) {
+    if (found.kind != H5T_INTEGER) wrong_kind(path, "integers");
+    if (!std::has_single_bit(found.value_bytes) || found.value_bytes > 8)
+      wrong_kind(path, "integers of 1, 2, 4 or 8 bytes");
+    refuse_arrays(found, path);
+  });
+  if (raw.value_bytes == 8 && !raw.swaps) return std::move(raw.words);
+  const std::byte* at = raw.bytes();
+  std::vector<Word> numbers(raw.n_bytes / raw.value_bytes);
+  // Each value is widened by itself: the two arms of a conditional would first meet in an unsigned type.
+  const auto widen_all = [&]<class Number>(Number) {
+    for (Word& number : numbers) {
+      number = static_cast<Word>(detail::native<Number>(at, raw.swaps));
+      at += sizeof(Number);
+    }
+  };
+  switch (raw.value_bytes) {
+    case 1: raw.is_signed ? widen_all(std::int8_t{}) : widen_all(std::uint8_t{}); break;
+    case 2: raw.is_signed ? widen_all(std::int16_t{}) : widen_all(std::uint16_t{}); break;
+    case 4: raw.is_signed ? widen_all(std::int32_t{}) : widen_all(std::uint32_t{}); break;
+    default: widen_all(std::int64_t{});
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> read_integers(Place where, const std::string& path, Rows rows) {
+  return read_words<std::int64_t>(where, path, rows);
+}
+
+std::vector<GlobalId> read_ids(Place where, const std::string& path, std::int64_t first, Rows rows) {
+  std::vector<GlobalId> ids = read_words<GlobalId>(where, path, rows);
+  // Unsigned, since an id may be any number: what is too low comes round as one that is too high.
+  for (GlobalId& id : ids)
+    id = GlobalId{static_cast<std::int64_t>(static_cast<std::uint64_t>(value(id)) - static_cast<std::uint64_t>(first))};
+  return ids;
+}
+
+std::vector<double> read_reals(Place where, const std::string& path, Rows rows) {
+  RawValues<double> raw = read_raw<double>(where, path, rows, [&](const RawValues<double>& found, hid_t) {
+    if (found.kind != H5T_FLOAT) wrong_kind(path, "floating-point numbers");
+    if (found.value_bytes != 8 && found.value_bytes != 4) wrong_kind(path, "numbers of 4 or 8 bytes");
+    refuse_arrays(found, path);
+  });
+  if (raw.value_bytes == 8 && !raw.swaps) return std::move(raw.words);
+  std::vector<double> numbers(raw.n_bytes / raw.value_bytes);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::byte* at = raw.bytes() + i * raw.value_bytes;
+    numbers[i] = raw.value_bytes == 8 ? detail::native<double>(at, raw.swaps)
+                                      : static_cast<double>(detail::native<float>(at, raw.swaps));
+  }
+  return numbers;
+}
+
+namespace {
+
+NativeValues native_values(hid_t type) {
+  const NumberType number = number_type(type);
+  NativeValues values;
+  values.kind = number.kind == H5T_INTEGER
+                    ? NativeValues::Kind::integer
+                    : (number.kind == H5T_FLOAT ? NativeValues::Kind::real : NativeValues::Kind::other);
+  values.is_signed = number.is_signed;
+  values.number_bytes = values.kind == NativeValues::Kind::other ? H5Tget_size(type) : number.bytes;
+  values.n_numbers = H5Tget_size(type) / std::max<std::size_t>(values.number_bytes, 1);
+  return values;
+}
+
+void swap_numbers(std::span<std::byte> bytes, std::size_t number_bytes) {
+  for (std::size_t at = 0; at + number_bytes <= bytes.size(); at += number_bytes)
+    std::ranges::reverse(bytes.subspan(at, number_bytes));
+}
+
+}  // namespace
+
+NativeValues read_native(Place where, const std::string& path, Rows rows) {
+  NativeValues values;
+  const RawValues raw =
+      read_raw<std::int64_t>(where, path, rows, [&](const auto&, hid_t type) { values = native_values(type); });
+  values.bytes.assign(raw.bytes(), raw.bytes() + raw.n_bytes);
+  if (raw.swaps) swap_numbers(values.bytes, values.number_bytes);
+  return values;
+}
+
+NativeValues read_native_attribute(Place where, const std::string& path, const std::string& name) {
+  const Quiet quiet;
+  if (!has_link(where.id, path) || H5Aexists_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
+  const Handle attribute(H5Aopen_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
+  if (!attribute) return {};
+  const Handle type(H5Aget_type(attribute.get()), &H5Tclose);
+  const Handle space(H5Aget_space(attribute.get()), &H5Sclose);
+  const hssize_t n = H5Sget_simple_extent_npoints(space.get());
+  constexpr std::size_t most_bytes = 1U << 16U;
+  const std::size_t n_bytes = n < 1 ? 0 : static_cast<std::size_t>(n) * H5Tget_size(type.get());
+  if (n_bytes == 0 || n_bytes > most_bytes || H5Tdetect_class(type.get(), H5T_VLEN) > 0 ||
+      H5Tis_variable_str(type.get()) > 0)
+    return {};
+  NativeValues values = native_values(type.get());
+  values.bytes.resize(n_bytes);
+  if (H5Aread(attribute.get(), type.get(), values.bytes.data()) < 0) return {};
+  if (number_type(type.get()).swaps) swap_numbers(values.bytes, values.number_bytes);
+  return values;
+}
+
+NativeValues shape_of_type(Place where, const std::string& path) {
+  const Quiet quiet;
+  Handle type(H5Topen2(where.id, path.c_str(), H5P_DEFAULT), &H5Tclose);
+  if (!type) {
+    const Handle dataset(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose);
+    if (dataset) type = Handle(H5Dget_type(dataset.get()), &H5Tclose);
+  }
+  if (!type) throw Error(ErrorCode::bad_input, {.subject = path, .cause = "is missing in the file, or is no type"});
+  NativeValues values = native_values(type.get());
+  if (H5Tget_class(type.get()) == H5T_BITFIELD) values.n_numbers = H5Tget_precision(type.get());
+  return values;
+}
+
+std::vector<std::string> read_texts(Place where, const std::string& path, Rows rows) {
+  const RawValues raw = read_raw<std::int64_t>(where, path, rows, accept_all);
+  std::vector<std::string> texts;
+  const std::size_t length = raw.value_bytes * raw.n_per_value;
+  for (std::size_t at = 0; at < raw.n_bytes; at += length) {
+    const auto* first = reinterpret_cast<const char*>(raw.bytes() + at);
+    texts.emplace_back(first, ::strnlen(first, length));
+  }
+  return texts;
+}
+
+std::vector<std::string> read_strings(Place where, const std::string& path) {
+  const Quiet quiet;
+  const std::vector<std::int64_t> sizes = extents(where, path);
+  if (sizes.size() != 1 || sizes[0] == 0) return {};
+  check_size(where, path);
+  const Handle dataset(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose);
+  const Handle type(H5Dget_type(dataset.get()), &H5Tclose);
+  if (H5Tis_variable_str(type.get()) <= 0) return read_texts(where, path);
+  std::vector<char*> raw(static_cast<std::size_t>(sizes[0]), nullptr);
+  if (H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) < 0) return {};
+  std::vector<std::string> texts;
+  for (const char* text : raw) texts.emplace_back(text == nullptr ? "" : text);
+  const Handle space(H5Dget_space(dataset.get()), &H5Sclose);
+  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, raw.data());
+  return texts;
+}
+
+std::vector<std::int64_t> read_attribute(Place where, const std::string& path, const std::string& name) {
+  const Quiet quiet;
+  if (!has_link(where.id, path) || H5Aexists_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
+  const Handle attribute(H5Aopen_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
+  if (!attribute) return {};
+  const Handle type(H5Aget_type(attribute.get()), &H5Tclose);
+  const Handle space(H5Aget_space(attribute.get()), &H5Sclose);
+  if (H5Tget_class(type.get()) != H5T_INTEGER && H5Tget_class(type.get()) != H5T_ENUM) return {};
+  const hssize_t n = H5Sget_simple_extent_npoints(space.get());
+  if (n < 1 || n > 1024) return {};
+  if (H5Tget_class(type.get()) == H5T_ENUM) {
+    std::vector<std::uint8_t> raw(H5Tget_size(type.get()) * static_cast<std::size_t>(n));
+    if (H5Aread(attribute.get(), type.get(), raw.data()) < 0) return {};
+    return {raw.begin(), raw.end()};
+  }
+  std::vector<std::int64_t> values(static_cast<std::size_t>(n));
+  if (H5Aread(attribute.get(), H5T_NATIVE_INT64, values.data()) < 0) return {};
+  return values;
+}
+
+}  // namespace barrio::files
