@@ -64,7 +64,7 @@ function(barrio_add_mpi_test name)
         list(REMOVE_ITEM labels fast)
       endif()
       # The simulator runs one rank at a time, so many ranks take long there.
-      if(BARRIO_MPI_FLAVOUR STREQUAL smpi AND ranks GREATER 4 AND name STREQUAL exchange)
+      if(BARRIO_MPI_FLAVOUR STREQUAL smpi AND ranks GREATER 4 AND name MATCHES "^(exchange|mesh)$")
         list(APPEND labels long)
       endif()
       barrio_launch_test(${name}_np${ranks} $<TARGET_FILE:${target}> ${ranks} TIMEOUT ${launch_limit}
