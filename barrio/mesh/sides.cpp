@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <span>
 #include <tuple>
 
 #include "barrio/base/error.hpp"
@@ -61,6 +63,35 @@ std::size_t most_corners(const EntityTable& cells) {
                           [&](std::span<const LocalId> face) { most = std::max(most, face.size()); });
   }
   return most;
+}
+
+/// The order that sorts ids, found by merging the runs in which they ascend: in a mesh those of a group of vertices, or
+/// of one owner.
+std::vector<std::int32_t> order_of_runs(std::span<const GlobalId> ids) {
+  std::vector<std::int32_t> order(ids.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<std::ptrdiff_t> ends;
+  for (std::size_t i = 1; i < ids.size(); ++i)
+    if (ids[i] < ids[i - 1]) ends.push_back(static_cast<std::ptrdiff_t>(i));
+  const auto id = [&](std::int32_t i) { return ids[static_cast<std::size_t>(i)]; };
+  constexpr std::size_t many = 256;
+  if (ends.size() > many) {
+    std::ranges::sort(order, {}, id);
+    return order;
+  }
+  ends.push_back(std::ssize(order));
+  while (ends.size() > 1) {  // neighbours pairwise
+    std::vector<std::ptrdiff_t> longer;
+    std::ptrdiff_t first = 0;
+    for (std::size_t r = 0; r < ends.size(); r += 2) {
+      if (r + 1 < ends.size())
+        std::ranges::inplace_merge(order.begin() + first, order.begin() + ends[r], order.begin() + ends[r + 1], {}, id);
+      first = ends[std::min(r + 1, ends.size() - 1)];
+      longer.push_back(first);
+    }
+    ends = std::move(longer);
+  }
+  return order;
 }
 
 }  // namespace
@@ -122,15 +153,14 @@ class Sides::Builder {
   /// The side with such corners, or -1.
   [[nodiscard]] std::int32_t find(const Corners& corners) const {
     std::int32_t side = head_[index(corners[0])];
-    while (side >= 0 && corners_[static_cast<std::size_t>(side)] != corners)
-      side = next_[static_cast<std::size_t>(side)];
+    while (side >= 0 && sides_[static_cast<std::size_t>(side)].corners != corners)
+      side = sides_[static_cast<std::size_t>(side)].next;
     return side;
   }
   std::int32_t find_or_add(const Corners& corners) {
     if (const std::int32_t side = find(corners); side >= 0) return side;
-    const auto side = static_cast<std::int32_t>(corners_.size());
-    corners_.push_back(corners);
-    next_.push_back(std::exchange(head_[index(corners[0])], side));
+    const auto side = static_cast<std::int32_t>(sides_.size());
+    sides_.push_back({corners, std::exchange(head_[index(corners[0])], side)});
     return side;
   }
 
@@ -146,9 +176,12 @@ class Sides::Builder {
   const VertexTable& vertices_;
   Sides& out_;
   // Sides by lowest corner, as chains.
+  struct Link {
+    Corners corners;
+    std::int32_t next;
+  };
   std::vector<std::int32_t> head_;
-  std::vector<std::int32_t> next_;
-  std::vector<Corners> corners_;
+  std::vector<Link> sides_;
   std::size_t n_own_ = 0;  // sides of own cells come first
   std::vector<Rank> owners_;
   std::vector<GlobalId> ids_;
@@ -164,11 +197,12 @@ void Sides::Builder<n_corners>::match() {
   if (cells.has_one_type && detail::has_fixed_sides(cells.types[0])) {
     out_.per_cell_ = shapes[static_cast<std::size_t>(cells.types[0])].size();
     out_.of_cells_.reserve(out_.per_cell_ * cells.size());
+    sides_.reserve(out_.per_cell_ * cells.size() / 2 + vertices_.size());  // more than there are, as a rule
   } else {
     out_.offsets_.push_back(0);
   }
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    if (c == cells.n_owned) n_own_ = corners_.size();
+    if (c == cells.n_owned) n_own_ = sides_.size();
     const auto nodes = cells.nodes_of(c);
     if (!detail::has_fixed_sides(cells.type(c))) {
       detail::for_each_side<LocalId>(out_.dim_, cells.type(c), nodes, [&](std::span<const LocalId> side) {
@@ -187,7 +221,7 @@ void Sides::Builder<n_corners>::match() {
     }
     if (!out_.offsets_.empty()) out_.offsets_.push_back(static_cast<std::int32_t>(out_.of_cells_.size()));
   }
-  if (cells.size() == cells.n_owned) n_own_ = corners_.size();
+  if (cells.size() == cells.n_owned) n_own_ = sides_.size();
 
   const EntityTable& listed = mesh_.entities(out_.dim_);
   for (std::size_t i = 0; i < listed.size(); ++i) {
@@ -216,7 +250,7 @@ void Sides::Builder<n_corners>::resolve() {
   std::vector<Rank> common;
   std::vector<Rank> both;
   for (std::size_t s = 0; s < n_own_; ++s) {
-    const Corners& corners = corners_[s];
+    const Corners& corners = sides_[s].corners;
     const std::size_t n = size_of(corners);
     if (std::any_of(corners.begin(), corners.begin() + n, [&](LocalId v) { return sharers[index(v)] < 0; })) continue;
     const auto first = vertices_.rank_sets[sharers[index(corners[0])]];
@@ -247,7 +281,7 @@ void Sides::Builder<n_corners>::resolve() {
     if (side >= 0 && static_cast<std::size_t>(side) < n_own_) found.emplace_back(side, from);
   }
   std::ranges::sort(found);
-  owners_.assign(corners_.size(), me);
+  owners_.assign(sides_.size(), me);
   std::vector<Rank> ranks;
   for (std::size_t i = 0; i < found.size();) {
     const std::int32_t side = found[i].first;
@@ -256,7 +290,7 @@ void Sides::Builder<n_corners>::resolve() {
     std::ranges::sort(ranks);
     shared_.emplace_back(side, out_.table_.rank_sets.add(ranks));
     Hash64 hash(static_cast<std::uint64_t>(value(out_.dim_)));
-    const Corners& corners = corners_[static_cast<std::size_t>(side)];
+    const Corners& corners = sides_[static_cast<std::size_t>(side)].corners;
     for (std::size_t c = 0; c < size_of(corners); ++c) hash.add(barrio::value(id_of(corners[c])));
     owners_[static_cast<std::size_t>(side)] = ranks[hash.value() % ranks.size()];
   }
@@ -277,19 +311,19 @@ void Sides::Builder<n_corners>::number() {
   exchange::Neighborhood hood(context_, mesh_.neighbours());
   std::vector<std::pair<LocalId, Other>> at_corner;  // lowest corners that others share
   std::vector<std::vector<std::int32_t>> asked(mesh_.neighbours().size());
-  ids_.assign(corners_.size(), no_global_id);
+  ids_.assign(sides_.size(), no_global_id);
   std::vector<bool> is_shared(vertices_.size(), false);
   for (const LocalId v : vertices_.shared) is_shared[index(v)] = true;
   auto round = hood.begin_round<Key>();
   for (std::size_t s = 0; s < n_own_; ++s) {
-    const LocalId low = corners_[s][0];
+    const LocalId low = sides_[s].corners[0];
     if (owners_[s] != me || !is_shared[index(low)]) continue;
     const Rank owner = vertices_.owners[index(low)];
     if (owner == me) {
-      at_corner.push_back({low, {static_cast<std::int32_t>(s), me, 0, key_of(corners_[s])}});
+      at_corner.push_back({low, {static_cast<std::int32_t>(s), me, 0, key_of(sides_[s].corners)}});
       continue;
     }
-    round.allocate(owner) = key_of(corners_[s]);
+    round.allocate(owner) = key_of(sides_[s].corners);
     const auto n = std::ranges::lower_bound(mesh_.neighbours(), owner) - mesh_.neighbours().begin();
     asked[static_cast<std::size_t>(n)].push_back(static_cast<std::int32_t>(s));
   }
@@ -322,15 +356,30 @@ void Sides::Builder<n_corners>::number() {
       replies[static_cast<std::size_t>(n)][other.at] = at;
     }
   }
-  std::vector<std::int32_t> chain;
-  for (std::size_t v = 0; v < vertices_.size(); ++v) {
-    if (is_shared[v] || v >= vertices_.n_owned) continue;
+  std::vector<std::pair<Key, std::int32_t>> chain;
+  for (std::size_t v = 0; v < vertices_.n_owned; ++v) {
+    if (is_shared[v]) continue;
     chain.clear();
-    for (std::int32_t side = head_[v]; side >= 0; side = next_[static_cast<std::size_t>(side)])
-      if (static_cast<std::size_t>(side) < n_own_) chain.push_back(side);
-    std::ranges::sort(chain, {}, [&](std::int32_t side) { return key_of(corners_[static_cast<std::size_t>(side)]); });
-    for (std::size_t i = 0; i < chain.size(); ++i)
-      place[static_cast<std::size_t>(chain[i])] = static_cast<std::int32_t>(i);
+    std::int32_t* link = &head_[v];
+    for (std::int32_t side = *link; side >= 0;) {
+      Link& at = sides_[static_cast<std::size_t>(side)];
+      const std::int32_t next = at.next;
+      if (static_cast<std::size_t>(side) < n_own_) {
+        chain.emplace_back(key_of(at.corners), side);
+      } else {  // of ghosts alone: they stay in front
+        *link = side;
+        link = &at.next;
+      }
+      side = next;
+    }
+    std::ranges::sort(chain);
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      const std::int32_t side = chain[i].second;
+      place[static_cast<std::size_t>(side)] = static_cast<std::int32_t>(i);
+      *link = side;
+      link = &sides_[static_cast<std::size_t>(side)].next;
+    }
+    *link = -1;
     n_of_vertex[v] = static_cast<std::int32_t>(chain.size());
   }
   auto back = hood.begin_round<std::int32_t>();
@@ -373,7 +422,7 @@ void Sides::Builder<n_corners>::number() {
   for (std::size_t i = 0; i < sent_order.size(); ++i) begin_of[sent_order[i]] = begins.items[i];
   exchange::HaloExchange<std::int64_t>(context_, mesh_.halo_plan(Dim::vertex), begin_of, 1).exchange();
   for (std::size_t s = 0; s < n_own_; ++s)
-    if (owners_[s] == me) ids_[s] = GlobalId{begin_of[index(corners_[s][0])] + place[s]};
+    if (owners_[s] == me) ids_[s] = GlobalId{begin_of[index(sides_[s].corners[0])] + place[s]};
 }
 
 /// Ids of what others own: on own cells by the list that two ranks share, on ghosts from the cell's owner.
@@ -389,10 +438,10 @@ void Sides::Builder<n_corners>::number_copies() {
   for (const auto& [side, set] : shared_) {
     const auto s = static_cast<std::size_t>(side);
     if (owners_[s] != me) {
-      list.push_back({key_of(corners_[s]), side, owners_[s]});
+      list.push_back({key_of(sides_[s].corners), side, owners_[s]});
     } else {
       for (const Rank rank : out_.table_.rank_sets[set])
-        if (rank != me) list.push_back({key_of(corners_[s]), side, rank});
+        if (rank != me) list.push_back({key_of(sides_[s].corners), side, rank});
     }
   }
   std::ranges::sort(list, {}, [](const Named& one) { return std::tuple(one.with, one.key); });
@@ -432,24 +481,20 @@ void Sides::Builder<n_corners>::number_copies() {
 template <int n_corners>
 void Sides::Builder<n_corners>::order() {
   const Rank me = context_.rank();
-  const std::size_t n = corners_.size();
+  const std::size_t n = sides_.size();
   EntityTable& table = out_.table_;
   // Vertices by ascending id, and the few sides of each sorted: cheaper than sorting all sides.
-  std::vector<std::pair<GlobalId, std::int32_t>> by_id;
-  by_id.reserve(vertices_.size());
-  for (std::size_t v = 0; v < vertices_.size(); ++v)
-    by_id.emplace_back(vertices_.global_ids[v], static_cast<std::int32_t>(v));
-  std::ranges::sort(by_id);
+  const std::vector<std::int32_t> by_id = order_of_runs(vertices_.global_ids);
   std::array<std::vector<std::int32_t>, 3> groups;  // interior, fringe, copies
   std::vector<std::int32_t> chain;
-  for (const auto& [id, v] : by_id) {
+  for (const std::int32_t v : by_id) {
     chain.clear();
     for (std::int32_t side = head_[static_cast<std::size_t>(v)]; side >= 0;
-         side = next_[static_cast<std::size_t>(side)])
+         side = sides_[static_cast<std::size_t>(side)].next)
       chain.push_back(side);
     std::ranges::sort(chain, {}, [&](std::int32_t side) { return ids_[static_cast<std::size_t>(side)]; });
     for (const std::int32_t side : chain) {
-      const Corners& corners = corners_[static_cast<std::size_t>(side)];
+      const Corners& corners = sides_[static_cast<std::size_t>(side)].corners;
       const bool is_interior = std::all_of(corners.begin(), corners.begin() + size_of(corners),
                                            [&](LocalId c) { return index(c) < vertices_.n_owned; });
       groups[owners_[static_cast<std::size_t>(side)] != me ? 2 : (is_interior ? 0 : 1)].push_back(side);
@@ -460,7 +505,6 @@ void Sides::Builder<n_corners>::order() {
   table.n_owned = groups[0].size() + groups[1].size();
   table.owners = Owners(me, table.n_owned);
   head_ = {};
-  next_ = {};
 
   // One shape in the whole mesh is known from the cells' types.
   std::vector<LocalId> at(n);
@@ -481,9 +525,8 @@ void Sides::Builder<n_corners>::order() {
       const auto s = static_cast<std::size_t>(side);
       at[s] = local_id(table.global_ids.size());
       table.global_ids.push_back(ids_[s]);
-      const std::size_t size = size_of(corners_[s]);
-      table.nodes.insert(table.nodes.end(), corners_[s].begin(),
-                         corners_[s].begin() + static_cast<std::ptrdiff_t>(size));
+      const std::size_t size = size_of(sides_[s].corners);
+      for (std::size_t i = 0; i < size; ++i) table.nodes.push_back(sides_[s].corners[i]);
       if (table.nodes_per_entity == 0) {
         table.offsets.push_back(static_cast<std::int32_t>(table.nodes.size()));
         table.types.push_back(size == 3 ? CellType::triangle : (size == 4 ? CellType::quad : CellType::polygon));
