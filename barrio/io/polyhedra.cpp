@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
@@ -73,10 +72,13 @@ void link_polyhedra(mpi::Context& context, const IdSpace& ids, mesh::MeshTables&
       for (const GlobalId corner : corners) words.push_back(value(corner));
     }
   const std::vector<std::int64_t> answered = exchange::route(context, answers.parcels()).items;
-  std::unordered_map<std::int64_t, std::span<const std::int64_t>> corners_of;
+  const auto place_of = [&](std::int64_t face) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(wanted, face) - wanted.begin());
+  };
+  std::vector<std::span<const std::int64_t>> corners_of(wanted.size());
   for (mesh::detail::WordReader in(answered); !in.done();) {
-    const std::int64_t face = in.get();
-    corners_of.emplace(face, in.get(static_cast<std::size_t>(in.get())));
+    const std::size_t place = place_of(in.get());
+    corners_of[place] = in.get(static_cast<std::size_t>(in.get()));
   }
 
   for (CellBlock& block : tables.blocks) {
@@ -85,7 +87,7 @@ void link_polyhedra(mpi::Context& context, const IdSpace& ids, mesh::MeshTables&
     std::vector<GlobalId> nodes;
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
       for (const GlobalId face : mesh::detail::without_padding(block.cell(i))) {
-        const auto corners = corners_of.at(value(face));
+        const auto corners = corners_of[place_of(value(face))];
         if (corners.empty()) continue;  // such a face is refused with the polyhedron that it leaves open
         for (const std::int64_t corner : corners) nodes.push_back(GlobalId{corner});
         nodes.push_back(GlobalId{corners.front()});
