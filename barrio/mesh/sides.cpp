@@ -135,20 +135,24 @@ class Sides::Builder {
     return n;
   }
 
-  /// Rotate and turn corners so that the lowest comes first and its lower neighbour next.
-  Corners canonical(Corners c) const {
+  /// Rotate and turn corners so that the lowest comes first and its lower neighbour next. @param ids  of the corners
+  static Corners canonical(const Corners& c, const Key& ids) {
+    if constexpr (n_corners == 2) return ids[1] < ids[0] ? Corners{c[1], c[0]} : c;
     const std::size_t n = size_of(c);
-    if constexpr (n_corners == 2) {
-      if (id_of(c[1]) < id_of(c[0])) std::swap(c[0], c[1]);
-      return c;
-    }
     std::size_t low = 0;
     for (std::size_t i = 1; i < n; ++i)
-      if (id_of(c[i]) < id_of(c[low])) low = i;
-    std::rotate(c.begin(), c.begin() + static_cast<std::ptrdiff_t>(low), c.begin() + static_cast<std::ptrdiff_t>(n));
-    if (id_of(c[n - 1]) < id_of(c[1])) std::reverse(c.begin() + 1, c.begin() + static_cast<std::ptrdiff_t>(n));
-    return c;
+      if (ids[i] < ids[low]) low = i;
+    const std::size_t before = (low == 0 ? n : low) - 1;
+    const std::size_t after = low + 1 == n ? 0 : low + 1;
+    const bool turns = ids[before] < ids[after];
+    Corners out = c;  // for the unused ones
+    for (std::size_t i = 0, at = low; i < n; ++i) {
+      out[i] = c[at];
+      at = turns ? (at == 0 ? n : at) - 1 : (at + 1 == n ? 0 : at + 1);
+    }
+    return out;
   }
+  Corners canonical(const Corners& c) const { return canonical(c, key_of(c)); }
 
   /// The side with such corners, or -1.
   [[nodiscard]] std::int32_t find(const Corners& corners) const {
@@ -201,6 +205,7 @@ void Sides::Builder<n_corners>::match() {
   } else {
     out_.offsets_.push_back(0);
   }
+  std::array<GlobalId, 8> ids;  // of the corners of a cell
   for (std::size_t c = 0; c < cells.size(); ++c) {
     if (c == cells.n_owned) n_own_ = sides_.size();
     const auto nodes = cells.nodes_of(c);
@@ -212,11 +217,17 @@ void Sides::Builder<n_corners>::match() {
         out_.of_cells_.push_back(LocalId{find_or_add(canonical(corners))});
       });
     } else {
+      const std::size_t n = detail::n_corners(cells.type(c), nodes.size());
+      for (std::size_t i = 0; i < n; ++i) ids[i] = id_of(nodes[i]);
       for (const auto& shape : shapes[static_cast<std::size_t>(cells.type(c))]) {
         Corners corners;
-        for (std::size_t i = 0; i < n_corners; ++i)
-          corners[i] = shape[i] < 0 ? no_local_id : nodes[static_cast<std::size_t>(shape[i])];
-        out_.of_cells_.push_back(LocalId{find_or_add(canonical(corners))});
+        Key key;
+        for (std::size_t i = 0; i < n_corners; ++i) {
+          const auto at = static_cast<std::size_t>(shape[i]);
+          corners[i] = shape[i] < 0 ? no_local_id : nodes[at];
+          key[i] = shape[i] < 0 ? no_global_id : ids[at];
+        }
+        out_.of_cells_.push_back(LocalId{find_or_add(canonical(corners, key))});
       }
     }
     if (!out_.offsets_.empty()) out_.offsets_.push_back(static_cast<std::int32_t>(out_.of_cells_.size()));
@@ -402,6 +413,8 @@ void Sides::Builder<n_corners>::number() {
   };
   std::vector<Rank> to;
   std::vector<Count> counts;
+  to.reserve(vertices_.n_owned);
+  counts.reserve(vertices_.n_owned);
   for (std::size_t v = 0; v < vertices_.n_owned; ++v) {
     const Rank home = slabs.rank_of(vertices_.global_ids[v]);
     to.push_back(home);
@@ -416,6 +429,7 @@ void Sides::Builder<n_corners>::number() {
   const std::int64_t offset = mpi::exclusive_sum(context_, first.back());
   out_.table_.n_global = mpi::sum(context_, first.back());
   exchange::Parcels<std::int64_t> answers{counted.peers, counted.offsets, {}};
+  answers.items.reserve(counted.items.size());
   for (const Count& count : counted.items) answers.items.push_back(offset + first[static_cast<std::size_t>(count.row)]);
   const auto begins = exchange::route(context_, answers, exchange::Route::automatic);
   std::vector<std::int64_t> begin_of(vertices_.size(), 0);
@@ -486,6 +500,7 @@ void Sides::Builder<n_corners>::order() {
   // Vertices by ascending id, and the few sides of each sorted: cheaper than sorting all sides.
   const std::vector<std::int32_t> by_id = order_of_runs(vertices_.global_ids);
   std::array<std::vector<std::int32_t>, 3> groups;  // interior, fringe, copies
+  groups[0].reserve(n);
   std::vector<std::int32_t> chain;
   for (const std::int32_t v : by_id) {
     chain.clear();
