@@ -43,10 +43,12 @@ std::vector<std::string> launch_line(int n_ranks, const std::string& program, co
     if (speech == LauncherSpeech::quiet) line.emplace_back("-q");
   } else {
     if (flavour == "mpich" && is_oversubscribed) {
+      const char* const others = std::getenv("LD_PRELOAD");  // what the user loads stays
       const std::filesystem::path here = std::filesystem::path(program).parent_path().parent_path();
       for (const char* folder : {"lib", "lib/barrio", "lib64/barrio"}) {
         const std::filesystem::path shim = here / folder / "barrio_mpich_yield.so";
-        if (std::filesystem::exists(shim)) line.push_back("LD_PRELOAD=" + shim.string());
+        if (std::filesystem::exists(shim))
+          line.push_back("LD_PRELOAD=" + shim.string() + (others != nullptr ? fmt::format(":{}", others) : ""));
       }
     }
     line.insert(line.end(), {BARRIO_MPIEXEC, "-n", std::to_string(n_ranks)});
