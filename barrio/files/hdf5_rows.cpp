@@ -295,23 +295,38 @@ NativeValues read_native(Place where, const std::string& path, Rows rows) {
   return values;
 }
 
+namespace {
+
+/// An attribute with its type and extents; without handles if there is none.
+struct Attribute {
+  Attribute(hid_t where, const std::string& path, const std::string& name) {
+    if (!has_link(where, path) || H5Aexists_by_name(where, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return;
+    handle = Handle(H5Aopen_by_name(where, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
+    if (!handle) return;
+    type = Handle(H5Aget_type(handle.get()), &H5Tclose);
+    space = Handle(H5Aget_space(handle.get()), &H5Sclose);
+  }
+  Handle handle;
+  Handle type;
+  Handle space;
+};
+
+}  // namespace
+
 NativeValues read_native_attribute(Place where, const std::string& path, const std::string& name) {
   const Quiet quiet;
-  if (!has_link(where.id, path) || H5Aexists_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
-  const Handle attribute(H5Aopen_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
-  if (!attribute) return {};
-  const Handle type(H5Aget_type(attribute.get()), &H5Tclose);
-  const Handle space(H5Aget_space(attribute.get()), &H5Sclose);
-  const hssize_t n = H5Sget_simple_extent_npoints(space.get());
+  const Attribute attribute(where.id, path, name);
+  if (!attribute.handle) return {};
+  const hid_t type = attribute.type.get();
+  const hssize_t n = H5Sget_simple_extent_npoints(attribute.space.get());
   constexpr std::size_t most_bytes = 1U << 16U;
-  const std::size_t n_bytes = n < 1 ? 0 : static_cast<std::size_t>(n) * H5Tget_size(type.get());
-  if (n_bytes == 0 || n_bytes > most_bytes || H5Tdetect_class(type.get(), H5T_VLEN) > 0 ||
-      H5Tis_variable_str(type.get()) > 0)
+  const std::size_t n_bytes = n < 1 ? 0 : static_cast<std::size_t>(n) * H5Tget_size(type);
+  if (n_bytes == 0 || n_bytes > most_bytes || H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tis_variable_str(type) > 0)
     return {};
-  NativeValues values = native_values(type.get());
+  NativeValues values = native_values(type);
   values.bytes.resize(n_bytes);
-  if (H5Aread(attribute.get(), type.get(), values.bytes.data()) < 0) return {};
-  if (number_type(type.get()).swaps) swap_numbers(values.bytes, values.number_bytes);
+  if (H5Aread(attribute.handle.get(), type, values.bytes.data()) < 0) return {};
+  if (number_type(type).swaps) swap_numbers(values.bytes, values.number_bytes);
   return values;
 }
 
@@ -358,21 +373,19 @@ std::vector<std::string> read_strings(Place where, const std::string& path) {
 
 std::vector<std::int64_t> read_attribute(Place where, const std::string& path, const std::string& name) {
   const Quiet quiet;
-  if (!has_link(where.id, path) || H5Aexists_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
-  const Handle attribute(H5Aopen_by_name(where.id, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
-  if (!attribute) return {};
-  const Handle type(H5Aget_type(attribute.get()), &H5Tclose);
-  const Handle space(H5Aget_space(attribute.get()), &H5Sclose);
-  if (H5Tget_class(type.get()) != H5T_INTEGER && H5Tget_class(type.get()) != H5T_ENUM) return {};
-  const hssize_t n = H5Sget_simple_extent_npoints(space.get());
+  const Attribute attribute(where.id, path, name);
+  if (!attribute.handle) return {};
+  const hid_t type = attribute.type.get();
+  if (H5Tget_class(type) != H5T_INTEGER && H5Tget_class(type) != H5T_ENUM) return {};
+  const hssize_t n = H5Sget_simple_extent_npoints(attribute.space.get());
   if (n < 1 || n > 1024) return {};
-  if (H5Tget_class(type.get()) == H5T_ENUM) {
-    std::vector<std::uint8_t> raw(H5Tget_size(type.get()) * static_cast<std::size_t>(n));
-    if (H5Aread(attribute.get(), type.get(), raw.data()) < 0) return {};
+  if (H5Tget_class(type) == H5T_ENUM) {
+    std::vector<std::uint8_t> raw(H5Tget_size(type) * static_cast<std::size_t>(n));
+    if (H5Aread(attribute.handle.get(), type, raw.data()) < 0) return {};
     return {raw.begin(), raw.end()};
   }
   std::vector<std::int64_t> values(static_cast<std::size_t>(n));
-  if (H5Aread(attribute.get(), H5T_NATIVE_INT64, values.data()) < 0) return {};
+  if (H5Aread(attribute.handle.get(), H5T_NATIVE_INT64, values.data()) < 0) return {};
   return values;
 }
 

@@ -70,11 +70,11 @@ std::size_t most_corners(const EntityTable& cells) {
 std::vector<std::int32_t> order_of_runs(std::span<const GlobalId> ids) {
   std::vector<std::int32_t> order(ids.size());
   std::iota(order.begin(), order.end(), 0);
+  constexpr std::size_t many = 256;
   std::vector<std::ptrdiff_t> ends;
-  for (std::size_t i = 1; i < ids.size(); ++i)
+  for (std::size_t i = 1; i < ids.size() && ends.size() <= many; ++i)
     if (ids[i] < ids[i - 1]) ends.push_back(static_cast<std::ptrdiff_t>(i));
   const auto id = [&](std::int32_t i) { return ids[static_cast<std::size_t>(i)]; };
-  constexpr std::size_t many = 256;
   if (ends.size() > many) {
     std::ranges::sort(order, {}, id);
     return order;
