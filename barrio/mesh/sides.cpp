@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <memory>
 #include <span>
 #include <tuple>
 
@@ -12,6 +12,7 @@
 #include "barrio/base/hash.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/mesh/detail/match_sides.hpp"
 #include "barrio/mesh/detail/plan_halo.hpp"
 #include "barrio/mesh/detail/sides.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -21,35 +22,6 @@ namespace barrio::mesh {
 namespace {
 
 constexpr RegionName all_sides_region{"mesh.all_sides"};
-
-/// Corners of the sides of a type, as places in the cell; -1 fills up.
-template <int n_corners>
-std::vector<std::array<std::int8_t, n_corners>> shapes_of(CellType type, Dim dim) {
-  std::vector<std::array<std::int8_t, n_corners>> shapes;
-  std::array<std::int8_t, n_corners> shape{};
-  shape.fill(-1);
-  if (value(dim) + 1 == value(topology(type).dim)) {
-    std::size_t n = 0;
-    for (const std::int8_t corner : topology(type).sides) {
-      if (corner >= 0) {
-        if (n < n_corners) shape[n] = corner;  // larger ones are of types that the mesh does not have
-        n += 1;
-        continue;
-      }
-      shapes.push_back(shape);
-      shape.fill(-1);
-      n = 0;
-    }
-  } else {
-    const auto edges = topology(type).edges;
-    for (std::size_t e = 0; e + 1 < edges.size(); e += 2) {
-      shape[0] = edges[e];
-      shape[1] = edges[e + 1];
-      shapes.push_back(shape);
-    }
-  }
-  return shapes;
-}
 
 /// Corners of the largest faces that are numbered.
 constexpr int largest_face = 32;
@@ -65,35 +37,6 @@ std::size_t most_corners(const EntityTable& cells) {
   return most;
 }
 
-/// The order that sorts ids, found by merging the runs in which they ascend: in a mesh those of a group of vertices, or
-/// of one owner.
-std::vector<std::int32_t> order_of_runs(std::span<const GlobalId> ids) {
-  std::vector<std::int32_t> order(ids.size());
-  std::iota(order.begin(), order.end(), 0);
-  constexpr std::size_t many = 256;
-  std::vector<std::ptrdiff_t> ends;
-  for (std::size_t i = 1; i < ids.size() && ends.size() <= many; ++i)
-    if (ids[i] < ids[i - 1]) ends.push_back(static_cast<std::ptrdiff_t>(i));
-  const auto id = [&](std::int32_t i) { return ids[static_cast<std::size_t>(i)]; };
-  if (ends.size() > many) {
-    std::ranges::sort(order, {}, id);
-    return order;
-  }
-  ends.push_back(std::ssize(order));
-  while (ends.size() > 1) {  // neighbours pairwise
-    std::vector<std::ptrdiff_t> longer;
-    std::ptrdiff_t first = 0;
-    for (std::size_t r = 0; r < ends.size(); r += 2) {
-      if (r + 1 < ends.size())
-        std::ranges::inplace_merge(order.begin() + first, order.begin() + ends[r], order.begin() + ends[r + 1], {}, id);
-      first = ends[std::min(r + 1, ends.size() - 1)];
-      longer.push_back(first);
-    }
-    ends = std::move(longer);
-  }
-  return order;
-}
-
 }  // namespace
 
 /// @tparam n_corners  room for the corners of a side: 2 for edges, 3 for triangles alone, else 4 or more
@@ -101,10 +44,14 @@ template <int n_corners>
 class Sides::Builder {
  public:
   Builder(const Mesh& mesh, Sides& out)
-      : mesh_(mesh), context_(mesh.context()), vertices_(mesh.vertices()), out_(out), head_(vertices_.size(), -1) {}
+      : mesh_(mesh), context_(mesh.context()), vertices_(mesh.vertices()), out_(out), sides_(mesh, out.dim_) {
+    out_.of_cells_ = std::move(sides_.of_cells);
+    out_.offsets_ = std::move(sides_.offsets);
+    out_.per_cell_ = sides_.per_cell;
+    out_.of_listed_ = std::move(sides_.of_listed);
+  }
 
   void build() {
-    match();
     resolve();
     number();
     number_copies();
@@ -113,8 +60,8 @@ class Sides::Builder {
   }
 
  private:
-  /// Corners in their one order, unused ones no_local_id.
-  using Corners = std::array<LocalId, n_corners>;
+  using Matched = detail::MatchedSides<n_corners>;
+  using Corners = typename Matched::Corners;
   using Key = std::array<GlobalId, n_corners>;
   /// What the cells of another rank say of a ghost's side.
   struct Identity {
@@ -123,54 +70,26 @@ class Sides::Builder {
   };
 
   [[nodiscard]] GlobalId id_of(LocalId v) const { return vertices_.global_ids[index(v)]; }
-  [[nodiscard]] Key key_of(const Corners& corners) const {
+  [[nodiscard]] Key key_of(std::size_t side) const {
+    const Corners& corners = sides_.corners()[side];
     Key key;
     for (std::size_t i = 0; i < n_corners; ++i) key[i] = corners[i] == no_local_id ? no_global_id : id_of(corners[i]);
     return key;
   }
-  [[nodiscard]] static std::size_t size_of(const Corners& corners) {
-    if constexpr (n_corners < 4) return std::size_t{n_corners};
-    std::size_t n = n_corners;
-    while (n > 3 && corners[n - 1] == no_local_id) --n;
-    return n;
+  [[nodiscard]] std::span<const LocalId> corners_of(std::size_t side) const {
+    const Corners& corners = sides_.corners()[side];
+    return std::span<const LocalId>(corners).first(Matched::size_of(corners));
+  }
+  /// Place of a side of a cell in the order of keys.
+  [[nodiscard]] std::size_t at(LocalId side_of_cell) const {
+    return static_cast<std::size_t>(sides_.place_of()[index(side_of_cell)]);
   }
 
-  /// Rotate and turn corners so that the lowest comes first and its lower neighbour next. @param ids  of the corners
-  static Corners canonical(const Corners& c, const Key& ids) {
-    if constexpr (n_corners == 2) return ids[1] < ids[0] ? Corners{c[1], c[0]} : c;
-    const std::size_t n = size_of(c);
-    std::size_t low = 0;
-    for (std::size_t i = 1; i < n; ++i)
-      if (ids[i] < ids[low]) low = i;
-    const std::size_t before = (low == 0 ? n : low) - 1;
-    const std::size_t after = low + 1 == n ? 0 : low + 1;
-    const bool turns = ids[before] < ids[after];
-    Corners out = c;  // for the unused ones
-    for (std::size_t i = 0, at = low; i < n; ++i) {
-      out[i] = c[at];
-      at = turns ? (at == 0 ? n : at) - 1 : (at + 1 == n ? 0 : at + 1);
-    }
-    return out;
-  }
-  Corners canonical(const Corners& c) const { return canonical(c, key_of(c)); }
-
-  /// The side with such corners, or -1.
-  [[nodiscard]] std::int32_t find(const Corners& corners) const {
-    std::int32_t side = head_[index(corners[0])];
-    while (side >= 0 && sides_[static_cast<std::size_t>(side)].corners != corners)
-      side = sides_[static_cast<std::size_t>(side)].next;
-    return side;
-  }
-  std::int32_t find_or_add(const Corners& corners) {
-    if (const std::int32_t side = find(corners); side >= 0) return side;
-    const auto side = static_cast<std::int32_t>(sides_.size());
-    sides_.push_back({corners, std::exchange(head_[index(corners[0])], side)});
-    return side;
-  }
-
-  void match();
   void resolve();
   void number();
+  /// Where the sides of each owned vertex begin in the whole mesh, and those of copies that own sides have.
+  /// @param[in] n_of_vertex  owned sides of which it is the lowest corner, on all ranks together
+  [[nodiscard]] std::vector<std::int64_t> begins_of_vertices(std::span<const std::int32_t> n_of_vertex);
   void number_copies();
   void order();
   void plan_halo();
@@ -179,75 +98,12 @@ class Sides::Builder {
   mpi::Context& context_;
   const VertexTable& vertices_;
   Sides& out_;
-  // Sides by lowest corner, as chains.
-  struct Link {
-    Corners corners;
-    std::int32_t next;
-  };
-  std::vector<std::int32_t> head_;
-  std::vector<Link> sides_;
-  std::size_t n_own_ = 0;  // sides of own cells come first
-  std::vector<Rank> owners_;
+  Matched sides_;
+  // By place in the order of keys.
+  std::vector<Rank> owners_;  // -1: of ghosts alone, not known yet
   std::vector<GlobalId> ids_;
   std::vector<std::pair<std::int32_t, std::int32_t>> shared_;  // side, set of ranks; ascending
 };
-
-template <int n_corners>
-void Sides::Builder<n_corners>::match() {
-  const EntityTable& cells = mesh_.cells();
-  std::array<std::vector<std::array<std::int8_t, n_corners>>, n_cell_types> shapes;
-  for (int t = 0; t < n_cell_types; ++t)
-    shapes[static_cast<std::size_t>(t)] = shapes_of<n_corners>(static_cast<CellType>(t), out_.dim_);
-  if (cells.has_one_type && detail::has_fixed_sides(cells.types[0])) {
-    out_.per_cell_ = shapes[static_cast<std::size_t>(cells.types[0])].size();
-    out_.of_cells_.reserve(out_.per_cell_ * cells.size());
-    sides_.reserve(out_.per_cell_ * cells.size() / 2 + vertices_.size());  // more than there are, as a rule
-  } else {
-    out_.offsets_.push_back(0);
-  }
-  std::array<GlobalId, 8> ids;  // of the corners of a cell
-  for (std::size_t c = 0; c < cells.size(); ++c) {
-    if (c == cells.n_owned) n_own_ = sides_.size();
-    const auto nodes = cells.nodes_of(c);
-    if (!detail::has_fixed_sides(cells.type(c))) {
-      detail::for_each_side<LocalId>(out_.dim_, cells.type(c), nodes, [&](std::span<const LocalId> side) {
-        Corners corners;
-        corners.fill(no_local_id);
-        std::ranges::copy(side, corners.begin());
-        out_.of_cells_.push_back(LocalId{find_or_add(canonical(corners))});
-      });
-    } else {
-      const std::size_t n = detail::n_corners(cells.type(c), nodes.size());
-      for (std::size_t i = 0; i < n; ++i) ids[i] = id_of(nodes[i]);
-      for (const auto& shape : shapes[static_cast<std::size_t>(cells.type(c))]) {
-        Corners corners;
-        Key key;
-        for (std::size_t i = 0; i < n_corners; ++i) {
-          const auto at = static_cast<std::size_t>(shape[i]);
-          corners[i] = shape[i] < 0 ? no_local_id : nodes[at];
-          key[i] = shape[i] < 0 ? no_global_id : ids[at];
-        }
-        out_.of_cells_.push_back(LocalId{find_or_add(canonical(corners, key))});
-      }
-    }
-    if (!out_.offsets_.empty()) out_.offsets_.push_back(static_cast<std::int32_t>(out_.of_cells_.size()));
-  }
-  if (cells.size() == cells.n_owned) n_own_ = sides_.size();
-
-  const EntityTable& listed = mesh_.entities(out_.dim_);
-  for (std::size_t i = 0; i < listed.size(); ++i) {
-    Corners corners;
-    corners.fill(no_local_id);
-    const auto nodes = listed.nodes_of(i);
-    const std::size_t n = detail::without_padding(nodes.first(detail::n_corners(listed.type(i), nodes.size()))).size();
-    if (n > n_corners) {
-      out_.of_listed_.push_back(no_local_id);
-      continue;
-    }
-    std::copy_n(nodes.begin(), n, corners.begin());
-    out_.of_listed_.push_back(LocalId{find(canonical(corners))});
-  }
-}
 
 /// Two ranks share a side if both have cells with it: each tells the other of the sides whose corners they share.
 template <int n_corners>
@@ -260,21 +116,22 @@ void Sides::Builder<n_corners>::resolve() {
   auto round = hood.begin_round<Key>();
   std::vector<Rank> common;
   std::vector<Rank> both;
-  for (std::size_t s = 0; s < n_own_; ++s) {
-    const Corners& corners = sides_[s].corners;
-    const std::size_t n = size_of(corners);
-    if (std::any_of(corners.begin(), corners.begin() + n, [&](LocalId v) { return sharers[index(v)] < 0; })) continue;
+  const auto tell = [&](std::size_t s) {
+    if (!sides_.is_own(s)) return;
+    const std::span<const LocalId> corners = corners_of(s);
+    if (std::ranges::any_of(corners, [&](LocalId v) { return sharers[index(v)] < 0; })) return;
     const auto first = vertices_.rank_sets[sharers[index(corners[0])]];
     common.assign(first.begin(), first.end());
-    for (std::size_t i = 1; i < n; ++i) {
-      if (sharers[index(corners[i])] == sharers[index(corners[0])]) continue;
+    for (const LocalId v : corners) {
+      if (sharers[index(v)] == sharers[index(corners[0])]) continue;
       both.clear();
-      std::ranges::set_intersection(common, vertices_.rank_sets[sharers[index(corners[i])]], std::back_inserter(both));
+      std::ranges::set_intersection(common, vertices_.rank_sets[sharers[index(v)]], std::back_inserter(both));
       common.swap(both);
     }
     for (const Rank rank : common)
-      if (rank != me) round.allocate(rank) = key_of(corners);
-  }
+      if (rank != me) round.allocate(rank) = key_of(s);
+  };
+  for (const LocalId v : vertices_.shared) sides_.for_each_at(v, tell);
   round.close();
 
   std::vector<std::pair<GlobalId, LocalId>> local_of;
@@ -288,11 +145,12 @@ void Sides::Builder<n_corners>::resolve() {
   for (const auto& [from, key] : round.received()) {
     Corners corners;
     for (std::size_t i = 0; i < n_corners; ++i) corners[i] = local(key[i]);
-    const std::int32_t side = find(corners);
-    if (side >= 0 && static_cast<std::size_t>(side) < n_own_) found.emplace_back(side, from);
+    const std::size_t side = sides_.find(corners);
+    if (side < sides_.size() && sides_.is_own(side)) found.emplace_back(static_cast<std::int32_t>(side), from);
   }
   std::ranges::sort(found);
-  owners_.assign(sides_.size(), me);
+  owners_.resize(sides_.size());
+  for (std::size_t s = 0; s < owners_.size(); ++s) owners_[s] = sides_.is_own(s) ? me : -1;
   std::vector<Rank> ranks;
   for (std::size_t i = 0; i < found.size();) {
     const std::int32_t side = found[i].first;
@@ -301,8 +159,7 @@ void Sides::Builder<n_corners>::resolve() {
     std::ranges::sort(ranks);
     shared_.emplace_back(side, out_.table_.rank_sets.add(ranks));
     Hash64 hash(static_cast<std::uint64_t>(value(out_.dim_)));
-    const Corners& corners = sides_[static_cast<std::size_t>(side)].corners;
-    for (std::size_t c = 0; c < size_of(corners); ++c) hash.add(barrio::value(id_of(corners[c])));
+    for (const LocalId v : corners_of(static_cast<std::size_t>(side))) hash.add(barrio::value(id_of(v)));
     owners_[static_cast<std::size_t>(side)] = ranks[hash.value() % ranks.size()];
   }
 }
@@ -322,21 +179,22 @@ void Sides::Builder<n_corners>::number() {
   exchange::Neighborhood hood(context_, mesh_.neighbours());
   std::vector<std::pair<LocalId, Other>> at_corner;  // lowest corners that others share
   std::vector<std::vector<std::int32_t>> asked(mesh_.neighbours().size());
-  ids_.assign(sides_.size(), no_global_id);
   std::vector<bool> is_shared(vertices_.size(), false);
-  for (const LocalId v : vertices_.shared) is_shared[index(v)] = true;
   auto round = hood.begin_round<Key>();
-  for (std::size_t s = 0; s < n_own_; ++s) {
-    const LocalId low = sides_[s].corners[0];
-    if (owners_[s] != me || !is_shared[index(low)]) continue;
+  for (const LocalId low : vertices_.shared) {
+    is_shared[index(low)] = true;
     const Rank owner = vertices_.owners[index(low)];
-    if (owner == me) {
-      at_corner.push_back({low, {static_cast<std::int32_t>(s), me, 0, key_of(sides_[s].corners)}});
-      continue;
-    }
-    round.allocate(owner) = key_of(sides_[s].corners);
-    const auto n = std::ranges::lower_bound(mesh_.neighbours(), owner) - mesh_.neighbours().begin();
-    asked[static_cast<std::size_t>(n)].push_back(static_cast<std::int32_t>(s));
+    const auto n = static_cast<std::size_t>(std::ranges::lower_bound(mesh_.neighbours(), owner) -
+                                            mesh_.neighbours().begin());  // past the end for this rank
+    sides_.for_each_at(low, [&](std::size_t s) {
+      if (owners_[s] != me) return;
+      if (owner == me) {
+        at_corner.push_back({low, {static_cast<std::int32_t>(s), me, 0, key_of(s)}});
+        return;
+      }
+      round.allocate(owner) = key_of(s);
+      asked[n].push_back(static_cast<std::int32_t>(s));
+    });
   }
   round.close();
   std::vector<std::pair<GlobalId, LocalId>> local_of;
@@ -352,9 +210,8 @@ void Sides::Builder<n_corners>::number() {
   }
   std::ranges::sort(at_corner, {}, [](const auto& one) { return std::tuple(one.first, one.second.key); });
 
-  // 2. Places among the sides of a corner; how many there are goes to the corner's home, and where they begin comes
-  // back.
-  std::vector<std::int32_t> place(n_own_, 0);
+  // 2. Places among the sides of a corner. Where nobody shares the corner, they are known here.
+  std::vector<std::int32_t> place(sides_.size(), 0);
   std::vector<std::int32_t> n_of_vertex(vertices_.n_owned, 0);
   std::vector<std::vector<std::int32_t>> replies(mesh_.neighbours().size());
   for (std::size_t n = 0; n < replies.size(); ++n) replies[n].resize(n_from[n]);
@@ -367,31 +224,9 @@ void Sides::Builder<n_corners>::number() {
       replies[static_cast<std::size_t>(n)][other.at] = at;
     }
   }
-  std::vector<std::pair<Key, std::int32_t>> chain;
-  for (std::size_t v = 0; v < vertices_.n_owned; ++v) {
-    if (is_shared[v]) continue;
-    chain.clear();
-    std::int32_t* link = &head_[v];
-    for (std::int32_t side = *link; side >= 0;) {
-      Link& at = sides_[static_cast<std::size_t>(side)];
-      const std::int32_t next = at.next;
-      if (static_cast<std::size_t>(side) < n_own_) {
-        chain.emplace_back(key_of(at.corners), side);
-      } else {  // of ghosts alone: they stay in front
-        *link = side;
-        link = &at.next;
-      }
-      side = next;
-    }
-    std::ranges::sort(chain);
-    for (std::size_t i = 0; i < chain.size(); ++i) {
-      const std::int32_t side = chain[i].second;
-      place[static_cast<std::size_t>(side)] = static_cast<std::int32_t>(i);
-      *link = side;
-      link = &sides_[static_cast<std::size_t>(side)].next;
-    }
-    *link = -1;
-    n_of_vertex[v] = static_cast<std::int32_t>(chain.size());
+  for (std::size_t side = 0; side < sides_.size(); ++side) {
+    const LocalId low = sides_.corners()[side][0];
+    if (index(low) < vertices_.n_owned && !is_shared[index(low)]) place[side] = n_of_vertex[index(low)]++;
   }
   auto back = hood.begin_round<std::int32_t>();
   for (std::size_t n = 0; n < replies.size(); ++n)
@@ -404,39 +239,62 @@ void Sides::Builder<n_corners>::number() {
     for (const std::int32_t at : run.messages) place[static_cast<std::size_t>(asked[n][n_read[n]++])] = at;
   }
 
+  // 3. All in the order of their lowest corners.
+  const std::vector<std::int64_t> begins = begins_of_vertices(n_of_vertex);
+  ids_.resize(sides_.size());
+  for (std::size_t side = 0; side < sides_.size(); ++side) {
+    const std::int64_t begin = begins[index(sides_.corners()[side][0])];
+    ids_[side] = owners_[side] == me ? GlobalId{begin + place[side]} : no_global_id;
+  }
+}
+
+template <int n_corners>
+std::vector<std::int64_t> Sides::Builder<n_corners>::begins_of_vertices(std::span<const std::int32_t> n_of_vertex) {
   GlobalId highest = no_global_id;
   for (std::size_t v = 0; v < vertices_.n_owned; ++v) highest = std::max(highest, vertices_.global_ids[v]);
   const Slabs slabs{mpi::max(context_, barrio::value(highest)) + 1, context_.size()};
-  struct Count {
-    std::int32_t row;  // in the home's slab
-    std::int32_t n;
+  // Vertices whose ids follow each other are counted as one: how many sides come before each of them is known here.
+  struct Run {
+    std::int32_t row;  // of the first one, in the home's slab
+    std::int32_t n;    // sides of all of them
   };
   std::vector<Rank> to;
-  std::vector<Count> counts;
-  to.reserve(vertices_.n_owned);
-  counts.reserve(vertices_.n_owned);
+  std::vector<Run> runs;
+  std::vector<std::int64_t> begin_of(vertices_.size(), 0);
+  std::vector<std::int32_t> first_vertices;
+  GlobalId next = no_global_id;
+  GlobalId end = no_global_id;  // of the home's slab
   for (std::size_t v = 0; v < vertices_.n_owned; ++v) {
-    const Rank home = slabs.rank_of(vertices_.global_ids[v]);
-    to.push_back(home);
-    counts.push_back(
-        {static_cast<std::int32_t>(barrio::value(vertices_.global_ids[v]) - slabs.first(home)), n_of_vertex[v]});
+    const GlobalId id = vertices_.global_ids[v];
+    if (id != next || id == end) {
+      to.push_back(slabs.rank_of(id));
+      end = GlobalId{slabs.first(to.back() + 1)};
+      runs.push_back({static_cast<std::int32_t>(barrio::value(id) - slabs.first(to.back())), 0});
+      first_vertices.push_back(static_cast<std::int32_t>(v));
+    }
+    begin_of[v] = runs.back().n;
+    runs.back().n += n_of_vertex[v];
+    next = GlobalId{barrio::value(id) + 1};
   }
+  first_vertices.push_back(static_cast<std::int32_t>(vertices_.n_owned));
   const std::vector<std::size_t> sent_order = exchange::detail::order_by_rank(to);
-  const auto counted = exchange::route(context_, exchange::pack_by_rank<Count>(to, counts), exchange::Route::automatic);
+  const auto counted = exchange::route(context_, exchange::pack_by_rank<Run>(to, runs), exchange::Route::automatic);
   std::vector<std::int64_t> first(slabs.size(context_.rank()) + 1, 0);
-  for (const Count& count : counted.items) first[static_cast<std::size_t>(count.row) + 1] = count.n;
+  for (const Run& run : counted.items) first[static_cast<std::size_t>(run.row) + 1] = run.n;
   for (std::size_t row = 0; row + 1 < first.size(); ++row) first[row + 1] += first[row];
   const std::int64_t offset = mpi::exclusive_sum(context_, first.back());
   out_.table_.n_global = mpi::sum(context_, first.back());
   exchange::Parcels<std::int64_t> answers{counted.peers, counted.offsets, {}};
   answers.items.reserve(counted.items.size());
-  for (const Count& count : counted.items) answers.items.push_back(offset + first[static_cast<std::size_t>(count.row)]);
+  for (const Run& run : counted.items) answers.items.push_back(offset + first[static_cast<std::size_t>(run.row)]);
   const auto begins = exchange::route(context_, answers, exchange::Route::automatic);
-  std::vector<std::int64_t> begin_of(vertices_.size(), 0);
-  for (std::size_t i = 0; i < sent_order.size(); ++i) begin_of[sent_order[i]] = begins.items[i];
+  for (std::size_t i = 0; i < sent_order.size(); ++i) {
+    const auto low = static_cast<std::size_t>(first_vertices[sent_order[i]]);
+    const auto high = static_cast<std::size_t>(first_vertices[sent_order[i] + 1]);
+    for (std::size_t v = low; v < high; ++v) begin_of[v] += begins.items[i];
+  }
   exchange::HaloExchange<std::int64_t>(context_, mesh_.halo_plan(Dim::vertex), begin_of, 1).exchange();
-  for (std::size_t s = 0; s < n_own_; ++s)
-    if (owners_[s] == me) ids_[s] = GlobalId{begin_of[index(sides_[s].corners[0])] + place[s]};
+  return begin_of;
 }
 
 /// Ids of what others own: on own cells by the list that two ranks share, on ghosts from the cell's owner.
@@ -452,10 +310,10 @@ void Sides::Builder<n_corners>::number_copies() {
   for (const auto& [side, set] : shared_) {
     const auto s = static_cast<std::size_t>(side);
     if (owners_[s] != me) {
-      list.push_back({key_of(sides_[s].corners), side, owners_[s]});
+      list.push_back({key_of(s), side, owners_[s]});
     } else {
       for (const Rank rank : out_.table_.rank_sets[set])
-        if (rank != me) list.push_back({key_of(sides_[s].corners), side, rank});
+        if (rank != me) list.push_back({key_of(s), side, rank});
     }
   }
   std::ranges::sort(list, {}, [](const Named& one) { return std::tuple(one.with, one.key); });
@@ -475,10 +333,13 @@ void Sides::Builder<n_corners>::number_copies() {
   for (std::size_t c = 0; c < cells.size() && !out_.offsets_.empty(); ++c)
     most = std::max(most, out_.of_cell(c).size());
   most = static_cast<std::size_t>(mpi::max(context_, static_cast<std::int64_t>(most)));
-  std::vector<Identity> of_slots(most * cells.size());
+  // Pages of cells that neither go nor come are not touched.
+  const auto memory = std::make_unique_for_overwrite<Identity[]>(most * cells.size());
+  const std::span<Identity> of_slots(memory.get(), most * cells.size());
   for (const LocalId c : mesh_.halo_plan(mesh_.cell_dim())->out) {
     std::size_t slot = most * index(c);
-    for (const LocalId side : out_.of_cell(index(c))) of_slots[slot++] = {ids_[index(side)], owners_[index(side)]};
+    for (const LocalId side : out_.of_cell(index(c))) of_slots[slot++] = {ids_[at(side)], owners_[at(side)]};
+    for (; slot < most * (index(c) + 1); ++slot) of_slots[slot] = {no_global_id, 0};
   }
   exchange::HaloExchange<Identity>(context_, mesh_.halo_plan(mesh_.cell_dim()), of_slots, static_cast<int>(most))
       .exchange();
@@ -486,8 +347,8 @@ void Sides::Builder<n_corners>::number_copies() {
     std::size_t slot = most * c;
     for (const LocalId side : out_.of_cell(c)) {
       const Identity& identity = of_slots[slot++];
-      ids_[index(side)] = identity.id;
-      owners_[index(side)] = static_cast<Rank>(identity.owner);
+      ids_[at(side)] = identity.id;
+      owners_[at(side)] = static_cast<Rank>(identity.owner);
     }
   }
 }
@@ -497,32 +358,20 @@ void Sides::Builder<n_corners>::order() {
   const Rank me = context_.rank();
   const std::size_t n = sides_.size();
   EntityTable& table = out_.table_;
-  // Vertices by ascending id, and the few sides of each sorted: cheaper than sorting all sides.
-  const std::vector<std::int32_t> by_id = order_of_runs(vertices_.global_ids);
   std::array<std::vector<std::int32_t>, 3> groups;  // interior, fringe, copies
   groups[0].reserve(n);
-  std::vector<std::int32_t> chain;
-  for (const std::int32_t v : by_id) {
-    chain.clear();
-    for (std::int32_t side = head_[static_cast<std::size_t>(v)]; side >= 0;
-         side = sides_[static_cast<std::size_t>(side)].next)
-      chain.push_back(side);
-    std::ranges::sort(chain, {}, [&](std::int32_t side) { return ids_[static_cast<std::size_t>(side)]; });
-    for (const std::int32_t side : chain) {
-      const Corners& corners = sides_[static_cast<std::size_t>(side)].corners;
-      const bool is_interior = std::all_of(corners.begin(), corners.begin() + size_of(corners),
-                                           [&](LocalId c) { return index(c) < vertices_.n_owned; });
-      groups[owners_[static_cast<std::size_t>(side)] != me ? 2 : (is_interior ? 0 : 1)].push_back(side);
-    }
+  for (std::size_t s = 0; s < n; ++s) {
+    const bool is_interior =
+        std::ranges::all_of(corners_of(s), [&](LocalId v) { return index(v) < vertices_.n_owned; });
+    groups[owners_[s] != me ? 2 : (is_interior ? 0 : 1)].push_back(static_cast<std::int32_t>(s));
   }
   std::ranges::stable_sort(groups[2], {}, [&](std::int32_t side) { return owners_[static_cast<std::size_t>(side)]; });
   table.n_interior = groups[0].size();
   table.n_owned = groups[0].size() + groups[1].size();
   table.owners = Owners(me, table.n_owned);
-  head_ = {};
 
   // One shape in the whole mesh is known from the cells' types.
-  std::vector<LocalId> at(n);
+  std::vector<LocalId> local_of(n);
   table.global_ids.reserve(n);
   if constexpr (n_corners < 4) {
     table.nodes_per_entity = n_corners;
@@ -533,27 +382,31 @@ void Sides::Builder<n_corners>::order() {
     table.has_one_type = table.nodes_per_entity == 4;
     if (table.has_one_type) table.types.push_back(CellType::quad);
     if (!table.has_one_type) table.offsets.push_back(0);
-    table.nodes.reserve(n * n_corners);
+    table.nodes.reserve(4 * n);
   }
   for (const auto& group : groups) {
     for (const std::int32_t side : group) {
       const auto s = static_cast<std::size_t>(side);
-      at[s] = local_id(table.global_ids.size());
+      local_of[s] = local_id(table.global_ids.size());
       table.global_ids.push_back(ids_[s]);
-      const std::size_t size = size_of(sides_[s].corners);
-      for (std::size_t i = 0; i < size; ++i) table.nodes.push_back(sides_[s].corners[i]);
+      const std::span<const LocalId> corners = corners_of(s);
+      table.nodes.insert(table.nodes.end(), corners.begin(), corners.end());
       if (table.nodes_per_entity == 0) {
         table.offsets.push_back(static_cast<std::int32_t>(table.nodes.size()));
-        table.types.push_back(size == 3 ? CellType::triangle : (size == 4 ? CellType::quad : CellType::polygon));
+        table.types.push_back(corners.size() == 3 ? CellType::triangle
+                                                  : (corners.size() == 4 ? CellType::quad : CellType::polygon));
       }
       if (owners_[s] != me) table.owners.add(owners_[s], 1);
     }
   }
-  for (LocalId& side : out_.of_cells_) side = at[index(side)];
+  std::vector<LocalId> of_number(n);
+  for (std::size_t number = 0; number < n; ++number)
+    of_number[number] = local_of[static_cast<std::size_t>(sides_.place_of()[number])];
+  for (LocalId& side : out_.of_cells_) side = of_number[index(side)];
   for (LocalId& side : out_.of_listed_)
-    if (side != no_local_id) side = at[index(side)];
+    if (side != no_local_id) side = of_number[index(side)];
   std::vector<std::pair<LocalId, std::int32_t>> shared;
-  for (const auto& [side, set] : shared_) shared.emplace_back(at[static_cast<std::size_t>(side)], set);
+  for (const auto& [side, set] : shared_) shared.emplace_back(local_of[static_cast<std::size_t>(side)], set);
   std::ranges::sort(shared);
   for (const auto& [side, set] : shared) {
     table.shared.push_back(side);
@@ -565,8 +418,8 @@ template <int n_corners>
 void Sides::Builder<n_corners>::plan_halo() {
   const EntityTable& table = out_.table_;
   const auto copies = std::span<const GlobalId>(table.global_ids).subspan(table.n_owned);
-  std::vector<Rank> owners = table.owners.to_vector();
-  owners.erase(owners.begin(), owners.begin() + static_cast<std::ptrdiff_t>(table.n_owned));
+  std::vector<Rank> owners;
+  for (const Owners::Run& run : table.owners.copies()) owners.insert(owners.end(), run.ids.size(), run.owner);
   out_.halo_ = std::make_shared<exchange::HaloPlan>(exchange::plan_halo(
       context_, copies, owners, local_id(table.n_owned), [&](GlobalId id) { return detail::find_owned(table, id); }));
 }
