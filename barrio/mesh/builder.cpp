@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
@@ -69,8 +70,9 @@ void MeshBuilder::build() {
   add_ghosts();
   number_vertices();
   number_cells();
+  std::array<HeldSides, 4> sides = fetch_sides();
   for (int d = 1; d < value(out_.cell_dim); ++d)
-    if (tables_.n_global(Dim{d}) > 0) place_sides(Dim{d}, fetch_sides(Dim{d}));
+    if (tables_.n_global(Dim{d}) > 0) place_sides(Dim{d}, std::move(sides[static_cast<std::size_t>(d)]));
   {
     const Region region(context_.trace(), set_region);
     fill_sets(tables_.sets);

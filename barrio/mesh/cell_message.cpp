@@ -11,10 +11,12 @@ CellPacker::CellPacker(const CellSource& source, std::vector<std::int32_t> leavi
       sets_of_cells_(source.cell_sets, leaving_),
       place_in_message_(source.vertex_ids.size(), -1) {
   if (source.vertex_sets.empty()) return;
+  constexpr std::int32_t seen = -2;
   for (const std::int32_t c : leaving_)
-    for (const LocalId node : source.cells.nodes_of(static_cast<std::size_t>(c))) vertices_.push_back(value(node));
+    for (const LocalId node : source.cells.nodes_of(static_cast<std::size_t>(c)))
+      if (std::exchange(place_in_message_[index(node)], seen) != seen) vertices_.push_back(value(node));
+  for (const std::int32_t v : vertices_) place_in_message_[static_cast<std::size_t>(v)] = -1;
   std::ranges::sort(vertices_);
-  vertices_.erase(std::unique(vertices_.begin(), vertices_.end()), vertices_.end());
   sets_of_vertices_ = SetsOfPlaces(source.vertex_sets, vertices_);
 }
 

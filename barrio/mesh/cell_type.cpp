@@ -1,6 +1,9 @@
 #include "barrio/mesh/cell_type.hpp"
 
 #include <array>
+#include <utility>
+
+#include "barrio/mesh/detail/sides.hpp"
 
 namespace barrio::mesh {
 namespace {
@@ -41,8 +44,41 @@ constexpr std::array<CellTopology, n_cell_types> topologies{{
     {"polyhedron", "polyhedra", Dim::volume, 0, {}, {}},
 }};
 
+constexpr detail::SideBits bits_of_sides(std::span<const std::int8_t> corners) {
+  detail::SideBits sides;
+  std::uint32_t side = 0;
+  for (const std::int8_t corner : corners) {
+    if (corner >= 0) {
+      side |= 1U << corner;
+    } else {
+      sides.bits[static_cast<std::size_t>(sides.n++)] = std::exchange(side, 0U);
+    }
+  }
+  return sides;
+}
+
+constexpr detail::SideBits bits_of_edges(std::span<const std::int8_t> ends) {
+  detail::SideBits edges;
+  for (std::size_t e = 0; e + 1 < ends.size(); e += 2)
+    edges.bits[static_cast<std::size_t>(edges.n++)] = 1U << ends[e] | 1U << ends[e + 1];
+  return edges;
+}
+
+/// By type: its sides, its edges.
+constexpr auto bits_of_types = [] {
+  std::array<std::array<detail::SideBits, 2>, n_cell_types> bits;
+  for (std::size_t t = 0; t < bits.size(); ++t)
+    bits[t] = {bits_of_sides(topologies[t].sides), bits_of_edges(topologies[t].edges)};
+  return bits;
+}();
+
 }  // namespace
 
 const CellTopology& topology(CellType type) noexcept { return topologies[static_cast<std::size_t>(type)]; }
+
+const detail::SideBits& detail::side_bits(CellType type, Dim dim) noexcept {
+  const bool is_below = value(dim) + 1 == value(topology(type).dim);
+  return bits_of_types[static_cast<std::size_t>(type)][is_below ? 0 : 1];
+}
 
 }  // namespace barrio::mesh

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <numeric>
 
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/builder.hpp"
@@ -35,28 +35,31 @@ exchange::Parcels<std::byte> send(mpi::Context& context, Outbox& outbox) {
   return exchange::route(context, parcels, exchange::Route::automatic);
 }
 
-/// A rank that has an entity among the sides of its cells.
-struct Claim {
-  GlobalId id;
-  Rank rank;
-};
-
 }  // namespace
 
-MeshAssembly::HeldSides MeshBuilder::fetch_sides(Dim dim) {
+std::array<MeshAssembly::HeldSides, 4> MeshBuilder::fetch_sides() {
   const Region region(context_.trace(), side_region);
   const Rank me = context_.rank();
-  shape_table(table(dim), dim);
+  bool is_any = false;
+  for (int d = 1; d < value(out_.cell_dim); ++d) {
+    if (tables_.n_global(Dim{d}) == 0) continue;
+    shape_table(table(Dim{d}), Dim{d});
+    is_any = true;
+  }
+  std::array<HeldSides, 4> held;
+  if (!is_any) return held;
 
   // 1. Each listed side goes to the home of its lowest vertex, with the sets it is in.
   Outbox to_homes;
   for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
     const CellBlock& block = tables_.blocks[b];
-    if (topology(block.type).dim != dim) continue;
+    if (topology(block.type).dim == out_.cell_dim) continue;
     const std::size_t n = block.rows.size(me);
     const std::int64_t first = tables_.first_row(b) + block.rows.first(me);
     std::vector<Rank> homes;
     std::vector<std::int32_t> places;  // in the message
+    homes.reserve(n);
+    places.reserve(n);
     for (std::size_t i = 0; i < n; ++i) {
       const auto nodes = block.cell(i);
       const Rank home = tables_.vertices.rank_of(*std::ranges::min_element(nodes));
@@ -74,17 +77,19 @@ MeshAssembly::HeldSides MeshBuilder::fetch_sides(Dim dim) {
   }
   const auto listed = send(context_, to_homes);
 
-  // 2. The home passes it on to all ranks that use that vertex.
+  // 2. The home passes it on to all ranks that use that vertex. Those that several may have get a number there.
   Outbox to_users;
+  std::int32_t n_contested = 0;
   for (std::size_t p = 0; p < listed.n_peers(); ++p) {
     MessageReader reader(listed.of(p));
     const SideColumnsView in(reader);
     in.for_each([&](std::size_t i, std::span<const GlobalId> nodes, std::span<const std::int32_t> sets) {
       const auto users = users_of(*std::ranges::min_element(nodes));
+      const std::int32_t number = users.size() > 1 ? n_contested++ : -1;
       for (const Rank user : users) {
         SideColumns& out = to_users[user];
         for (const std::int32_t set : sets) out.sets.push_back({set, static_cast<std::int32_t>(out.ids.size()), 1});
-        out.add(in.ids[i], in.types[i], users.size() > 1 ? -1 : user, nodes.size());  // -1: contested
+        out.add(in.ids[i], in.types[i], number, nodes.size());
         out.nodes.insert(out.nodes.end(), nodes.begin(), nodes.end());
       }
     });
@@ -104,57 +109,67 @@ MeshAssembly::HeldSides MeshBuilder::fetch_sides(Dim dim) {
     }
   }
   const detail::CellsAround around(cells(), n_own_cells_, anchors, out_.vertices.size());
-  HeldSides held;
-  exchange::Parcels<GlobalId> claims;
-  std::vector<GlobalId> claimed_here;
+  struct Claimed {
+    int dim;
+    std::size_t place;  // among those held
+  };
+  std::vector<Claimed> claimed;
+  exchange::Parcels<std::int32_t> claims;  // numbers at homes
+  std::vector<std::int32_t> numbers;
   std::vector<LocalId> local;
   std::size_t next_anchor = 0;
   for (std::size_t p = 0; p < offered.n_peers(); ++p) {
     MessageReader reader(offered.of(p));
     const SideColumnsView in(reader);
-    claimed_here.clear();
+    numbers.clear();
     in.for_each([&](std::size_t i, std::span<const GlobalId> of_side, std::span<const std::int32_t> sets) {
       const LocalId anchor = anchors[next_anchor++];
       local.clear();
       for (const GlobalId node : of_side) local.push_back(local_vertex(node));
       if (std::ranges::find(local, no_local_id) != local.end()) return;
-      bool is_taken = false;
-      detail::for_each_cell_with(cells(), around, anchor, in.types[i], local, [&](std::int32_t) { is_taken = true; });
-      if (!is_taken) return;
-      for (const std::int32_t set : sets) detail::append(held.sets, set, static_cast<std::int32_t>(held.sides.size()));
-      held.add(in.ids[i], in.types[i], local, me);
-      if (in.owners[i] < 0) claimed_here.push_back(in.ids[i]);
+      if (!detail::is_side_of_any(cells(), around, anchor, in.types[i], local)) return;
+      const int dim = value(topology(in.types[i]).dim);
+      HeldSides& of_dim = held[static_cast<std::size_t>(dim)];
+      for (const std::int32_t set : sets)
+        detail::append(of_dim.sets, set, static_cast<std::int32_t>(of_dim.sides.size()));
+      of_dim.add(in.ids[i], in.types[i], local, me);
+      if (in.owners[i] < 0) return;
+      numbers.push_back(in.owners[i]);
+      claimed.push_back({dim, of_dim.sides.size() - 1});
     });
-    if (!claimed_here.empty()) claims.add(offered.peers[p], claimed_here);
+    if (!numbers.empty()) claims.add(offered.peers[p], numbers);
   }
-  const auto claimed = exchange::route(context_, claims);
+  const auto heard = exchange::route(context_, claims);
 
-  // 4. The home draws the owner among those who claimed it, and tells each of them who the others are.
-  std::vector<Claim> all;
-  for (std::size_t p = 0; p < claimed.n_peers(); ++p)
-    for (const GlobalId id : claimed.of(p)) all.push_back({id, claimed.peers[p]});
-  std::ranges::sort(all, {}, [](const Claim& claim) { return std::tuple(claim.id, claim.rank); });
-  std::vector<Rank> to;
-  std::vector<Claim> told;
-  for (std::size_t i = 0; i < all.size();) {
-    std::size_t end = i;
-    while (end < all.size() && all[end].id == all[i].id) ++end;
-    for (std::size_t a = i; end - i > 1 && a < end; ++a) {
-      for (std::size_t b = i; b < end; ++b) {
-        to.push_back(all[a].rank);
-        told.push_back(all[b]);
-      }
+  // 4. The home tells each of those who claimed it who they are, in the order of its claims: so all draw the same
+  // owner.
+  std::vector<std::size_t> offsets(static_cast<std::size_t>(n_contested) + 1, 0);
+  for (const std::int32_t number : heard.items) offsets[static_cast<std::size_t>(number) + 1] += 1;
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  std::vector<Rank> claimants(heard.items.size());  // ascending for each
+  std::vector<std::size_t> next(offsets.begin(), offsets.end() - 1);
+  for (std::size_t p = 0; p < heard.n_peers(); ++p)
+    for (const std::int32_t number : heard.of(p)) claimants[next[static_cast<std::size_t>(number)]++] = heard.peers[p];
+  exchange::Parcels<std::int32_t> answers;  // how many, and who
+  std::vector<std::int32_t> answer;
+  for (std::size_t p = 0; p < heard.n_peers(); ++p) {
+    answer.clear();
+    for (const std::int32_t number : heard.of(p)) {
+      const auto first = static_cast<std::ptrdiff_t>(offsets[static_cast<std::size_t>(number)]);
+      const auto end = static_cast<std::ptrdiff_t>(offsets[static_cast<std::size_t>(number) + 1]);
+      answer.push_back(static_cast<std::int32_t>(end - first));
+      answer.insert(answer.end(), claimants.begin() + first, claimants.begin() + end);
     }
-    i = end;
+    answers.add(heard.peers[p], answer);
   }
-  std::vector<Claim> sharers = exchange::route(context_, exchange::pack_by_rank<Claim>(to, told)).items;
-  std::ranges::sort(sharers, {}, [](const Claim& claim) { return std::tuple(claim.id, claim.rank); });
-
-  std::vector<Rank> ranks;
-  for (HeldSides::Side& side : held.sides) {
-    ranks.clear();
-    for (const Claim& claim : std::ranges::equal_range(sharers, side.id, {}, &Claim::id)) ranks.push_back(claim.rank);
-    if (!ranks.empty()) set_sharers(side, dim, ranks);
+  const std::vector<Rank> told = exchange::route(context_, answers).items;
+  std::size_t at = 0;
+  for (const Claimed& one : claimed) {
+    const auto n = static_cast<std::size_t>(told[at++]);
+    if (n > 1)
+      set_sharers(held[static_cast<std::size_t>(one.dim)].sides[one.place], Dim{one.dim},
+                  std::span(told).subspan(at, n));
+    at += n;
   }
   return held;
 }

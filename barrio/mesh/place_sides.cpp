@@ -1,10 +1,11 @@
 #include <algorithm>
-#include <tuple>
+#include <array>
 #include <utility>
 
 #include "barrio/base/hash.hpp"
 #include "barrio/mesh/detail/assembly.hpp"
 #include "barrio/mesh/detail/cells_around.hpp"
+#include "barrio/mesh/detail/order_of_runs.hpp"
 #include "barrio/mesh/detail/plan_halo.hpp"
 #include "barrio/mesh/detail/sets_of_places.hpp"
 
@@ -101,39 +102,40 @@ void MeshAssembly::place_sides(Dim dim, HeldSides held) {
   const Region region(context_.trace(), place_region);
   if (options_.ghost_sides && options_.ghost_layers > 0) add_ghost_sides(held);
   const Rank me = context_.rank();
-  enum Group : std::uint8_t { interior, fringe, copy };
   EntityTable& table = this->table(dim);
-  std::vector<std::uint8_t> group(held.sides.size(), copy);
-  std::vector<std::int32_t> order(held.sides.size());
-  for (std::size_t i = 0; i < held.sides.size(); ++i) {
-    order[i] = static_cast<std::int32_t>(i);
-    if (held.sides[i].owner != me) continue;
+  std::vector<GlobalId> ids;
+  ids.reserve(held.sides.size());
+  for (const HeldSides::Side& side : held.sides) ids.push_back(side.id);
+  std::array<std::vector<std::int32_t>, 3> groups;  // interior, fringe, copies
+  for (const std::int32_t i : detail::order_of_runs(ids)) {
+    const HeldSides::Side& side = held.sides[static_cast<std::size_t>(i)];
     const bool is_interior =
-        std::ranges::all_of(held.nodes_of(held.sides[i]), [&](LocalId v) { return index(v) < out_.vertices.n_owned; });
-    group[i] = is_interior ? interior : fringe;
-    table.n_owned += 1;
-    table.n_interior += is_interior ? 1 : 0;
+        std::ranges::all_of(held.nodes_of(side), [&](LocalId v) { return index(v) < out_.vertices.n_owned; });
+    groups[side.owner != me ? 2 : (is_interior ? 0 : 1)].push_back(i);
   }
-  std::ranges::sort(order, {}, [&](std::int32_t i) {
-    const auto at = static_cast<std::size_t>(i);
-    return std::tuple(group[at], group[at] == copy ? held.sides[at].owner : 0, held.sides[at].id);
-  });
+  std::ranges::stable_sort(groups[2], {},
+                           [&](std::int32_t i) { return held.sides[static_cast<std::size_t>(i)].owner; });
+  table.n_interior = groups[0].size();
+  table.n_owned = groups[0].size() + groups[1].size();
   table.owners = Owners(me, table.n_owned);
   table.nodes.reserve(held.nodes.size());
   table.global_ids.reserve(held.sides.size());
   std::vector<LocalId> local_of(held.sides.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const HeldSides::Side& side = held.sides[static_cast<std::size_t>(order[i])];
-    local_of[static_cast<std::size_t>(order[i])] = local_id(i);
-    const auto of_side = held.nodes_of(side);
-    table.nodes.insert(table.nodes.end(), of_side.begin(), of_side.end());
-    table.global_ids.push_back(side.id);
-    if (!table.has_one_type) table.types.push_back(side.type);
-    if (table.nodes_per_entity == 0) table.offsets.push_back(static_cast<std::int32_t>(table.nodes.size()));
-    if (side.owner != me) table.owners.add(side.owner, 1);
-    if (side.sharer_set < 0) continue;
-    table.shared.push_back(local_id(i));
-    table.sharer_sets.push_back(side.sharer_set);
+  for (const auto& group : groups) {
+    for (const std::int32_t i : group) {
+      const HeldSides::Side& side = held.sides[static_cast<std::size_t>(i)];
+      const LocalId local = local_id(table.global_ids.size());
+      local_of[static_cast<std::size_t>(i)] = local;
+      const auto of_side = held.nodes_of(side);
+      table.nodes.insert(table.nodes.end(), of_side.begin(), of_side.end());
+      table.global_ids.push_back(side.id);
+      if (!table.has_one_type) table.types.push_back(side.type);
+      if (table.nodes_per_entity == 0) table.offsets.push_back(static_cast<std::int32_t>(table.nodes.size()));
+      if (side.owner != me) table.owners.add(side.owner, 1);
+      if (side.sharer_set < 0) continue;
+      table.shared.push_back(local);
+      table.sharer_sets.push_back(side.sharer_set);
+    }
   }
   auto& runs = set_runs_[static_cast<std::size_t>(value(dim))];
   for (const SetRun& run : held.sets)

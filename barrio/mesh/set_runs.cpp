@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
+#include <utility>
 
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -102,7 +102,18 @@ HomeRuns set_runs_at_home(mpi::Context& context, const MeshTables& tables) {
 }
 
 std::vector<Range> ranges_of_sets(std::vector<SetRun>& runs, std::span<const LocalId> at, std::size_t n_sets) {
-  std::ranges::sort(runs, {}, [](const SetRun& run) { return std::tuple(run.set, run.first); });
+  // By set they are counted; those of one set come nearly in order.
+  std::vector<std::size_t> ends(n_sets + 1, 0);
+  for (const SetRun& run : runs) ends[static_cast<std::size_t>(run.set) + 1] += 1;
+  for (std::size_t s = 0; s < n_sets; ++s) ends[s + 1] += ends[s];
+  std::vector<SetRun> sorted(runs.size());
+  std::vector<std::size_t> next(ends.begin(), ends.end() - 1);
+  for (const SetRun& run : runs) sorted[next[static_cast<std::size_t>(run.set)]++] = run;
+  for (std::size_t s = 0; s < n_sets; ++s) {
+    const std::span<SetRun> of_set = std::span(sorted).subspan(ends[s], ends[s + 1] - ends[s]);
+    if (!std::ranges::is_sorted(of_set, {}, &SetRun::first)) std::ranges::sort(of_set, {}, &SetRun::first);
+  }
+  runs = std::move(sorted);
   std::vector<Range> ranges(n_sets);
   std::vector<LocalRange> pieces;
   for (std::size_t i = 0; i < runs.size();) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "barrio/mesh/detail/assembly.hpp"
@@ -15,9 +16,10 @@ class MeshBuilder : private MeshAssembly {
  private:
   // fetch_cells.cpp
   void fetch_cells();
-  /// @tparam Node  in which vertices travel: 32 bits where they suffice for the mesh
+  /// @tparam Node  in which vertices travel and are kept at first: LocalId where its 32 bits suffice for global ids
+  /// @param[out] all_nodes  of all own cells, cell after cell
   template <class Node>
-  void fetch_cells_with(EntityTable& table);
+  void fetch_cells_with(EntityTable& table, std::vector<Node>& all_nodes);
   /// Give a table the shape that all ranks know alike: one type, one number of nodes, or one per entity.
   void shape_table(EntityTable& table, Dim dim) const;
   // resolve_vertices.cpp
@@ -25,7 +27,8 @@ class MeshBuilder : private MeshAssembly {
   /// Ranks that use a vertex homed here, ascending.
   [[nodiscard]] std::span<const Rank> users_of(GlobalId id) const;
   // fetch_sides.cpp
-  [[nodiscard]] HeldSides fetch_sides(Dim dim);
+  /// @return those among the sides of this rank's cells, by dimension
+  [[nodiscard]] std::array<HeldSides, 4> fetch_sides();
   // fetch_tags.cpp
   void fetch_tags();
   void fetch_tags_of(Dim dim);

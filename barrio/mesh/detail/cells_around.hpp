@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -51,19 +52,31 @@ class CellsAround {
   std::vector<std::int32_t> cells_;
 };
 
+/// Whether a cell has a side, with all its nodes. @param[in] nodes  its corners, then other nodes
+inline bool has_side(const EntityTable& cells, std::int32_t cell, CellType type, std::span<const LocalId> nodes) {
+  const std::size_t n = n_corners(type, nodes.size());
+  const auto c = static_cast<std::size_t>(cell);
+  const auto of_cell = cells.nodes_of(c);
+  if (!is_side_of<LocalId>(nodes.first(n), topology(type).dim, cells.type(c), of_cell)) return false;
+  const auto is_there = [&](LocalId node) { return std::ranges::find(of_cell, node) != of_cell.end(); };
+  return std::ranges::all_of(nodes.subspan(n), is_there);
+}
+
 /// Call `visit(cell)` for each of the cells that has a side, with all its nodes.
-/// @param anchor  one of its corners @param nodes  its corners, then other nodes
+/// @param anchor  one of its corners @param[in] nodes  its corners, then other nodes
 template <class Visit>
 void for_each_cell_with(const EntityTable& cells, const CellsAround& around, LocalId anchor, CellType type,
                         std::span<const LocalId> nodes, Visit&& visit) {
-  const std::size_t n = n_corners(type, nodes.size());
-  for (const std::int32_t c : around.of(anchor)) {
-    const auto cell = static_cast<std::size_t>(c);
-    const auto of_cell = cells.nodes_of(cell);
-    if (!is_side_of<LocalId>(nodes.first(n), topology(type).dim, cells.type(cell), of_cell)) continue;
-    const auto is_there = [&](LocalId node) { return std::ranges::find(of_cell, node) != of_cell.end(); };
-    if (std::ranges::all_of(nodes.subspan(n), is_there)) visit(c);
-  }
+  for (const std::int32_t c : around.of(anchor))
+    if (has_side(cells, c, type, nodes)) visit(c);
+}
+
+/// Whether any of the cells has it. Where both cells and vertices are numbered along the same way, the last cell around
+/// a side's lowest corner is the first that has it: so the search begins there.
+inline bool is_side_of_any(const EntityTable& cells, const CellsAround& around, LocalId anchor, CellType type,
+                           std::span<const LocalId> nodes) {
+  const auto last_first = std::views::reverse(around.of(anchor));
+  return std::ranges::any_of(last_first, [&](std::int32_t c) { return has_side(cells, c, type, nodes); });
 }
 
 }  // namespace barrio::mesh::detail

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "barrio/mesh/detail/set_runs.hpp"
 
 namespace barrio::mesh::detail {
 
-/// The sets of some of the places that runs cover. Cost: O(runs log runs + memberships of the places).
+/// The sets of some of the places that runs cover. Cost: O(runs log places + memberships of the places).
 class SetsOfPlaces {
  public:
   SetsOfPlaces() = default;
@@ -18,20 +17,18 @@ class SetsOfPlaces {
   SetsOfPlaces(std::span<const SetRun> runs, std::span<const std::int32_t> places)
       : places_(places), offsets_(places.size() + 1, 0) {
     if (runs.empty()) return;
-    std::vector<SetRun> sorted(runs.begin(), runs.end());
-    std::ranges::sort(sorted, {}, [](const SetRun& run) { return std::tuple(run.first, run.set); });
     struct Member {
       std::size_t at;
       std::int32_t set;
+      auto operator<=>(const Member&) const = default;
     };
     std::vector<Member> members;
-    std::size_t low = 0;
-    for (const SetRun& run : sorted) {
-      while (low < places.size() && places[low] < run.first) ++low;
-      for (std::size_t at = low; at < places.size() && places[at] < run.first + run.count; ++at)
-        members.push_back({at, run.set});
+    for (const SetRun& run : runs) {
+      auto at = std::ranges::lower_bound(places, run.first);
+      for (; at != places.end() && *at < run.first + run.count; ++at)
+        members.push_back({static_cast<std::size_t>(at - places.begin()), run.set});
     }
-    std::ranges::stable_sort(members, {}, &Member::at);
+    std::ranges::sort(members);
     for (const Member& member : members) {
       offsets_[member.at + 1] += 1;
       sets_.push_back(member.set);

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "barrio/mesh/cell_type.hpp"
@@ -55,24 +54,23 @@ struct SideColumnsView {
         nodes(in.get<GlobalId>()),
         sets(in.get<SetRun>()) {}
 
-  /// Call `visit(place, nodes, sets)` for each entity.
+  /// Call `visit(place, nodes, sets)` for each entity. Cost: O(entities + memberships)
   template <class Visit>
   void for_each(Visit&& visit) const {
-    // Runs of one set ascend, runs of different ones interleave.
-    std::vector<SetRun> sorted(sets.begin(), sets.end());
-    std::ranges::sort(sorted, {}, [](const SetRun& run) { return std::tuple(run.first, run.set); });
-    std::vector<SetRun> open;  // that cover the place
-    std::vector<std::int32_t> of_place;
-    std::size_t next = 0;
+    // Memberships by place: counted, then filled in.
+    std::vector<std::size_t> ends(ids.size() + 1, 0);
+    for (const SetRun& run : sets)
+      for (std::int32_t i = run.first; i < run.first + run.count; ++i) ends[static_cast<std::size_t>(i) + 1] += 1;
+    for (std::size_t i = 0; i < ids.size(); ++i) ends[i + 1] += ends[i];
+    std::vector<std::int32_t> of_places(ends.back());
+    std::vector<std::size_t> next(ends.begin(), ends.end() - 1);
+    for (const SetRun& run : sets)
+      for (std::int32_t i = run.first; i < run.first + run.count; ++i)
+        of_places[next[static_cast<std::size_t>(i)]++] = run.set;
     std::size_t first = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      const auto place = static_cast<std::int32_t>(i);
-      std::erase_if(open, [&](const SetRun& run) { return run.first + run.count <= place; });
-      for (; next < sorted.size() && sorted[next].first <= place; ++next) open.push_back(sorted[next]);
-      of_place.clear();
-      for (const SetRun& run : open) of_place.push_back(run.set);
       const auto n = static_cast<std::size_t>(sizes[i]);
-      visit(i, nodes.subspan(first, n), std::span<const std::int32_t>(of_place));
+      visit(i, nodes.subspan(first, n), std::span(std::as_const(of_places)).subspan(ends[i], ends[i + 1] - ends[i]));
       first += n;
     }
   }

@@ -119,6 +119,29 @@ std::span<const Id> distinct_corners(CellType type, std::span<const Id> nodes, s
   return room;
 }
 
+/// Sides of a type with fixed sides, each as the set of its corners' places: a bit for each.
+struct SideBits {
+  std::array<std::uint32_t, 12> bits{};
+  std::ptrdiff_t n = 0;
+};
+
+/// @param dim  of the sides: one below the type's, or Dim::edge. Made once.
+const SideBits& side_bits(CellType type, Dim dim) noexcept;
+
+/// The bit of a corner's place in a cell, 0 if it is none. Without branches: which place it is cannot be foreseen.
+template <class Id>
+std::uint32_t place_bit(std::span<const Id> corners, Id corner) noexcept {
+  const auto among = [&](std::size_t n) {
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < n; ++i) bits |= (corners[i] == corner ? 1U : 0U) << i;
+    return bits;
+  };
+  // The compiler unrolls what it knows.
+  if (corners.size() == 8) return among(8);
+  if (corners.size() == 4) return among(4);
+  return among(corners.size());
+}
+
 /// Whether vertices are the corners of a side of a cell, one that the cell's topology has.
 /// @param dim  of the side: below that of the cell
 template <class Id>
@@ -132,27 +155,15 @@ bool is_side_of(std::span<const Id> corners, Dim dim, CellType type, std::span<c
     return found;
   }
   // As places in the cell, a bit each.
+  const std::span<const Id> of_cell = nodes.first(static_cast<std::size_t>(topology(type).n_corners));
   std::uint32_t places = 0;
   for (const Id corner : corners) {
-    const auto at = std::ranges::find(nodes, corner);
-    if (at == nodes.end()) return false;
-    places |= 1U << (at - nodes.begin());
+    const std::uint32_t place = place_bit(of_cell, corner);
+    if (place == 0) return false;
+    places |= place;
   }
-  if (value(dim) + 1 == value(topology(type).dim)) {
-    std::uint32_t side = 0;
-    for (const std::int8_t corner : topology(type).sides) {
-      if (corner >= 0) {
-        side |= 1U << corner;
-      } else if (std::exchange(side, 0U) == places) {
-        return true;
-      }
-    }
-    return false;
-  }
-  const std::span<const std::int8_t> edges = topology(type).edges;
-  for (std::size_t e = 0; e + 1 < edges.size(); e += 2)
-    if ((1U << edges[e] | 1U << edges[e + 1]) == places) return true;
-  return false;
+  const SideBits& sides = side_bits(type, dim);
+  return std::find(sides.bits.begin(), sides.bits.begin() + sides.n, places) != sides.bits.begin() + sides.n;
 }
 
 }  // namespace barrio::mesh::detail
