@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <ranges>
 #include <tuple>
 
 #include "barrio/mesh/detail/assembly.hpp"
@@ -47,6 +48,11 @@ void MeshAssembly::add_ghosts() {
   hood_.emplace(context_, out_.neighbours,
                 exchange::NeighborhoodOptions{.termination = exchange::Termination::introductions,
                                               .delivery = exchange::Delivery::by_rank});
+  if (out_.vertices.rank_sets.size() > 0) {
+    for (std::size_t c = 0; c < n_own_cells_; ++c)
+      if (std::ranges::any_of(cells().nodes_of(c), [&](LocalId node) { return sharers_at_[index(node)] >= 0; }))
+        interface_cells_.push_back(static_cast<std::int32_t>(c));
+  }
   std::size_t first_new_vertex = 0;
   std::size_t first_new_cell = 0;
   for (int layer = 0; layer < options_.ghost_layers; ++layer) {
@@ -55,11 +61,11 @@ void MeshAssembly::add_ghosts() {
     if (options_.bridge != Dim::vertex) {
       send_cells(cells_at_sides(first_new_cell));
     } else if (layer == 0) {
-      send_cells(cells_at_vertices(sharers_at_, out_.vertices.rank_sets));
+      send_cells(cells_at_vertices(interface_cells_, sharers_at_, out_.vertices.rank_sets));
     } else {
       RankSets sets;
       const std::vector<std::int32_t> reached = announce_vertices(first_new_vertex, sets);
-      send_cells(cells_at_vertices(reached, sets));
+      send_cells(cells_at_vertices(std::views::iota(0, static_cast<std::int32_t>(n_own_cells_)), reached, sets));
     }
     first_new_vertex = n_vertices;
     first_new_cell = n_cells;
@@ -131,13 +137,15 @@ bool MeshAssembly::note_readers(std::int32_t cell, std::span<const Rank> readers
   return goes;
 }
 
-MeshAssembly::Going MeshAssembly::cells_at_vertices(std::span<const std::int32_t> reached, const RankSets& sets) {
+template <class Cells>
+MeshAssembly::Going MeshAssembly::cells_at_vertices(const Cells& own, std::span<const std::int32_t> reached,
+                                                    const RankSets& sets) {
   Going going;
   std::vector<std::int32_t> found;
   std::vector<Rank> readers;
-  for (std::size_t c = 0; c < n_own_cells_; ++c) {
+  for (const std::int32_t c : own) {
     found.clear();
-    for (const LocalId node : cells().nodes_of(c)) {
+    for (const LocalId node : cells().nodes_of(static_cast<std::size_t>(c))) {
       const std::int32_t set = reached[index(node)];
       if (set >= 0 && std::ranges::find(found, set) == found.end()) found.push_back(set);
     }
@@ -145,7 +153,7 @@ MeshAssembly::Going MeshAssembly::cells_at_vertices(std::span<const std::int32_t
     readers.clear();
     for (const std::int32_t set : found) readers.insert(readers.end(), sets[set].begin(), sets[set].end());
     if (found.size() > 1) sort_unique(readers);
-    note_readers(static_cast<std::int32_t>(c), readers, going);
+    note_readers(c, readers, going);
   }
   return going;
 }

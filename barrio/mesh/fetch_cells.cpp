@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "barrio/exchange/router.hpp"
+#include "barrio/mesh/detail/append_each.hpp"
 #include "barrio/mesh/detail/builder.hpp"
 #include "barrio/mesh/detail/message.hpp"
 
@@ -17,6 +18,12 @@ using detail::MessageWriter;
 using detail::SetRun;
 
 constexpr RegionName cells_region{"mesh.cells"};
+
+/// A vertex as it travels. LocalId is not one yet: it holds the number of the global id.
+template <class Node>
+Node to_node(GlobalId id) {
+  return static_cast<Node>(barrio::value(id));
+}
 
 /// The cells of one block that go to one rank.
 template <class Node>
@@ -102,15 +109,18 @@ void MeshBuilder::fetch_cells() {
   const Dim top = tables_.top_dim();
   EntityTable& table = cells();
   shape_table(table, top);
-  if (tables_.vertices.n_rows <= std::numeric_limits<std::uint32_t>::max()) {
-    fetch_cells_with<std::uint32_t>(table);
+  if (tables_.vertices.n_rows <= std::numeric_limits<std::int32_t>::max()) {
+    fetch_cells_with<LocalId>(table, table.nodes);
+    index_vertices();
   } else {
-    fetch_cells_with<std::int64_t>(table);
+    std::vector<GlobalId> nodes;
+    fetch_cells_with<GlobalId>(table, nodes);
+    index_vertices(nodes);
   }
 }
 
 template <class Node>
-void MeshBuilder::fetch_cells_with(EntityTable& table) {
+void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Node>& all_nodes) {
   const Dim top = tables_.top_dim();
   const Rank me = context_.rank();
   const Destinations to(tables_.parts, Slabs{tables_.n_parts, context_.size()});
@@ -149,7 +159,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table) {
       out.parts.push_back(tables_.parts[at + i]);
       const auto nodes = block.cell(i);
       if (block.nodes_per_cell == 0) out.sizes.push_back(static_cast<std::int32_t>(nodes.size()));
-      for (const GlobalId node : nodes) out.nodes.push_back(static_cast<Node>(barrio::value(node)));
+      for (const GlobalId node : nodes) out.nodes.push_back(to_node<Node>(node));
     }
     std::vector<SetRun>& kept = kept_sets.emplace_back();
     for (const SetRun& run : runs) {
@@ -175,12 +185,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table) {
   // Take blocks in order, and within a block senders in order.
   std::vector<MessageReader> readers;
   for (std::size_t p = 0; p < received.n_peers(); ++p) readers.emplace_back(received.of(p));
-  std::vector<GlobalId> nodes;
-  nodes.reserve(received.items.size() / sizeof(Node) +
-                to.of_row.size() * static_cast<std::size_t>(table.nodes_per_entity));
-  const auto take = [&](const CellBlock& block, GlobalId id, std::int32_t part, std::size_t n_nodes) {
-    table.global_ids.push_back(id);
-    out_.cell_parts.push_back(part);
+  const auto shape = [&](const CellBlock& block, std::size_t n_nodes) {
     if (!table.has_one_type) table.types.push_back(block.type);
     if (table.nodes_per_entity == 0) table.offsets.push_back(table.offsets.back() + static_cast<std::int32_t>(n_nodes));
   };
@@ -190,8 +195,15 @@ void MeshBuilder::fetch_cells_with(EntityTable& table) {
           {run.set, run.first + static_cast<std::int32_t>(first_place), run.count});
   };
   std::size_t n_cells = static_cast<std::size_t>(std::ranges::count(to.of_row, self));
-  for (MessageReader in : readers)
-    for (std::size_t b = 0; b < kept_sets.size(); ++b) n_cells += ColumnsView<Node>(in).rows.size();
+  std::size_t n_nodes = n_cells * static_cast<std::size_t>(table.nodes_per_entity);  // 0 for cells that vary
+  for (MessageReader in : readers) {
+    for (std::size_t b = 0; b < kept_sets.size(); ++b) {
+      const ColumnsView<Node> columns_of_block(in);
+      n_cells += columns_of_block.rows.size();
+      n_nodes += columns_of_block.nodes.size();
+    }
+  }
+  all_nodes.reserve(with_room(n_nodes));
   table.global_ids.reserve(with_room(n_cells));
   out_.cell_parts.reserve(with_room(n_cells));
   at = 0;
@@ -204,26 +216,38 @@ void MeshBuilder::fetch_cells_with(EntityTable& table) {
       const GlobalId first{tables_.first_row(b) + block.rows.first(received.peers[p])};
       take_sets(in.sets, table.size());
       for (std::size_t i = 0; i < in.rows.size(); ++i) {
-        const auto n_nodes = static_cast<std::size_t>(in.sizes.empty() ? block.nodes_per_cell : in.sizes[i]);
-        take(block, first + in.rows[i], in.parts[i], n_nodes);
+        table.global_ids.push_back(first + in.rows[i]);
+        shape(block, static_cast<std::size_t>(in.sizes.empty() ? block.nodes_per_cell : in.sizes[i]));
       }
-      for (const Node node : in.nodes) nodes.push_back(GlobalId{static_cast<std::int64_t>(node)});
+      out_.cell_parts.insert(out_.cell_parts.end(), in.parts.begin(), in.parts.end());
+      all_nodes.insert(all_nodes.end(), in.nodes.begin(), in.nodes.end());
     };
     std::size_t p = 0;
     for (; p < readers.size() && received.peers[p] < me; ++p) take_from(p);
     take_sets(kept_sets[n_blocks++], table.size());
     const GlobalId first{tables_.first_row(b) + block.rows.first(me)};
-    for (std::size_t i = 0; i < block.rows.size(me); ++i, ++at) {
-      if (to.of_row[at] != self) continue;
-      const auto kept = block.cell(i);
-      take(block, first + static_cast<std::int64_t>(i), tables_.parts[at], kept.size());
-      nodes.insert(nodes.end(), kept.begin(), kept.end());
+    const std::size_t n = block.rows.size(me);
+    for (std::size_t i = 0; i < n;) {  // rows that stay follow each other, as a rule
+      if (to.of_row[at + i] != self) {
+        ++i;
+        continue;
+      }
+      const std::size_t from = i;
+      std::size_t n_here = 0;
+      for (; i < n && to.of_row[at + i] == self; ++i) {
+        const std::size_t of_cell = block.cell(i).size();
+        table.global_ids.push_back(first + static_cast<std::int64_t>(i));
+        shape(block, of_cell);
+        n_here += of_cell;
+      }
+      const auto parts = std::span(tables_.parts).subspan(at + from, i - from);
+      out_.cell_parts.insert(out_.cell_parts.end(), parts.begin(), parts.end());
+      detail::append_each(all_nodes, std::span<const GlobalId>(block.cell(from).data(), n_here), to_node<Node>);
     }
+    at += n;
     for (; p < readers.size(); ++p) take_from(p);
   }
   n_own_cells_ = table.size();
-
-  index_vertices(nodes);
 }
 
 }  // namespace barrio::mesh

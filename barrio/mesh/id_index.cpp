@@ -6,27 +6,32 @@
 
 namespace barrio::mesh::detail {
 
-IdIndex::IdIndex(std::span<const GlobalId> ids, std::int64_t window_limit) {
+template <class Id>
+void IdIndex::take(std::span<const Id> ids, std::int64_t window_limit) {
   if (ids.empty()) return;
-  const auto [low, high] = std::ranges::minmax(ids);
-  if (value(high) - value(low) < window_limit) {
-    first_ = value(low);
-    window_.assign(static_cast<std::size_t>(value(high) - first_ + 1), -1);
-    for (const GlobalId id : ids) window_[static_cast<std::size_t>(value(id) - first_)] = 0;
+  const auto [lowest, highest] = std::ranges::minmax(ids);
+  const auto low = static_cast<std::int64_t>(lowest);
+  const auto high = static_cast<std::int64_t>(highest);
+  if (high - low < window_limit) {
+    first_ = low;
+    window_.assign(static_cast<std::size_t>(high - low + 1), -1);
+    for (const Id id : ids) window_[static_cast<std::size_t>(static_cast<std::int64_t>(id) - low)] = 0;
     ids_.reserve(static_cast<std::size_t>(std::ranges::count(window_, 0)));
     for (std::size_t i = 0; i < window_.size(); ++i) {
       if (window_[i] < 0) continue;
       window_[i] = static_cast<std::int32_t>(ids_.size());
-      ids_.push_back(GlobalId{first_ + static_cast<std::int64_t>(i)});
+      ids_.push_back(GlobalId{low + static_cast<std::int64_t>(i)});
     }
     return;
   }
-  for (const GlobalId id : ids) add(id);
+  for (const Id id : ids) add(GlobalId{static_cast<std::int64_t>(id)});
   std::ranges::sort(ids_);
   for (std::size_t place = 0; place < ids_.size(); ++place)
     table_[slot_of(ids_[place])].place = static_cast<std::int32_t>(place);
   ids_.shrink_to_fit();
 }
+template void IdIndex::take(std::span<const GlobalId> ids, std::int64_t window_limit);
+template void IdIndex::take(std::span<const LocalId> ids, std::int64_t window_limit);
 
 std::int32_t IdIndex::add(GlobalId id) {
   if (const std::int32_t place = find(id); place >= 0) return place;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "barrio/mesh/detail/append_each.hpp"
 #include "barrio/mesh/detail/assembly.hpp"
 #include "barrio/mesh/detail/plan_halo.hpp"
 
@@ -21,16 +22,35 @@ std::vector<std::int32_t> order_of_copies(std::vector<std::int32_t> places, std:
   return places;
 }
 
+/// A window of ids may cost as much memory as the cells do; ids that are spread wider are hashed.
+std::int64_t window_limit(std::size_t n_nodes) { return static_cast<std::int64_t>(2 * n_nodes + 1024); }
+
+/// Call `visit(first, last)` for runs of places that follow each other.
+template <class Visit>
+void for_each_run(std::span<const std::int32_t> places, Visit&& visit) {
+  for (std::size_t i = 0; i < places.size();) {
+    const std::size_t first = i++;
+    while (i < places.size() && places[i] == places[i - 1] + 1) ++i;
+    visit(static_cast<std::size_t>(places[first]), static_cast<std::size_t>(places[i - 1]));
+  }
+}
+
 }  // namespace
 
 void MeshAssembly::index_vertices(std::span<const GlobalId> nodes) {
-  // A window of ids may cost as much memory as the cells do; ids that are spread wider are hashed.
-  const auto window_limit = static_cast<std::int64_t>(2 * nodes.size() + 1024);
-  index_ = detail::IdIndex(nodes, window_limit);
+  index_ = detail::IdIndex(nodes, window_limit(nodes.size()));
   index_.reserve(with_room(index_.size()));
   n_used_ = index_.size();
   cells().nodes.reserve(with_room(nodes.size()));
-  for (const GlobalId node : nodes) cells().nodes.push_back(LocalId{index_.find(node)});
+  detail::append_each(cells().nodes, nodes, [&](GlobalId node) { return LocalId{index_.find(node)}; });
+}
+
+void MeshAssembly::index_vertices() {
+  std::vector<LocalId>& nodes = cells().nodes;
+  index_ = detail::IdIndex(std::span<const LocalId>(nodes), window_limit(nodes.size()));
+  index_.reserve(with_room(index_.size()));
+  n_used_ = index_.size();
+  for (LocalId& node : nodes) node = LocalId{index_.find(GlobalId{barrio::value(node)})};
 }
 
 void MeshAssembly::number_vertices() {
@@ -42,14 +62,17 @@ void MeshAssembly::number_vertices() {
   std::vector<std::uint8_t> group(index_.size(), interior);
   for (std::size_t v = 0; v < group.size(); ++v)
     if (vertex_owners_[v] != me) group[v] = copy;
-  touches_copy_.assign(of_cells.size(), 0);
-  for (std::size_t c = 0; c < of_cells.size(); ++c) {
+  const auto reach_fringe = [&](std::size_t c) {
     const auto nodes = of_cells.nodes_of(c);
-    if (std::ranges::none_of(nodes, [&](LocalId v) { return group[index(v)] == copy; })) continue;
-    touches_copy_[c] = 1;
+    if (std::ranges::none_of(nodes, [&](LocalId v) { return group[index(v)] == copy; })) return false;
     for (const LocalId v : nodes)
       if (group[index(v)] == interior) group[index(v)] = fringe;
-  }
+    return true;
+  };
+  touches_copy_.assign(n_own_cells_, false);
+  for (const std::int32_t c : interface_cells_)  // others have no copies
+    touches_copy_[static_cast<std::size_t>(c)] = reach_fringe(static_cast<std::size_t>(c));
+  for (std::size_t c = n_own_cells_; c < of_cells.size(); ++c) reach_fringe(c);
 
   VertexTable& table = out_.vertices;
   std::vector<std::int32_t> copies;
@@ -60,19 +83,24 @@ void MeshAssembly::number_vertices() {
   }
   table.n_owned = group.size() - copies.size();
   table.owners = Owners(me, table.n_owned);
-  table.coordinates.resize(coordinates_.size());
-  table.global_ids.resize(group.size());
-  std::array<std::size_t, 2> next{0, table.n_interior};
-  const auto place_at = [&](std::size_t v, std::size_t at) {
-    vertex_at_[v] = local_id(at);
-    table.global_ids[at] = index_.ids()[v];
-    for (std::size_t k = 0; k < 3; ++k) table.coordinates[3 * at + k] = coordinates_[3 * v + k];
+  table.coordinates.reserve(coordinates_.size());
+  table.global_ids.reserve(group.size());
+  const auto take = [&](std::size_t first, std::size_t end) {  // these places next
+    for (std::size_t v = first; v < end; ++v) vertex_at_[v] = local_id(table.size() + v - first);
+    const auto at = [](auto& items, std::size_t i) { return items.begin() + static_cast<std::ptrdiff_t>(i); };
+    table.global_ids.insert(table.global_ids.end(), at(index_.ids(), first), at(index_.ids(), end));
+    table.coordinates.insert(table.coordinates.end(), at(coordinates_, 3 * first), at(coordinates_, 3 * end));
   };
-  for (std::size_t v = 0; v < group.size(); ++v)
-    if (group[v] != copy) place_at(v, next[group[v]]++);
-  std::size_t at = table.n_owned;
+  for (const Group wanted : {interior, fringe}) {
+    for (std::size_t v = 0; v < group.size();) {
+      const std::size_t first = v;
+      while (v < group.size() && group[v] == wanted) ++v;
+      take(first, v);
+      while (v < group.size() && group[v] != wanted) ++v;
+    }
+  }
   for (const std::int32_t v : order_of_copies(std::move(copies), vertex_owners_, 0, index_.ids())) {
-    place_at(static_cast<std::size_t>(v), at++);
+    take(static_cast<std::size_t>(v), static_cast<std::size_t>(v) + 1);
     table.owners.add(vertex_owners_[static_cast<std::size_t>(v)], 1);
   }
   coordinates_ = {};
@@ -97,10 +125,10 @@ void MeshAssembly::number_cells() {
   const std::size_t n = table.size();
   std::vector<std::int32_t> order;
   order.reserve(n);
-  for (const int wanted : {0, 1}) {
+  for (const bool wanted : {false, true}) {
     for (std::size_t c = 0; c < n_own_cells_; ++c)
       if (touches_copy_[c] == wanted) order.push_back(static_cast<std::int32_t>(c));
-    if (wanted == 0) table.n_interior = order.size();
+    if (!wanted) table.n_interior = order.size();
   }
   std::vector<std::int32_t> ghosts(n - n_own_cells_);
   for (std::size_t g = 0; g < ghosts.size(); ++g) ghosts[g] = static_cast<std::int32_t>(n_own_cells_ + g);
@@ -120,17 +148,23 @@ void MeshAssembly::number_cells() {
   };
   std::vector<LocalId> nodes;
   nodes.reserve(table.nodes.size());
+  const auto take = [&](std::size_t first, std::size_t count) {
+    detail::append_each(nodes, std::span<const LocalId>(table.nodes).subspan(first, count),
+                        [&](LocalId v) { return vertex_at_[index(v)]; });
+  };
   if (table.nodes_per_entity == 0) {
     std::vector<std::int32_t> offsets{0};
     offsets.reserve(n + 1);
     for (const std::int32_t c : order)
       offsets.push_back(offsets.back() + static_cast<std::int32_t>(table.nodes_of(static_cast<std::size_t>(c)).size()));
-    for (const std::int32_t c : order)
-      for (const LocalId v : table.nodes_of(static_cast<std::size_t>(c))) nodes.push_back(vertex_at_[index(v)]);
+    for_each_run(order, [&](std::size_t first, std::size_t last) {
+      const auto low = static_cast<std::size_t>(table.offsets[first]);
+      take(low, static_cast<std::size_t>(table.offsets[last + 1]) - low);
+    });
     table.offsets = std::move(offsets);
   } else {
-    for (const std::int32_t c : order)
-      for (const LocalId v : table.nodes_of(static_cast<std::size_t>(c))) nodes.push_back(vertex_at_[index(v)]);
+    const auto width = static_cast<std::size_t>(table.nodes_per_entity);
+    for_each_run(order, [&](std::size_t first, std::size_t last) { take(first * width, (last + 1 - first) * width); });
   }
   table.nodes = std::move(nodes);
   if (!table.has_one_type) permute(table.types);

@@ -17,9 +17,8 @@ using detail::SetRun;
 
 constexpr RegionName share_region{"mesh.share"};
 
-/// What a home says of the vertices that one rank asked for; places are those in the request.
+/// What a home says of the vertices that one rank asked for, beside their coordinates; places are those in the request.
 struct Answer {
-  std::vector<double> coordinates;
   std::vector<std::int32_t> shared;  // places of vertices with several users, ascending
   std::vector<std::int32_t> sets_of_shared;
   std::vector<std::int32_t> offsets{0};  // of the sets of ranks
@@ -95,11 +94,9 @@ void MeshBuilder::resolve_vertices() {
   // 3. Answer.
   const auto answer_to = [&](std::span<const std::int32_t> request) {
     Answer answer;
-    answer.coordinates.resize(3 * request.size());
     std::vector<std::int32_t> numbers(user_sets_.size(), -1);  // of a set of ranks within the answer
     for (std::size_t i = 0; i < request.size(); ++i) {
       const auto row = static_cast<std::size_t>(request[i]);
-      for (std::size_t k = 0; k < 3; ++k) answer.coordinates[3 * i + k] = tables_.coordinates[3 * row + k];
       if (user_at_home_[row] >= 0) continue;
       const std::int32_t set = -2 - user_at_home_[row];
       std::int32_t& number = numbers[static_cast<std::size_t>(set)];
@@ -118,16 +115,30 @@ void MeshBuilder::resolve_vertices() {
     }
     return answer;
   };
+  const auto append_coordinates = [&](std::vector<double>& out, std::span<const std::int32_t> request) {
+    for (std::size_t i = 0; i < request.size();) {  // rows that follow each other at once
+      const std::size_t first = i++;
+      while (i < request.size() && request[i] == request[i - 1] + 1) ++i;
+      const auto of_first = tables_.coordinates.begin() + 3 * static_cast<std::ptrdiff_t>(request[first]);
+      out.insert(out.end(), of_first, of_first + 3 * static_cast<std::ptrdiff_t>(i - first));
+    }
+  };
   exchange::Parcels<std::byte> answers;
   Answer kept;
+  std::span<const std::int32_t> own_request;
+  std::vector<double> coordinates;
   for (std::size_t p = 0; p < asked.n_peers(); ++p) {
     Answer answer = answer_to(asked.of(p));
     if (asked.peers[p] == me) {
       kept = std::move(answer);
+      own_request = asked.of(p);
       continue;
     }
+    coordinates.clear();
+    coordinates.reserve(3 * asked.of(p).size());
+    append_coordinates(coordinates, asked.of(p));
     MessageWriter out;
-    out.put(answer.coordinates);
+    out.put(coordinates);
     out.put(answer.shared);
     out.put(answer.sets_of_shared);
     out.put(answer.offsets);
@@ -145,9 +156,9 @@ void MeshBuilder::resolve_vertices() {
   vertex_owners_.reserve(with_room(wanted.size()));
   vertex_owners_.assign(wanted.size(), me);
   std::size_t first_place = 0;
-  const auto take = [&](std::span<const double> coordinates, std::span<const std::int32_t> shared,
-                        std::span<const std::int32_t> sets_of_shared, std::span<const std::int32_t> set_offsets,
-                        std::span<const Rank> ranks, std::span<const SetRun> members) {
+  const auto take = [&](std::span<const std::int32_t> shared, std::span<const std::int32_t> sets_of_shared,
+                        std::span<const std::int32_t> set_offsets, std::span<const Rank> ranks,
+                        std::span<const SetRun> members) {
     std::vector<std::int32_t> numbers;
     for (std::size_t s = 0; s + 1 < set_offsets.size(); ++s)
       numbers.push_back(out_.vertices.rank_sets.add(ranks.subspan(
@@ -159,21 +170,22 @@ void MeshBuilder::resolve_vertices() {
     }
     for (const SetRun& run : members)
       set_runs_[0].push_back({run.set, run.first + static_cast<std::int32_t>(first_place), run.count});
-    coordinates_.insert(coordinates_.end(), coordinates.begin(), coordinates.end());
-    first_place += coordinates.size() / 3;
+    first_place = coordinates_.size() / 3;
   };
   const auto take_kept = [&] {
-    take(kept.coordinates, kept.shared, kept.sets_of_shared, kept.offsets, kept.ranks, kept.members);
+    append_coordinates(coordinates_, own_request);
+    take(kept.shared, kept.sets_of_shared, kept.offsets, kept.ranks, kept.members);
   };
   std::size_t p = 0;
   const auto take_from = [&](std::size_t peer) {
     MessageReader in(received.of(peer));
-    const auto coordinates = in.get<double>();
+    const auto of_peer = in.get<double>();
+    coordinates_.insert(coordinates_.end(), of_peer.begin(), of_peer.end());
     const auto shared = in.get<std::int32_t>();
     const auto sets_of_shared = in.get<std::int32_t>();
     const auto set_offsets = in.get<std::int32_t>();
     const auto ranks = in.get<Rank>();
-    take(coordinates, shared, sets_of_shared, set_offsets, ranks, in.get<SetRun>());
+    take(shared, sets_of_shared, set_offsets, ranks, in.get<SetRun>());
   };
   for (; p < received.n_peers() && received.peers[p] < me; ++p) take_from(p);
   take_kept();

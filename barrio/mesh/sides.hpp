@@ -24,7 +24,8 @@ class Sides {
   /// Collective. The mesh is used during the call only; its context must outlive this.
   /// @param dim  Dim::edge or Dim::face, below the dimension of the cells
   /// @throws AgreedError{usage} for another dimension, {bad_input} for faces of polyhedra with more than 32 corners
-  /// Cost: O(n_local); four rounds and two halo exchanges with neighbours, one routed exchange of a number per vertex
+  /// Cost: O(n_local); four rounds and two halo exchanges with neighbours, one routed exchange of a number per run of
+  /// vertices whose ids follow each other
   Sides(const Mesh& mesh, Dim dim);
 
   [[nodiscard]] Dim dim() const noexcept { return dim_; }

@@ -167,30 +167,39 @@ std::string fault_of_loops(std::span<const GlobalId> nodes) {
 }
 
 template <int n>
-bool has_distinct_corners(std::span<const GlobalId> nodes, int nodes_per_cell) {
-  unsigned n_equal = 0;
-  for (std::size_t first = 0; first < nodes.size(); first += static_cast<std::size_t>(nodes_per_cell)) {
-    const GlobalId* corner = &nodes[first];
-    for (int i = 1; i < n; ++i)
-      for (int j = 0; j < i; ++j) n_equal += corner[i] == corner[j] ? 1U : 0U;
+bool has_sound_corners(std::span<const GlobalId> nodes, std::size_t nodes_per_cell, std::int64_t n_vertices) {
+  constexpr std::size_t n_together = 256;
+  std::array<std::array<std::uint32_t, n_together>, n> corners;  // the lower halves of ids: equal ids have equal ones
+  std::uint64_t highest = 0;                                     // negative ones become the largest
+  for (std::size_t first = 0; first < nodes.size(); first += n_together * nodes_per_cell) {
+    const std::size_t n_cells = std::min(n_together, (nodes.size() - first) / nodes_per_cell);
+    const std::span<const GlobalId> some = nodes.subspan(first, n_cells * nodes_per_cell);
+    for (const GlobalId node : some) highest = std::max(highest, static_cast<std::uint64_t>(value(node)));
+    if (highest >= static_cast<std::uint64_t>(n_vertices)) return false;
+    for (std::size_t c = 0; c < n_cells; ++c)
+      for (std::size_t i = 0; i < n; ++i)
+        corners[i][c] = static_cast<std::uint32_t>(value(some[c * nodes_per_cell + i]));
+    std::uint32_t n_equal = 0;
+    for (std::size_t i = 1; i < n; ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        for (std::size_t c = 0; c < n_cells; ++c) n_equal += corners[i][c] == corners[j][c] ? 1U : 0U;
+    if (n_equal > 0) return false;
   }
-  return n_equal == 0;
+  return true;
 }
 
 /// Whether all vertices exist and no cell has one twice; says no too where it does not know.
 bool has_sound_nodes(const CellBlock& block, std::int64_t n_vertices) {
-  std::uint64_t highest = 0;  // negative ones become the largest
-  for (const GlobalId node : block.nodes) highest = std::max(highest, static_cast<std::uint64_t>(value(node)));
-  if (highest >= static_cast<std::uint64_t>(n_vertices) && !block.nodes.empty()) return false;
+  const auto width = static_cast<std::size_t>(block.nodes_per_cell);
   switch (topology(block.type).n_corners) {
-    case 1: return true;
-    case 2: return has_distinct_corners<2>(block.nodes, block.nodes_per_cell);
-    case 3: return has_distinct_corners<3>(block.nodes, block.nodes_per_cell);
-    case 4: return has_distinct_corners<4>(block.nodes, block.nodes_per_cell);
-    case 5: return has_distinct_corners<5>(block.nodes, block.nodes_per_cell);
-    case 6: return has_distinct_corners<6>(block.nodes, block.nodes_per_cell);
-    case 7: return has_distinct_corners<7>(block.nodes, block.nodes_per_cell);
-    case 8: return has_distinct_corners<8>(block.nodes, block.nodes_per_cell);
+    case 1: return has_sound_corners<1>(block.nodes, width, n_vertices);
+    case 2: return has_sound_corners<2>(block.nodes, width, n_vertices);
+    case 3: return has_sound_corners<3>(block.nodes, width, n_vertices);
+    case 4: return has_sound_corners<4>(block.nodes, width, n_vertices);
+    case 5: return has_sound_corners<5>(block.nodes, width, n_vertices);
+    case 6: return has_sound_corners<6>(block.nodes, width, n_vertices);
+    case 7: return has_sound_corners<7>(block.nodes, width, n_vertices);
+    case 8: return has_sound_corners<8>(block.nodes, width, n_vertices);
     default: return false;
   }
 }

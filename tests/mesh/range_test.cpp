@@ -108,7 +108,7 @@ TEST(IdIndex, FindsTheSamePlacesByWindowAndByTable) {
     }
     EXPECT_EQ(by_window.ids(), by_table.ids());
   }
-  EXPECT_EQ(detail::IdIndex({}, 10).find(GlobalId{0}), -1);
+  EXPECT_EQ(detail::IdIndex(std::span<const GlobalId>(), 10).find(GlobalId{0}), -1);
 }
 
 }  // namespace

@@ -63,6 +63,8 @@ class MeshAssembly {
   // number.cpp
   /// Give the vertices of own cells places. Local. @param[in] nodes  of all own cells, cell after cell
   void index_vertices(std::span<const GlobalId> nodes);
+  /// The same in place: `cells().nodes` holds the numbers of their global ids, which fit.
+  void index_vertices();
   void number_vertices();
   void number_cells();
   // place_sides.cpp
@@ -108,8 +110,10 @@ class MeshAssembly {
  private:
   /// Own cells that go to each rank with a layer.
   using Going = PlacesByRank;
-  /// @param reached  for each vertex place the number of the set of ranks that reach it, or -1
-  [[nodiscard]] Going cells_at_vertices(std::span<const std::int32_t> reached, const RankSets& sets);
+  /// @param[in] own  places of own cells, ascending
+  /// @param[in] reached  for each vertex place the number of the set of ranks that reach it, or -1
+  template <class Cells>
+  [[nodiscard]] Going cells_at_vertices(const Cells& own, std::span<const std::int32_t> reached, const RankSets& sets);
   /// Tell the users of new vertices that this rank has come to them. @return who reaches what
   std::vector<std::int32_t> announce_vertices(std::size_t first_new, RankSets& sets);
   /// The same by sides of the bridge's dimension. @param first_new  cells whose sides are reached
@@ -128,8 +132,9 @@ class MeshAssembly {
   std::vector<bool> may_leave_;
   std::vector<Rank> ghost_ranks_;  // ascending; empty: all ranks
   std::vector<Rank> ghost_owners_;
-  PlacesByRank sent_;                       // own cells that are ghosts elsewhere, ascending
-  std::vector<std::uint8_t> touches_copy_;  // by cell place
+  PlacesByRank sent_;                          // own cells that are ghosts elsewhere, ascending
+  std::vector<std::int32_t> interface_cells_;  // own cells with vertices that others share, from add_ghosts on
+  std::vector<bool> touches_copy_;             // by place, of own cells
 };
 
 }  // namespace barrio::mesh

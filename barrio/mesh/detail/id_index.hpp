@@ -16,7 +16,9 @@ class IdIndex {
  public:
   /// Take the different ones of `ids`; places ascend with ids. @param[in] ids  in any order, with repetitions
   /// @param window_limit  largest span of ids for which the window is taken, in ids
-  explicit IdIndex(std::span<const GlobalId> ids, std::int64_t window_limit);
+  IdIndex(std::span<const GlobalId> ids, std::int64_t window_limit) { take(ids, window_limit); }
+  /// The same for global ids that are kept in 32 bits for a while.
+  IdIndex(std::span<const LocalId> ids, std::int64_t window_limit) { take(ids, window_limit); }
   IdIndex() = default;
 
   /// The place of an id, or -1.
@@ -47,6 +49,8 @@ class IdIndex {
     while (table_[slot].place >= 0 && table_[slot].id != id) slot = (slot + 1) & (table_.size() - 1);
     return slot;
   }
+  template <class Id>
+  void take(std::span<const Id> ids, std::int64_t window_limit);
   void grow();
 
   std::vector<GlobalId> ids_;
