@@ -10,7 +10,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/detail/id_index.hpp"
+#include "barrio/mesh/detail/append_each.hpp"
 #include "barrio/mesh/detail/join_rows.hpp"
 #include "barrio/mesh/detail/message.hpp"
 #include "barrio/mesh/detail/set_runs.hpp"
@@ -27,155 +27,157 @@ using detail::SlabMail;
 constexpr RegionName number_region{"join.number"};
 constexpr RegionName tables_region{"join.tables"};
 
+/// Add rows of a slab in their order: segments that came from all sides.
+template <class Segment, class Append>
+void append_in_order(std::vector<Segment>& segments, Append&& append) {
+  std::ranges::sort(segments, {}, &Segment::first);
+  for (const Segment& segment : segments) append(segment);
+}
+
 void move_vertices(mpi::Context& context, const std::vector<MeshTables>& pieces, const NewVertices& vertices,
                    MeshTables& out) {
   const Rank me = context.rank();
   out.vertices = {vertices.n_rows(), context.size()};
-  out.coordinates.resize(3 * out.vertices.size(me));
+  struct Segment {
+    std::size_t first;  // place in the slab
+    std::span<const double> coordinates;
+  };
+  std::vector<Segment> segments;
+  std::vector<std::vector<double>> kept(pieces.size());  // of each piece: they follow each other
   SlabMail mail(context);
   for (std::size_t p = 0; p < pieces.size(); ++p) {
-    // Those that stay follow each other.
-    std::vector<double> kept;
     std::int64_t first = -1;
-    for (std::size_t i = 0; i < pieces[p].vertices.size(me); ++i) {
-      if (!vertices.stays(p, i)) continue;
+    const std::size_t n = pieces[p].vertices.size(me);
+    kept[p].reserve(3 * n);
+    for (std::size_t i = 0; i < n;) {
+      if (!vertices.stays(p, i)) {
+        ++i;
+        continue;
+      }
       if (first < 0) first = vertices.row(p, i);
-      kept.insert(kept.end(), &pieces[p].coordinates[3 * i], &pieces[p].coordinates[3 * i] + 3);
+      const std::size_t from = i;
+      while (i < n && vertices.stays(p, i)) ++i;
+      const auto run = std::span(pieces[p].coordinates).subspan(3 * from, 3 * (i - from));
+      kept[p].insert(kept[p].end(), run.begin(), run.end());
     }
-    if (kept.empty()) continue;
+    if (kept[p].empty()) continue;
+    const auto rows = [&](std::size_t at, std::size_t count) {
+      return std::span<const double>(kept[p]).subspan(3 * at, 3 * count);
+    };
     mail.send(
-        -1, out.vertices, first, static_cast<std::int64_t>(kept.size() / 3),
-        [&](detail::MessageWriter& message, std::size_t at, std::size_t n) {
-          message.put(std::span<const double>(kept).subspan(3 * at, 3 * n));
-        },
-        [&](std::size_t at, std::size_t n, std::size_t place) {
-          std::ranges::copy(std::span<const double>(kept).subspan(3 * at, 3 * n),
-                            out.coordinates.begin() + static_cast<std::ptrdiff_t>(3 * place));
-        });
+        -1, out.vertices, first, static_cast<std::int64_t>(kept[p].size() / 3),
+        [&](detail::MessageWriter& message, std::size_t at, std::size_t count) { message.put(rows(at, count)); },
+        [&](std::size_t at, std::size_t count, std::size_t place) { segments.push_back({place, rows(at, count)}); });
   }
   mail.deliver([&](std::int32_t, std::size_t first, std::size_t, detail::MessageReader& in) {
-    std::ranges::copy(in.get<double>(), out.coordinates.begin() + static_cast<std::ptrdiff_t>(3 * first));
+    segments.push_back({first, in.get<double>()});
+  });
+  out.coordinates.reserve(3 * out.vertices.size(me));
+  append_in_order(segments, [&](const Segment& segment) {
+    out.coordinates.insert(out.coordinates.end(), segment.coordinates.begin(), segment.coordinates.end());
   });
 }
 
-void move_cells(mpi::Context& context, std::vector<MeshTables>& pieces, const NewVertices& vertices,
+void move_cells(mpi::Context& context, const std::vector<MeshTables>& pieces, const NewVertices& vertices,
                 const NewBlocks& blocks, MeshTables& out) {
   const Rank me = context.rank();
-  vertices.translate([&](auto&& take) {
-    for (std::size_t p = 0; p < pieces.size(); ++p) {
-      for (CellBlock& block : pieces[p].blocks) {
-        for (GlobalId& node : block.nodes) {
-          if (const std::int64_t row = take(p, value(node)); row >= 0) node = GlobalId{row};
-        }
-      }
-    }
+  const auto new_rows = vertices.translation([&](NewVertices::Wanted& wanted) {
+    for (std::size_t p = 0; p < pieces.size(); ++p)
+      for (const CellBlock& block : pieces[p].blocks) wanted.add(p, block.nodes);
   });
   const bool have_parts = std::ranges::all_of(pieces, [](const MeshTables& piece) { return piece.n_parts > 0; });
   const Dim top = out.top_dim();
-  std::vector<std::size_t> first_top(out.blocks.size(), 0);
-  std::size_t n_top = 0;
-  for (std::size_t b = 0; b < out.blocks.size(); ++b) {
-    CellBlock& block = out.blocks[b];
-    block.nodes.resize(block.rows.size(me) * static_cast<std::size_t>(block.nodes_per_cell));
-    if (topology(block.type).dim != top) continue;
-    first_top[b] = n_top;
-    n_top += block.rows.size(me);
-  }
-  if (have_parts) {
-    for (const MeshTables& piece : pieces) out.n_parts += piece.n_parts;
-    out.parts.resize(n_top);
-  }
-  // Blocks whose cells have any number of nodes are put together from pieces by their first rows.
-  struct Part {
-    std::size_t first;
-    std::vector<std::int64_t> sizes;
-    std::vector<GlobalId> nodes;
+  // Cells as they come: from this rank with the rows of their piece, from others with new ones.
+  struct Segment {
+    std::size_t first = 0;  // place in the slab of its block
+    std::size_t piece = 0;
+    std::span<const GlobalId> old_nodes{};       // of this rank
+    std::span<const std::uint32_t> new_nodes{};  // of others, or those in 64 bits
+    std::span<const GlobalId> new_wide_nodes{};
+    std::span<const std::int64_t> sizes{};  // of cells of any number of nodes: of others
+    std::span<const std::int64_t> ends{};   // the same of this rank
+    std::span<const std::int32_t> parts{};
   };
-  std::vector<std::vector<Part>> varying(out.blocks.size());
-  const auto take = [&](std::size_t b, std::size_t first, std::span<const std::int64_t> sizes, const auto& nodes,
-                        std::span<const std::int32_t> parts) {
-    CellBlock& block = out.blocks[b];
-    if (block.nodes_per_cell > 0) {
-      auto to =
-          block.nodes.begin() + static_cast<std::ptrdiff_t>(first * static_cast<std::size_t>(block.nodes_per_cell));
-      for (const auto node : nodes) *to++ = GlobalId{static_cast<std::int64_t>(node)};
-    } else {
-      Part& part = varying[b].emplace_back(Part{first, {sizes.begin(), sizes.end()}, {}});
-      for (const auto node : nodes) part.nodes.push_back(GlobalId{static_cast<std::int64_t>(node)});
-    }
-    if (!parts.empty()) std::ranges::copy(parts, out.parts.begin() + static_cast<std::ptrdiff_t>(first_top[b] + first));
-  };
+  std::vector<std::vector<Segment>> segments(out.blocks.size());
   // Nodes travel in 32 bits where they suffice for the mesh.
   const bool is_narrow = out.vertices.n_rows <= std::numeric_limits<std::uint32_t>::max();
-  std::int32_t first_part = 0;
+  std::vector<std::vector<std::int32_t>> parts_of_blocks;
   SlabMail mail(context);
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     const MeshTables& piece = pieces[p];
+    const auto new_row = new_rows.of(p);
     std::size_t at_top = 0;
     for (std::size_t b = 0; b < piece.blocks.size(); ++b) {
       const CellBlock& block = piece.blocks[b];
       const NewBlocks::Place& place = blocks.of_piece[p][b];
-      const bool is_top = topology(block.type).dim == top;
       const std::size_t n_here = block.rows.size(me);
-      std::vector<std::int32_t> parts;
-      if (have_parts && is_top)
-        for (std::size_t i = 0; i < n_here; ++i) parts.push_back(first_part + piece.parts[at_top + i]);
-      if (is_top) at_top += n_here;
-      const auto parts_of = [&](std::size_t at, std::size_t n) {
-        return parts.empty() ? std::span<const std::int32_t>() : std::span<const std::int32_t>(parts).subspan(at, n);
-      };
-      const auto sizes_of = [&](std::size_t at, std::size_t n) {
-        std::vector<std::int64_t> sizes;
-        for (std::size_t i = at; block.nodes_per_cell == 0 && i < at + n; ++i)
-          sizes.push_back(block.offsets[i + 1] - block.offsets[i]);
-        return sizes;
-      };
-      const auto nodes_of = [&](std::size_t at, std::size_t n) {
+      std::vector<std::int32_t>& parts = parts_of_blocks.emplace_back();
+      if (topology(block.type).dim == top) {
+        if (have_parts)
+          detail::append_each(parts, std::span(piece.parts).subspan(at_top, n_here),
+                              [&](std::int32_t part) { return out.n_parts + part; });
+        at_top += n_here;
+      }
+      const auto cells = [&](std::size_t at, std::size_t n, std::size_t to) {
+        Segment cells_here{.first = to, .piece = p};
         const auto width = static_cast<std::size_t>(block.nodes_per_cell);
         const std::size_t first = width > 0 ? at * width : static_cast<std::size_t>(block.offsets[at]);
         const std::size_t end = width > 0 ? first + n * width : static_cast<std::size_t>(block.offsets[at + n]);
-        return std::span<const GlobalId>(block.nodes).subspan(first, end - first);
+        cells_here.old_nodes = std::span(block.nodes).subspan(first, end - first);
+        if (width == 0) cells_here.ends = std::span(block.offsets).subspan(at, n + 1);
+        if (!parts.empty()) cells_here.parts = std::span<const std::int32_t>(parts).subspan(at, n);
+        return cells_here;
       };
       mail.send(
           static_cast<std::int32_t>(place.block), out.blocks[place.block].rows, place.first + block.rows.first(me),
           static_cast<std::int64_t>(n_here),
           [&](detail::MessageWriter& message, std::size_t at, std::size_t n) {
-            message.put(sizes_of(at, n));
+            const Segment here = cells(at, n, 0);
+            std::vector<std::int64_t> sizes;
+            for (std::size_t i = 0; i + 1 < here.ends.size(); ++i) sizes.push_back(here.ends[i + 1] - here.ends[i]);
+            message.put(sizes);
+            const auto translate = [&](auto to) {
+              for (std::size_t i = 0; i < to.size(); ++i)
+                to[i] = static_cast<std::remove_reference_t<decltype(to[i])>>(new_row(value(here.old_nodes[i])));
+            };
             if (is_narrow) {
-              std::vector<std::uint32_t> nodes;
-              nodes.reserve(nodes_of(at, n).size());
-              for (const GlobalId node : nodes_of(at, n)) nodes.push_back(static_cast<std::uint32_t>(value(node)));
-              message.put(nodes);
+              translate(message.put_room<std::uint32_t>(here.old_nodes.size()));
             } else {
-              message.put(nodes_of(at, n));
+              translate(message.put_room<GlobalId>(here.old_nodes.size()));
             }
-            message.put(parts_of(at, n));
+            message.put(here.parts);
           },
-          [&](std::size_t at, std::size_t n, std::size_t to) {
-            take(place.block, to, sizes_of(at, n), nodes_of(at, n), parts_of(at, n));
-          });
+          [&](std::size_t at, std::size_t n, std::size_t to) { segments[place.block].push_back(cells(at, n, to)); });
     }
-    first_part += piece.n_parts;
+    if (have_parts) out.n_parts += piece.n_parts;
   }
   mail.deliver([&](std::int32_t table, std::size_t first, std::size_t, detail::MessageReader& in) {
-    const auto sizes = in.get<std::int64_t>();
+    Segment segment{.first = first};
+    segment.sizes = in.get<std::int64_t>();
     if (is_narrow) {
-      const auto nodes = in.get<std::uint32_t>();
-      take(static_cast<std::size_t>(table), first, sizes, nodes, in.get<std::int32_t>());
+      segment.new_nodes = in.get<std::uint32_t>();
     } else {
-      const auto nodes = in.get<GlobalId>();
-      take(static_cast<std::size_t>(table), first, sizes, nodes, in.get<std::int32_t>());
+      segment.new_wide_nodes = in.get<GlobalId>();
     }
+    segment.parts = in.get<std::int32_t>();
+    segments[static_cast<std::size_t>(table)].push_back(segment);
   });
   for (std::size_t b = 0; b < out.blocks.size(); ++b) {
     CellBlock& block = out.blocks[b];
-    if (block.nodes_per_cell > 0) continue;
-    std::ranges::sort(varying[b], {}, &Part::first);
-    block.offsets.assign(1, 0);
-    for (const Part& part : varying[b]) {
-      for (const std::int64_t size : part.sizes) block.offsets.push_back(block.offsets.back() + size);
-      block.nodes.insert(block.nodes.end(), part.nodes.begin(), part.nodes.end());
-    }
+    block.nodes.reserve(block.rows.size(me) * static_cast<std::size_t>(block.nodes_per_cell));
+    if (block.nodes_per_cell == 0) block.offsets.assign(1, 0);
+    append_in_order(segments[b], [&](const Segment& segment) {
+      detail::append_each(block.nodes, segment.old_nodes, [new_row = new_rows.of(segment.piece)](GlobalId node) {
+        return GlobalId{new_row(value(node))};
+      });
+      detail::append_each(block.nodes, segment.new_nodes,
+                          [](std::uint32_t node) { return GlobalId{static_cast<std::int64_t>(node)}; });
+      block.nodes.insert(block.nodes.end(), segment.new_wide_nodes.begin(), segment.new_wide_nodes.end());
+      for (std::size_t i = 0; i + 1 < segment.ends.size(); ++i)
+        block.offsets.push_back(block.offsets.back() + segment.ends[i + 1] - segment.ends[i]);
+      for (const std::int64_t size : segment.sizes) block.offsets.push_back(block.offsets.back() + size);
+      out.parts.insert(out.parts.end(), segment.parts.begin(), segment.parts.end());
+    });
   }
 }
 

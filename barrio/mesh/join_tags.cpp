@@ -74,25 +74,29 @@ void join_tags(mpi::Context& context, std::vector<MeshTables>& pieces, const New
                const NewBlocks& blocks, const std::vector<std::vector<std::int32_t>>& place_of, MeshTables& out) {
   const Rank me = context.rank();
   // Values that are entities name the rows of the whole.
-  vertices.translate([&](auto&& take) {
+  const auto for_each_vertex = [&](auto&& visit) {  // visit(piece, row, where its code is)
     for (std::size_t p = 0; p < pieces.size(); ++p) {
-      const auto turn = [&](TagItems& items) {
+      const auto look_at = [&](TagItems& items) {
         for (std::size_t at = 0; at + sizeof(EntityCode) <= items.bytes.size(); at += sizeof(EntityCode)) {
           EntityCode code{};
           std::memcpy(&code, &items.bytes[at], sizeof code);
-          if (code == EntityCode::none || is_set(code) || dim_of(code) != Dim::vertex) continue;
-          const std::int64_t row = take(p, row_of(code));
-          if (row < 0) continue;
-          code = code_of(Dim::vertex, GlobalId{row});
-          std::memcpy(&items.bytes[at], &code, sizeof code);
+          if (code != EntityCode::none && !is_set(code) && dim_of(code) == Dim::vertex)
+            visit(p, row_of(code), &items.bytes[at]);
         }
       };
       for (TagTable& tag : pieces[p].tags) {
         if (tag.info.type != TagType::entity) continue;
-        for (TagColumn& column : tag.columns) turn(column.items);
-        turn(tag.on_sets.items);
+        for (TagColumn& column : tag.columns) look_at(column.items);
+        look_at(tag.on_sets.items);
       }
     }
+  };
+  const auto new_rows = vertices.translation([&](NewVertices::Wanted& wanted) {
+    for_each_vertex([&](std::size_t p, std::int64_t row, std::byte*) { wanted.add(p, row); });
+  });
+  for_each_vertex([&](std::size_t p, std::int64_t row, std::byte* at) {
+    const EntityCode code = code_of(Dim::vertex, GlobalId{new_rows.of(p)(row)});
+    std::memcpy(at, &code, sizeof code);
   });
   std::map<std::string, std::vector<TagRow>> rows;
   for (std::size_t p = 0; p < pieces.size(); ++p) {

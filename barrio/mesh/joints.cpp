@@ -82,11 +82,15 @@ void Joints::find_joints(const JoinOptions& options) {
   std::vector<double> extremes(6 * n, far);  // low, and negated high
   for (std::size_t p = 0; p < n; ++p) {
     const std::vector<double>& x = pieces_[p].coordinates;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      double& low = extremes[6 * p + i % 3];
-      double& high = extremes[6 * p + 3 + i % 3];
-      low = std::min(low, x[i]);
-      high = std::min(high, -x[i]);
+    for (std::size_t k = 0; k < 3; ++k) {
+      double low = far;
+      double high = far;
+      for (std::size_t i = k; i < x.size(); i += 3) {
+        low = std::min(low, x[i]);
+        high = std::min(high, -x[i]);
+      }
+      extremes[6 * p + k] = low;
+      extremes[6 * p + 3 + k] = high;
     }
   }
   mpi::all_reduce(context_, std::span<double>(extremes), MPI_MIN);

@@ -60,32 +60,6 @@ class NewVertices {
   /// Whether the vertex stays, or is one that another became.
   [[nodiscard]] bool stays(std::size_t piece, std::size_t i) const { return row_of_[piece][i] >= 0; }
 
-  /// Turn rows of pieces into new rows, wherever they are. Collective.
-  /// @param visit  called twice as visit(take), and calls take(piece, row of the piece) for each row: the first time
-  /// that returns -1, the second time the new row
-  template <class Visit>
-  void translate(Visit&& visit) const {
-    const Rank me = context_.rank();
-    std::vector<std::int64_t> far;
-    const auto here = [&](std::size_t piece, std::int64_t row) -> std::int64_t {
-      const Slabs& slabs = pieces_[piece].vertices;
-      const std::int64_t first = slabs.first(me);
-      return row >= first && row < first + static_cast<std::int64_t>(slabs.size(me))
-                 ? this->row(piece, static_cast<std::size_t>(row - first))
-                 : -1;
-    };
-    visit([&](std::size_t piece, std::int64_t row) {
-      if (here(piece, row) < 0) far.push_back(ids_.first[piece] + row);
-      return std::int64_t{-1};
-    });
-    const Lookup found = look_up(std::move(far));
-    visit([&](std::size_t piece, std::int64_t row) {
-      const std::int64_t known = here(piece, row);
-      return known >= 0 ? known : found.of(ids_.first[piece] + row);
-    });
-  }
-
- private:
   /// Answers of other ranks.
   struct Lookup {
     IdIndex index;
@@ -94,6 +68,76 @@ class NewVertices {
       return rows[static_cast<std::size_t>(index.find(GlobalId{id}))];
     }
   };
+
+  /// New rows of some rows of the pieces. Borrows from the NewVertices.
+  class Translation {
+   public:
+    /// Of one piece.
+    struct OfPiece {
+      std::span<const std::int64_t> here;  ///< of this rank's slab, as `row_of_`
+      std::int64_t first;                  ///< row of the slab
+      std::int64_t first_id;
+      const Lookup& found;
+      [[nodiscard]] std::int64_t operator()(std::int64_t row) const {
+        const auto at = static_cast<std::uint64_t>(row - first);
+        if (at >= here.size()) return found.of(first_id + row);
+        return here[at] >= 0 ? here[at] : -2 - here[at];
+      }
+    };
+    /// @pre rows that it is asked for are among those that were wanted
+    [[nodiscard]] OfPiece of(std::size_t piece) const {
+      const NewVertices& v = *vertices_;
+      return {v.row_of_[piece], v.pieces_[piece].vertices.first(v.context_.rank()), v.ids_.first[piece], found_};
+    }
+
+   private:
+    friend class NewVertices;
+    const NewVertices* vertices_ = nullptr;
+    Lookup found_;
+  };
+  /// Rows that are to be translated; those of other ranks' slabs are noted.
+  class Wanted {
+   public:
+    void add(std::size_t piece, std::int64_t row) {
+      const Slabs& slabs = vertices_.pieces_[piece].vertices;
+      const std::int64_t first = slabs.first(vertices_.context_.rank());
+      if (row < first || row >= slabs.first(vertices_.context_.rank() + 1))
+        far_.push_back(vertices_.ids_.first[piece] + row);
+    }
+    void add(std::size_t piece, std::span<const GlobalId> rows) {
+      const Slabs& slabs = vertices_.pieces_[piece].vertices;
+      const std::int64_t first = slabs.first(vertices_.context_.rank());
+      const std::uint64_t n = slabs.size(vertices_.context_.rank());
+      constexpr std::size_t n_together = 512;  // few blocks have any of others
+      for (; !rows.empty(); rows = rows.subspan(std::min(n_together, rows.size()))) {
+        const auto some = rows.first(std::min(n_together, rows.size()));
+        bool is_all_here = true;
+        for (const GlobalId row : some)
+          is_all_here = is_all_here && static_cast<std::uint64_t>(barrio::value(row) - first) < n;
+        if (is_all_here) continue;
+        for (const GlobalId row : some) add(piece, barrio::value(row));
+      }
+    }
+
+   private:
+    friend class NewVertices;
+    explicit Wanted(const NewVertices& vertices) : vertices_(vertices) {}
+    const NewVertices& vertices_;
+    std::vector<std::int64_t> far_;
+  };
+  /// Get the new rows of rows of pieces, wherever they are. Collective.
+  /// @param visit  called as visit(wanted), to add all that will be asked for
+  template <class Visit>
+  [[nodiscard]] Translation translation(Visit&& visit) const {
+    Wanted wanted(*this);
+    visit(wanted);
+    Translation result;
+    result.vertices_ = this;
+    result.found_ = look_up(std::move(wanted.far_));
+    return result;
+  }
+
+ private:
   /// Ask the homes of vertices for their new rows. Collective.
   [[nodiscard]] Lookup look_up(std::vector<std::int64_t> wanted) const {
     Lookup found;
@@ -202,11 +246,12 @@ class SlabMail {
       at += n;
     }
   }
-  /// Deliver. Collective. @param take  take(table, first place in the slab, count, message)
+  /// Deliver. Collective. @param take  take(table, first place in the slab, count, message); the message stays as long
+  /// as this object
   template <class Take>
   void deliver(Take&& take) {
     exchange::Parcels<std::byte> parcels;
-    const MessageWriter own = std::move(messages_[context_.rank()]);  // stays where it is
+    own_ = std::move(messages_[context_.rank()]);  // stays where it is
     messages_.erase(context_.rank());
     std::size_t n_bytes = 0;
     for (const auto& [rank, message] : messages_) n_bytes += message.bytes().size();
@@ -216,7 +261,7 @@ class SlabMail {
       message = {};
     }
     messages_.clear();
-    const auto received = exchange::route(context_, parcels, exchange::Route::automatic);
+    received_ = exchange::route(context_, parcels, exchange::Route::automatic);
     const auto take_all = [&](std::span<const std::byte> message) {
       for (MessageReader in(message); !in.done();) {
         const auto head = in.get<std::int64_t>();
@@ -224,8 +269,8 @@ class SlabMail {
              in);
       }
     };
-    take_all(own.bytes());
-    for (std::size_t p = 0; p < received.n_peers(); ++p) take_all(received.of(p));
+    take_all(own_.bytes());
+    for (std::size_t p = 0; p < received_.n_peers(); ++p) take_all(received_.of(p));
   }
 
  private:
@@ -235,6 +280,8 @@ class SlabMail {
   }
   mpi::Context& context_;
   std::map<Rank, MessageWriter> messages_;
+  MessageWriter own_;
+  exchange::Parcels<std::byte> received_;
 };
 
 /// Put the tags of pieces together. Collective. @param[in] place_of  for each piece the places of its sets in the whole

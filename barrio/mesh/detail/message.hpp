@@ -26,6 +26,15 @@ class MessageWriter {
     std::memcpy(&bytes_[at], &n, sizeof n);
     if (!items.empty()) std::memcpy(&bytes_[at + sizeof n], items.data(), items.size_bytes());
   }
+  /// Room for items that are written in place. @return valid until the next call
+  template <mpi::Trivial T>
+  std::span<T> put_room(std::size_t n_items) {
+    const std::uint64_t n = n_items;
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + sizeof n + padded(n_items * sizeof(T)));
+    std::memcpy(&bytes_[at], &n, sizeof n);
+    return {reinterpret_cast<T*>(bytes_.data() + at + sizeof n), n_items};
+  }
   [[nodiscard]] std::span<const std::byte> bytes() const& noexcept { return bytes_; }
   void clear() noexcept { bytes_.clear(); }
 
