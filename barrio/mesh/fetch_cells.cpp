@@ -66,23 +66,33 @@ struct Destinations {
   std::vector<std::int32_t> of_row;  // place in ranks, for each top cell of the slabs
 
   Destinations(std::span<const std::int32_t> parts, const Slabs& slices) {
-    of_row.reserve(parts.size());
-    std::vector<std::pair<std::int32_t, Rank>>
-        changes;  // part, rank; where the part differs from that of the row before
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      if (i == 0 || parts[i] != parts[i - 1]) changes.emplace_back(parts[i], slices.rank_of(parts[i]));
-    for (const auto& change : changes) ranks.push_back(change.second);
-    std::ranges::sort(ranks);
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    std::size_t next = 0;
-    std::int32_t place = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (i == 0 || parts[i] != parts[i - 1]) {
-        place = static_cast<std::int32_t>(std::ranges::lower_bound(ranks, changes[next].second) - ranks.begin());
-        next += 1;
-      }
-      of_row.push_back(place);
+    if (parts.empty()) return;
+    const auto [low, high] = std::ranges::minmax(parts);
+    std::vector<std::int32_t> present;   // ascending: their ranks ascend too
+    std::vector<std::int32_t> place_of;  // by part from `low` on, where that is no more than there are rows
+    if (static_cast<std::size_t>(high - low) < parts.size()) {
+      place_of.assign(static_cast<std::size_t>(high - low) + 1, -1);
+      for (const std::int32_t part : parts) place_of[static_cast<std::size_t>(part - low)] = 0;
+      for (std::int32_t part = low; part <= high; ++part)
+        if (place_of[static_cast<std::size_t>(part - low)] == 0) present.push_back(part);
+    } else {
+      present.assign(parts.begin(), parts.end());
+      std::ranges::sort(present);
+      present.erase(std::unique(present.begin(), present.end()), present.end());
     }
+    std::vector<std::int32_t> place_of_present;
+    for (const std::int32_t part : present) {
+      const Rank rank = slices.rank_of(part);
+      if (ranks.empty() || ranks.back() != rank) ranks.push_back(rank);
+      place_of_present.push_back(static_cast<std::int32_t>(ranks.size()) - 1);
+      if (!place_of.empty()) place_of[static_cast<std::size_t>(part - low)] = place_of_present.back();
+    }
+    of_row.reserve(parts.size());
+    const auto place = [&](std::int32_t part) {
+      if (!place_of.empty()) return place_of[static_cast<std::size_t>(part - low)];
+      return place_of_present[static_cast<std::size_t>(std::ranges::lower_bound(present, part) - present.begin())];
+    };
+    detail::append_each(of_row, parts, place);
   }
 };
 
