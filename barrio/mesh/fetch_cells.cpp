@@ -19,12 +19,6 @@ using detail::SetRun;
 
 constexpr RegionName cells_region{"mesh.cells"};
 
-/// A vertex as it travels. LocalId is not one yet: it holds the number of the global id.
-template <class Node>
-Node to_node(GlobalId id) {
-  return static_cast<Node>(barrio::value(id));
-}
-
 /// The cells of one block that go to one rank.
 template <class Node>
 struct Columns {
@@ -120,17 +114,17 @@ void MeshBuilder::fetch_cells() {
   EntityTable& table = cells();
   shape_table(table, top);
   if (tables_.vertices.n_rows <= std::numeric_limits<std::int32_t>::max()) {
-    fetch_cells_with<LocalId>(table, table.nodes);
+    fetch_cells_with<std::int32_t>(table, table.nodes);
     index_vertices();
   } else {
     std::vector<GlobalId> nodes;
-    fetch_cells_with<GlobalId>(table, nodes);
+    fetch_cells_with<std::int64_t>(table, nodes);
     index_vertices(nodes);
   }
 }
 
-template <class Node>
-void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Node>& all_nodes) {
+template <class Node, class Kept>
+void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Kept>& all_nodes) {
   const Dim top = tables_.top_dim();
   const Rank me = context_.rank();
   const Destinations to(tables_.parts, Slabs{tables_.n_parts, context_.size()});
@@ -169,7 +163,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Node>& all_no
       out.parts.push_back(tables_.parts[at + i]);
       const auto nodes = block.cell(i);
       if (block.nodes_per_cell == 0) out.sizes.push_back(static_cast<std::int32_t>(nodes.size()));
-      for (const GlobalId node : nodes) out.nodes.push_back(to_node<Node>(node));
+      for (const GlobalId node : nodes) out.nodes.push_back(static_cast<Node>(barrio::value(node)));
     }
     std::vector<SetRun>& kept = kept_sets.emplace_back();
     for (const SetRun& run : runs) {
@@ -230,7 +224,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Node>& all_no
         shape(block, static_cast<std::size_t>(in.sizes.empty() ? block.nodes_per_cell : in.sizes[i]));
       }
       out_.cell_parts.insert(out_.cell_parts.end(), in.parts.begin(), in.parts.end());
-      all_nodes.insert(all_nodes.end(), in.nodes.begin(), in.nodes.end());
+      detail::append_each(all_nodes, in.nodes, [](Node node) { return Kept{node}; });
     };
     std::size_t p = 0;
     for (; p < readers.size() && received.peers[p] < me; ++p) take_from(p);
@@ -252,7 +246,8 @@ void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Node>& all_no
       }
       const auto parts = std::span(tables_.parts).subspan(at + from, i - from);
       out_.cell_parts.insert(out_.cell_parts.end(), parts.begin(), parts.end());
-      detail::append_each(all_nodes, std::span<const GlobalId>(block.cell(from).data(), n_here), to_node<Node>);
+      detail::append_each(all_nodes, std::span<const GlobalId>(block.cell(from).data(), n_here),
+                          [](GlobalId node) { return Kept{static_cast<Node>(barrio::value(node))}; });
     }
     at += n;
     for (; p < readers.size(); ++p) take_from(p);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 
@@ -53,7 +54,8 @@ std::array<MeshAssembly::HeldSides, 4> MeshBuilder::fetch_sides() {
   Outbox to_homes;
   for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
     const CellBlock& block = tables_.blocks[b];
-    if (topology(block.type).dim == out_.cell_dim) continue;
+    const Dim dim = topology(block.type).dim;
+    if (dim == Dim::vertex || dim == out_.cell_dim) continue;
     const std::size_t n = block.rows.size(me);
     const std::int64_t first = tables_.first_row(b) + block.rows.first(me);
     std::vector<Rank> homes;

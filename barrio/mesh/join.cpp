@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <type_traits>
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"

@@ -29,9 +29,11 @@ struct Candidate {
 void keep_mixed(std::vector<Candidate>& candidates) {
   constexpr std::int32_t none = -1;
   constexpr std::int32_t several = -2;
-  const std::size_t n_slots = std::bit_ceil(2 * candidates.size() + 1);
+  const std::size_t n_slots = std::bit_ceil(2 * candidates.size() + 2);
   std::vector<std::int32_t> piece_at(n_slots, none);
-  const auto at = [&](const Candidate& c) -> std::int32_t& { return piece_at[(c.cell >> 7U) & (n_slots - 1)]; };
+  // All cells of this rank leave one rest, so their low bits may be the same: multiplied, and the high ones taken.
+  const int shift = 64 - std::countr_zero(n_slots);
+  const auto at = [&](const Candidate& c) -> std::int32_t& { return piece_at[c.cell * 0x9e3779b97f4a7c15U >> shift]; };
   for (const Candidate& c : candidates) {
     std::int32_t& piece = at(c);
     if (piece == none) piece = c.piece;

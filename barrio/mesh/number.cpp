@@ -47,7 +47,7 @@ void MeshAssembly::index_vertices(std::span<const GlobalId> nodes) {
 
 void MeshAssembly::index_vertices() {
   std::vector<LocalId>& nodes = cells().nodes;
-  index_ = detail::IdIndex(std::span<const LocalId>(nodes), window_limit(nodes.size()));
+  index_ = detail::IdIndex::of_numbers(nodes, window_limit(nodes.size()));
   index_.reserve(with_room(index_.size()));
   n_used_ = index_.size();
   for (LocalId& node : nodes) node = LocalId{index_.find(GlobalId{barrio::value(node)})};

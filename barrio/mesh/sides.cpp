@@ -12,7 +12,7 @@
 #include "barrio/base/hash.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/detail/match_sides.hpp"
+#include "barrio/mesh/detail/matched_sides.hpp"
 #include "barrio/mesh/detail/plan_halo.hpp"
 #include "barrio/mesh/detail/sides.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -45,10 +45,11 @@ class Sides::Builder {
  public:
   Builder(const Mesh& mesh, Sides& out)
       : mesh_(mesh), context_(mesh.context()), vertices_(mesh.vertices()), out_(out), sides_(mesh, out.dim_) {
-    out_.of_cells_ = std::move(sides_.of_cells);
-    out_.offsets_ = std::move(sides_.offsets);
-    out_.per_cell_ = sides_.per_cell;
-    out_.of_listed_ = std::move(sides_.of_listed);
+    detail::SidesOfCells sides = sides_.take_sides_of_cells();
+    out_.of_cells_ = std::move(sides.of_cells);
+    out_.offsets_ = std::move(sides.offsets);
+    out_.per_cell_ = sides.per_cell;
+    out_.of_listed_ = std::move(sides.of_listed);
   }
 
   void build() {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "barrio/mesh/detail/id_index.hpp"
+#include "barrio/mesh/detail/order_of_runs.hpp"
 #include "barrio/mesh/rank_sets.hpp"
 #include "tests/support/mpi_test.hpp"
 
@@ -109,6 +110,24 @@ TEST(IdIndex, FindsTheSamePlacesByWindowAndByTable) {
     EXPECT_EQ(by_window.ids(), by_table.ids());
   }
   EXPECT_EQ(detail::IdIndex(std::span<const GlobalId>(), 10).find(GlobalId{0}), -1);
+}
+
+TEST(OrderOfRuns, SortsIdsOfFewRunsAndOfMany) {
+  std::mt19937_64 random(test::seed());
+  for (const std::size_t n_runs : {0, 1, 2, 7, 200, 257, 300, 2000}) {  // from 257 on they are sorted, not merged
+    std::vector<GlobalId> ids;
+    for (std::size_t run = 0; run < n_runs; ++run) {
+      const auto first = static_cast<std::ptrdiff_t>(ids.size());
+      for (std::uint64_t i = 0; i <= random() % 40; ++i)
+        ids.push_back(GlobalId{static_cast<std::int64_t>(random() >> 2U)});
+      std::ranges::sort(ids.begin() + first, ids.end());
+    }
+    const std::vector<std::int32_t> order = detail::order_of_runs(ids);
+    std::vector<GlobalId> sorted;
+    for (const std::int32_t i : order) sorted.push_back(ids[static_cast<std::size_t>(i)]);
+    std::ranges::sort(ids);
+    EXPECT_EQ(sorted, ids) << n_runs << " runs";
+  }
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ class MeshAssembly {
   // number.cpp
   /// Give the vertices of own cells places. Local. @param[in] nodes  of all own cells, cell after cell
   void index_vertices(std::span<const GlobalId> nodes);
-  /// The same in place: `cells().nodes` holds the numbers of their global ids, which fit.
+  /// The same in place: `cells().nodes` holds the numbers of their global ids, which fit there.
   void index_vertices();
   void number_vertices();
   void number_cells();

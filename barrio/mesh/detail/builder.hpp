@@ -16,10 +16,10 @@ class MeshBuilder : private MeshAssembly {
  private:
   // fetch_cells.cpp
   void fetch_cells();
-  /// @tparam Node  in which vertices travel and are kept at first: LocalId where its 32 bits suffice for global ids
-  /// @param[out] all_nodes  of all own cells, cell after cell
-  template <class Node>
-  void fetch_cells_with(EntityTable& table, std::vector<Node>& all_nodes);
+  /// @tparam Node  in which vertices travel: 32 bits where they suffice for the mesh
+  /// @param[out] all_nodes  of all own cells, cell after cell, as the numbers of their global ids
+  template <class Node, class Kept>
+  void fetch_cells_with(EntityTable& table, std::vector<Kept>& all_nodes);
   /// Give a table the shape that all ranks know alike: one type, one number of nodes, or one per entity.
   void shape_table(EntityTable& table, Dim dim) const;
   // resolve_vertices.cpp

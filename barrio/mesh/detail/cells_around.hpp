@@ -71,8 +71,8 @@ void for_each_cell_with(const EntityTable& cells, const CellsAround& around, Loc
     if (has_side(cells, c, type, nodes)) visit(c);
 }
 
-/// Whether any of the cells has it. Where both cells and vertices are numbered along the same way, the last cell around
-/// a side's lowest corner is the first that has it: so the search begins there.
+/// Whether any of the cells has it. Where cells and vertices are numbered the same way, a side's lowest corner is the
+/// lowest of its cell too, and that cell the last one around it: so the search begins at the end.
 inline bool is_side_of_any(const EntityTable& cells, const CellsAround& around, LocalId anchor, CellType type,
                            std::span<const LocalId> nodes) {
   const auto last_first = std::views::reverse(around.of(anchor));

@@ -17,8 +17,12 @@ class IdIndex {
   /// Take the different ones of `ids`; places ascend with ids. @param[in] ids  in any order, with repetitions
   /// @param window_limit  largest span of ids for which the window is taken, in ids
   IdIndex(std::span<const GlobalId> ids, std::int64_t window_limit) { take(ids, window_limit); }
-  /// The same for global ids that are kept in 32 bits for a while.
-  IdIndex(std::span<const LocalId> ids, std::int64_t window_limit) { take(ids, window_limit); }
+  /// The same for vertices that are still known by the numbers of their global ids, where those fit.
+  static IdIndex of_numbers(std::span<const LocalId> numbers, std::int64_t window_limit) {
+    IdIndex index;
+    index.take(numbers, window_limit);
+    return index;
+  }
   IdIndex() = default;
 
   /// The place of an id, or -1.

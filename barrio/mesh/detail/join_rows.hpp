@@ -69,7 +69,7 @@ class NewVertices {
     }
   };
 
-  /// New rows of some rows of the pieces. Borrows from the NewVertices.
+  /// New rows of some rows of the pieces. Borrows from the NewVertices; OfPiece from this.
   class Translation {
    public:
     /// Of one piece.
@@ -85,7 +85,8 @@ class NewVertices {
       }
     };
     /// @pre rows that it is asked for are among those that were wanted
-    [[nodiscard]] OfPiece of(std::size_t piece) const {
+    OfPiece of(std::size_t piece) const&& = delete;
+    [[nodiscard]] OfPiece of(std::size_t piece) const& {
       const NewVertices& v = *vertices_;
       return {v.row_of_[piece], v.pieces_[piece].vertices.first(v.context_.rank()), v.ids_.first[piece], found_};
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,7 +10,8 @@
 
 namespace barrio::mesh::detail {
 
-/// The sets of some of the places that runs cover. Cost: O(runs log places + memberships of the places).
+/// The sets of some of the places that runs cover. Cost: O(runs log places), and a sort of the memberships of the
+/// places.
 class SetsOfPlaces {
  public:
   SetsOfPlaces() = default;

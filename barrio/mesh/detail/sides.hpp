@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "barrio/mesh/cell_type.hpp"
@@ -125,7 +126,7 @@ struct SideBits {
   std::ptrdiff_t n = 0;
 };
 
-/// @param dim  of the sides: one below the type's, or Dim::edge. Made once.
+/// Sides or edges of a type. Cost: O(1), they stand in a table. @param dim  one below the type's, or Dim::edge
 const SideBits& side_bits(CellType type, Dim dim) noexcept;
 
 /// The bit of a corner's place in a cell, 0 if it is none. Without branches: which place it is cannot be foreseen.

@@ -8,114 +8,23 @@
 #include <utility>
 #include <vector>
 
+#include "barrio/base/assert.hpp"
+#include "barrio/mesh/detail/canonical_shapes.hpp"
 #include "barrio/mesh/detail/order_of_runs.hpp"
 #include "barrio/mesh/detail/sides.hpp"
 #include "barrio/mesh/mesh.hpp"
 
-// Which sides of cells are the same one, and the order that all ranks see them in. Everything is local.
-
 namespace barrio::mesh::detail {
 
-/// Corners of the sides of a type with fixed sides, as places in the cell; -1 fills up.
-template <int n_corners>
-std::vector<std::array<std::int8_t, n_corners>> shapes_of(CellType type, Dim dim) {
-  std::vector<std::array<std::int8_t, n_corners>> shapes;
-  std::array<std::int8_t, n_corners> shape{};
-  shape.fill(-1);
-  if (value(dim) + 1 == value(topology(type).dim)) {
-    std::size_t n = 0;
-    for (const std::int8_t corner : topology(type).sides) {
-      if (corner >= 0) {
-        if (n < n_corners) shape[n] = corner;  // larger ones are of types that the mesh does not have
-        n += 1;
-        continue;
-      }
-      shapes.push_back(shape);
-      shape.fill(-1);
-      n = 0;
-    }
-  } else {
-    const auto edges = topology(type).edges;
-    for (std::size_t e = 0; e + 1 < edges.size(); e += 2) {
-      shape[0] = edges[e];
-      shape[1] = edges[e + 1];
-      shapes.push_back(shape);
-    }
-  }
-  return shapes;
-}
-
-/// Rotate and turn corners so that the one with the lowest id comes first and its lower neighbour next.
-/// @param[in] c  corners or their places, unused ones -1 at the end @param id  of a corner
-template <std::size_t n_corners, class Corner, class IdOf>
-std::array<Corner, n_corners> canonical(const std::array<Corner, n_corners>& c, IdOf&& id) {
-  std::size_t n = n_corners;
-  if constexpr (n_corners == 2) {
-    return id(c[1]) < id(c[0]) ? std::array<Corner, 2>{c[1], c[0]} : c;
-  } else if constexpr (n_corners > 3) {
-    while (n > 3 && c[n - 1] == Corner{-1}) --n;
-  }
-  std::size_t low = 0;
-  for (std::size_t i = 1; i < n; ++i)
-    if (id(c[i]) < id(c[low])) low = i;
-  const std::size_t before = (low == 0 ? n : low) - 1;
-  const std::size_t after = low + 1 == n ? 0 : low + 1;
-  const bool turns = id(c[before]) < id(c[after]);
-  std::array<Corner, n_corners> out = c;  // for the unused ones
-  for (std::size_t i = 0, at = low; i < n; ++i) {
-    out[i] = c[at];
-    at = turns ? (at == 0 ? n : at) - 1 : (at + 1 == n ? 0 : at + 1);
-  }
-  return out;
-}
-
-/// Sides of cells of one type in their canonical order. It depends only on how the ids of a cell's corners compare, and
-/// that on few patterns: those met lately are kept.
-template <int n_corners>
-class CanonicalShapes {
- public:
-  using Shape = std::array<std::int8_t, n_corners>;
-  CanonicalShapes(CellType type, Dim dim) : shapes_(shapes_of<n_corners>(type, dim)) {}
-  CanonicalShapes(CanonicalShapes&&) = delete;
-
-  /// Corners of all sides of a cell, as places in it. @param[in] ids  of its corners, eight at most
-  const std::vector<Shape>& of(std::span<const GlobalId> ids) {
-    if (last_ != nullptr && is_of(*last_, ids)) return last_->shapes;
-    std::array<std::uint32_t, 8> n_lower{};  // than the id of each corner
-    std::uint32_t pattern = 0;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      for (const GlobalId other : ids) n_lower[i] += other < ids[i] ? 1U : 0U;
-      pattern |= n_lower[i] << (4 * i);
-    }
-    Known& known = known_[pattern * 0x9e3779b1U >> (32U - log2_known)];
-    last_ = &known;
-    if (!known.shapes.empty() && is_of(known, ids)) return known.shapes;
-    for (std::size_t i = 0; i < ids.size(); ++i) known.ascending[n_lower[i]] = static_cast<std::uint8_t>(i);
-    known.shapes.clear();
-    for (const Shape& shape : shapes_)
-      known.shapes.push_back(canonical(shape, [&](std::int8_t at) { return ids[static_cast<std::size_t>(at)]; }));
-    return known.shapes;
-  }
-  [[nodiscard]] std::size_t n_sides() const noexcept { return shapes_.size(); }
-
- private:
-  static constexpr unsigned log2_known = 6;
-  struct Known {
-    std::array<std::uint8_t, 8> ascending{};  // places of corners by their ids
-    std::vector<Shape> shapes;
-  };
-  static bool is_of(const Known& known, std::span<const GlobalId> ids) {
-    bool ascends = true;
-    for (std::size_t i = 0; i + 1 < ids.size(); ++i)
-      ascends = ascends && ids[known.ascending[i]] < ids[known.ascending[i + 1]];
-    return ascends;
-  }
-  std::vector<Shape> shapes_;
-  std::array<Known, 1U << log2_known> known_;
-  const Known* last_ = nullptr;
+/// Which sides cells have: numbers in the order in which they were met.
+struct SidesOfCells {
+  std::vector<LocalId> of_cells;
+  std::vector<std::int32_t> offsets;  ///< of cells in of_cells; empty if all have per_cell
+  std::size_t per_cell = 0;
+  std::vector<LocalId> of_listed;  ///< of listed entities; no_local_id for those that are no side
 };
 
-/// The different sides of all local cells, and which of them a cell has.
+/// The different sides of all local cells, in the order that all ranks see them in. Everything is local.
 /// @tparam n_corners  room for the corners of a side: 2 for edges, 3 for triangles alone, else 4 or more
 template <int n_corners>
 class MatchedSides {
@@ -133,6 +42,7 @@ class MatchedSides {
   [[nodiscard]] std::size_t size() const noexcept { return corners_.size(); }
   /// By the lowest corner's global id, then the others': as global ids of sides ascend.
   [[nodiscard]] const std::vector<Corners>& corners() const& noexcept { return corners_; }
+  const std::vector<Corners>& corners() && = delete;
   /// Whether a cell of this rank has it, not ghosts alone.
   [[nodiscard]] bool is_own(std::size_t side) const { return is_own_[side]; }
   /// Call `visit(side)` for the sides whose lowest corner is v, ascending.
@@ -149,12 +59,11 @@ class MatchedSides {
     return found;
   }
 
-  // Sides of cells are numbers in the order in which they were met; that is where they are in `corners()`.
+  /// Which sides cells have. Moved out: once.
+  [[nodiscard]] SidesOfCells take_sides_of_cells() noexcept { return std::move(sides_of_cells_); }
+  /// Place in `corners()` of the side of each number.
   [[nodiscard]] const std::vector<std::int32_t>& place_of() const& noexcept { return place_of_; }
-  std::vector<LocalId> of_cells;
-  std::vector<std::int32_t> offsets;  // of cells in of_cells; empty if all have per_cell
-  std::size_t per_cell = 0;
-  std::vector<LocalId> of_listed;  // or no_local_id
+  const std::vector<std::int32_t>& place_of() && = delete;
 
   [[nodiscard]] static std::size_t size_of(const Corners& corners) {
     if constexpr (n_corners < 4) return std::size_t{n_corners};
@@ -171,6 +80,7 @@ class MatchedSides {
   };
 
   [[nodiscard]] Corners canonical_of(std::span<const LocalId> side) const {
+    BARRIO_ASSERT(cheap, side.size() >= std::min<std::size_t>(n_corners, 3), side.size());
     Corners corners;
     corners.fill(no_local_id);
     std::ranges::copy(side, corners.begin());
@@ -194,6 +104,7 @@ class MatchedSides {
   void sort();
 
   const VertexTable& vertices_;
+  SidesOfCells sides_of_cells_;
   std::vector<std::int32_t> first_;  // by vertex: in links_, then in corners_
   std::vector<Link> links_;
   std::size_t n_own_ = 0;  // links of own cells come first
@@ -204,6 +115,7 @@ class MatchedSides {
 
 template <int n_corners>
 void MatchedSides<n_corners>::match(const EntityTable& cells, Dim dim) {
+  auto& [of_cells, offsets, per_cell, of_listed] = sides_of_cells_;
   first_.assign(vertices_.size(), -1);
   std::array<std::unique_ptr<CanonicalShapes<n_corners>>, n_cell_types> shapes;
   for (int t = 0; t < n_cell_types; ++t) {
@@ -246,6 +158,7 @@ void MatchedSides<n_corners>::match(const EntityTable& cells, Dim dim) {
 
 template <int n_corners>
 void MatchedSides<n_corners>::match_listed(const EntityTable& listed) {
+  std::vector<LocalId>& of_listed = sides_of_cells_.of_listed;
   of_listed.reserve(listed.size());
   for (std::size_t i = 0; i < listed.size(); ++i) {
     const auto nodes = listed.nodes_of(i);
