@@ -147,6 +147,11 @@ std::vector<double> ClimateListing::numbers(const Variable& variable, const std:
 void ClimateListing::add_fields(const std::array<const Variable*, 3>& axes, const std::string& path,
                                 ClimateCatalog& catalog) const {
   const auto dimension_of = [&](Axis axis) { return axes[axis] == nullptr ? -2 : axes[axis]->dimensions[0]; };
+  if (dimension_of(longitude) == dimension_of(latitude))  // it is called by the one, and has the units of the other
+    throw Error(ErrorCode::bad_input,
+                {.subject = path,
+                 .cause = fmt::format("variable '{}' would be both latitudes and longitudes", axes[latitude]->name),
+                 .remedy = "give latitudes in degrees_north and longitudes in degrees_east, in a variable each"});
   for (const Variable& variable : listing_.variables) {
     const auto& d = variable.dimensions;
     const std::size_t n = d.size();

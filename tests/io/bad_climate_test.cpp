@@ -1,5 +1,6 @@
 // Damaged and wrong grids of longitudes and latitudes: one clear message, the same on every rank.
 #include <gtest/gtest.h>
+#include <hdf5.h>
 
 #include <functional>
 #include <limits>
@@ -93,6 +94,18 @@ TEST_P(BadClimate, AFieldThatIsNotThereIsMissedByName) {
 INSTANTIATE_TEST_SUITE_P(Formats, BadClimate,
                          testing::Values(NetcdfFormat::cdf1, NetcdfFormat::cdf2, NetcdfFormat::cdf5,
                                          NetcdfFormat::hdf5));
+
+TEST(BadGrid, TwoNamesOfOneAxis) {
+  const fs::path path = test::write_anew(test::climate_sample(), NetcdfFormat::hdf5, ".nc");
+  if (world().is_root()) {
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    ASSERT_GE(H5Ldelete(file, "lat", H5P_DEFAULT), 0);
+    ASSERT_GE(H5Lcreate_hard(file, "lon", file, "lat", H5P_DEFAULT, H5P_DEFAULT), 0);
+    ASSERT_GE(H5Fclose(file), 0);
+  }
+  mpi::barrier(world());
+  expect_refusal(verdict(path), "3", "variable 'lat' would be both latitudes and longitudes");
+}
 
 TEST(BadGrid, CutAnywhereItIsRefused) {
   const fs::path good = test::scratch() / "good.nc";
