@@ -44,6 +44,8 @@ std::unique_ptr<Command> make_doctor();
 std::unique_ptr<Command> make_exec(const int& n_ranks);
 /// As make_exec.
 std::unique_ptr<Command> make_bench(const int& n_ranks);
+/// As make_exec.
+std::unique_ptr<Command> make_probe(const int& n_ranks);
 
 /// All of them, in the order of --help. @param n_ranks  value of --ranks, for commands that look at it themselves
 std::vector<std::unique_ptr<Command>> all_commands(const int& n_ranks);

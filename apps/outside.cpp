@@ -148,7 +148,8 @@ class Bench : public Command {
   explicit Bench(const int& n_ranks) : n_ranks_(n_ranks) {}
   [[nodiscard]] std::string name() const override { return "bench"; }
   [[nodiscard]] std::string summary() const override {
-    return "Run a benchmark (exchange, mesh) against what one would write instead; bench NAME --help shows its options";
+    return "Run a benchmark (exchange, mesh, strategies) against what one would write instead; bench NAME --help shows "
+           "its options";
   }
   [[nodiscard]] std::string example() const override {
     return "barrio --ranks 2 bench exchange --pattern ring --iterations 1024 61440";
@@ -159,7 +160,7 @@ class Bench : public Command {
     app_ = &app;
   }
   Json run(mpi::Context*) override {
-    static const std::vector<std::string> known{"exchange", "mesh"};
+    static const std::vector<std::string> known{"exchange", "mesh", "strategies"};
     std::vector<std::string> arguments = app_->remaining();
     const std::string wanted = arguments.empty() ? "" : arguments.front();
     if (std::find(known.begin(), known.end(), wanted) == known.end())

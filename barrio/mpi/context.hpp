@@ -63,6 +63,8 @@ class Context {
   [[nodiscard]] Trace& trace() noexcept { return trace_; }
   [[nodiscard]] MemoryBudget& memory() noexcept { return memory_; }
   [[nodiscard]] const Profile& profile() const noexcept { return options_.profile; }
+  /// Take other values, the same on all ranks. Objects made before keep what they have read of the old ones. Local.
+  void set_profile(const Profile& profile) noexcept { options_.profile = profile; }
   [[nodiscard]] const WaitPolicy& wait_policy() const noexcept { return options_.wait; }
   [[nodiscard]] double agree_limit_seconds() const noexcept { return options_.agree_limit_seconds; }
   [[nodiscard]] Counters& counters() noexcept { return counters_; }

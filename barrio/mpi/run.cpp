@@ -11,6 +11,7 @@
 #include "barrio/base/abort.hpp"
 #include "barrio/mpi/check.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/stored_profile.hpp"
 #include "barrio/mpi/wait.hpp"
 
 extern "C" int barrio_mpi_call_behind_fence(int (*call)(void*), void* argument);
@@ -113,6 +114,7 @@ int run(int& argc, char**& argv, const std::function<void(Context&)>& body, cons
   int code = 0;
   {
     Context context(MPI_COMM_WORLD, options.context);
+    if (options.uses_stored_profile) use_stored_profile(context);
     Guarded call{context, body};
     code = barrio_mpi_call_behind_fence(
         [](void* argument) {

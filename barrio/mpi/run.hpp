@@ -10,6 +10,7 @@ namespace barrio::mpi {
 struct RunOptions {
   int thread_level = MPI_THREAD_FUNNELED;
   ContextOptions context = {};
+  bool uses_stored_profile = true;       ///< see `use_stored_profile`; else the one in `context` stays
   double finish_warning_seconds = 60.0;  ///< a rank whose body has returned says so after waiting so long for others
 };
 

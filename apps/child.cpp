@@ -1,0 +1,73 @@
+#include "apps/child.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "apps/command.hpp"
+
+namespace barrio::apps {
+namespace {
+
+constexpr long most_error_bytes = 8192;
+constexpr int cannot_start = 127;
+
+std::string end_of(std::FILE* file) {
+  std::fseek(file, 0, SEEK_END);
+  const long size = std::ftell(file);
+  std::fseek(file, size > most_error_bytes ? size - most_error_bytes : 0, SEEK_SET);
+  std::string text(static_cast<std::size_t>(size > most_error_bytes ? most_error_bytes : size), '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  return text;
+}
+
+[[noreturn]] void start(const std::vector<std::string>& command, int errors) {
+  ::setpgid(0, 0);  // the launcher and all it starts can be ended together
+  const int nothing = ::open("/dev/null", O_RDWR);
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(nothing, STDOUT_FILENO);
+  ::dup2(errors, STDERR_FILENO);
+  try {
+    become(command);
+  } catch (...) {
+    std::_Exit(cannot_start);
+  }
+}
+
+}  // namespace
+
+ChildEnd run_child(const std::vector<std::string>& command, double limit_seconds) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), &std::fclose);
+  if (!errors) return {.exit_code = cannot_start, .errors = "no temporary file can be made"};
+  const pid_t child = ::fork();
+  if (child < 0) return {.exit_code = cannot_start, .errors = "no process can be made"};
+  if (child == 0) start(command, ::fileno(errors.get()));
+  ::setpgid(child, child);
+  ChildEnd end;
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit_seconds);
+  constexpr useconds_t nap_microseconds = 5000;
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > give_up) {
+      end.is_stopped = true;
+      // The launcher may have to end ranks that are not its children; then what is left.
+      ::kill(-child, SIGTERM);
+      ::usleep(500'000);
+      ::kill(-child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      break;
+    }
+    ::usleep(nap_microseconds);
+  }
+  end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  end.errors = end_of(errors.get());
+  return end;
+}
+
+}  // namespace barrio::apps

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace barrio::apps {
+
+/// How a program that was run beside this one has ended.
+struct ChildEnd {
+  int exit_code = 0;        ///< 128 + signal if one ended it, 127 if it cannot be started
+  bool is_stopped = false;  ///< it was ended at its limit
+  std::string errors;       ///< the end of what it wrote to standard error
+};
+
+/// Run a command line, with the variables it sets in front, without standard input and output, and wait for it. At the
+/// limit it is ended with all processes that it has started. Local.
+ChildEnd run_child(const std::vector<std::string>& command, double limit_seconds);
+
+}  // namespace barrio::apps

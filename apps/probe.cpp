@@ -1,0 +1,220 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include "apps/child.hpp"
+#include "apps/command.hpp"
+#include "apps/probe_text.hpp"
+#include "barrio/base/log.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/report.hpp"
+#include "barrio/mpi/stored_profile.hpp"
+#include "barrio/probe/probe.hpp"
+#include "barrio/probe/transports.hpp"
+
+namespace barrio::apps {
+namespace {
+
+constexpr double seconds_of_transport = 30.0;  // then a child is taken for stalled
+constexpr int default_ranks = 2;
+
+/// A file for what a child finds, gone with this object.
+class ResultFile {
+ public:
+  ResultFile()
+      : path_((std::filesystem::temp_directory_path() / fmt::format("barrio-probe-{}.json", ::getpid())).string()) {}
+  ResultFile(const ResultFile&) = delete;
+  ResultFile& operator=(const ResultFile&) = delete;
+  ~ResultFile() { remove(); }
+  void remove() const {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  [[nodiscard]] const std::string& path() const& noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// The line of a failure that says most: the first of barrio, else the last that is not empty.
+std::string reason_of(const ChildEnd& end) {
+  std::string reason;
+  std::size_t begin = 0;
+  while (begin < end.errors.size()) {
+    const std::size_t line_end = std::min(end.errors.find('\n', begin), end.errors.size());
+    const std::string line = end.errors.substr(begin, line_end - begin);
+    begin = line_end + 1;
+    const std::size_t error = line.find("error: ");
+    if (error != std::string::npos) return line.substr(error + 7);
+    const bool is_rule = line.find_first_not_of("-= \t") == std::string::npos;
+    if (!is_rule && line.find("info") == std::string::npos) reason = line;
+  }
+  return reason.empty() ? fmt::format("ended with code {}", end.exit_code) : reason;
+}
+
+class Probe : public Command {
+ public:
+  explicit Probe(const int& n_ranks) : n_ranks_(n_ranks) {}
+  [[nodiscard]] std::string name() const override { return "probe"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Find out how this MPI behaves between two ranks, over each transport, and keep a profile that tunes barrio";
+  }
+  [[nodiscard]] std::string example() const override { return "barrio --ranks 2 --result probe.json probe"; }
+  [[nodiscard]] bool is_parallel() const override { return ranks_of_launcher() > 0; }
+  void add_options(CLI::App& app) override {
+    app.add_option("--transport", wanted_, "Transports to try (shm, tcp, ucx-shm, ucx-tcp); all by default")
+        ->delimiter(',');
+    app.add_option(
+           "--depth", depth_,
+           "all: every experiment; limits: what a profile needs; check: see in a second if the stored profile holds")
+        ->check(CLI::IsMember({"all", "limits", "check"}))
+        ->capture_default_str();
+    app.add_flag("--no-settings", skips_settings_, "Leave out the runs with other eager limits and socket buffers");
+    app.add_flag("--no-store", is_not_stored_, "Do not keep the profiles; --result has them all the same");
+  }
+  Json run(mpi::Context* context) override { return context != nullptr ? measure(*context) : run_all(); }
+  [[nodiscard]] std::string render(const Json& result) const override { return probe_text(result); }
+
+ private:
+  /// Under a launcher: the transport that the job has.
+  Json measure(mpi::Context& context) {
+    const probe::Depth depth = depth_ == "all"      ? probe::Depth::all
+                               : depth_ == "limits" ? probe::Depth::limits
+                                                    : probe::Depth::check;
+    const probe::Findings found = probe::run(context, {.depth = depth});
+    Json result = mpi::document(context, "barrio.probe", 1);
+    Json transport = found.document;
+    transport["name"] = transport["platform"]["transport"];
+    transport["variables"] = transport["platform"]["settings"];
+    result["transports"] = Json::array({std::move(transport)});
+    if (depth != probe::Depth::check) store(context, found);
+    return result;
+  }
+
+  void store(mpi::Context& context, const probe::Findings& found) {
+    const std::string path = mpi::stored_profiles_path();
+    if (is_not_stored_ || path.empty() || !context.is_root()) return;
+    try {
+      mpi::store_profile(path, mpi::platform_from_json(found.document["platform"]), found.profile);
+    } catch (const Error& error) {
+      context.log().notice(fmt::format("the profile is not kept: {}: {}", error.subject(), error.cause()));
+    }
+  }
+
+  /// Without a launcher: launch this program once for each transport and setting.
+  Json run_all() {
+    const int n_ranks = n_ranks_ > 0 ? n_ranks_ : default_ranks;
+    if (n_ranks == 1)
+      throw Error(ErrorCode::usage,
+                  {.subject = "--ranks 1", .cause = "is too few: one rank alone sends to nobody", .remedy = example()});
+    const auto start = std::chrono::steady_clock::now();
+    Json result = json_document("barrio.probe", 1);
+    result["mpi"] = mpi::mpi_library();
+    result["ranks"] = n_ranks;
+    for (const char* part : {"transports", "absent", "stalled", "settings"}) result[part] = Json::array();
+    for (const probe::Transport& transport : choose_transports()) try_transport(transport, n_ranks, result);
+    if (depth_ == "all" && !skips_settings_)
+      for (const probe::Setting& setting : probe::settings_of(BARRIO_MPI_FLAVOUR))
+        try_setting(setting, n_ranks, result);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    result["seconds"] = seconds.count();
+    const std::string path = mpi::stored_profiles_path();
+    result["stored_in"] = is_not_stored_ || depth_ == "check" ? "" : path;
+    if (result["transports"].empty())
+      throw Error(ErrorCode::failed,
+                  {.subject = "probe",
+                   .cause = result["absent"].empty() && !result["stalled"].empty()
+                                ? "every transport stalled"
+                                : fmt::format("no transport works: {}", result["absent"].front().value("reason", "")),
+                   .remedy = "barrio doctor says what is missing"});
+    return result;
+  }
+
+  [[nodiscard]] std::vector<probe::Transport> choose_transports() const {
+    std::vector<probe::Transport> all = probe::transports_of(BARRIO_MPI_FLAVOUR);
+    if (wanted_.empty()) {
+      if (depth_ == "check") all.resize(1);
+      return all;
+    }
+    std::vector<std::string> names;
+    for (const probe::Transport& transport : all) names.push_back(transport.name);
+    for (const std::string& name : wanted_)
+      if (std::ranges::find(names, name) == names.end())
+        throw Error(ErrorCode::usage, {.subject = fmt::format("--transport {}", name),
+                                       .cause = fmt::format("is none that barrio knows how to ask {} for.{}",
+                                                            mpi::mpi_library(), did_you_mean(name, names)),
+                                       .remedy = fmt::format("there is: {}", fmt::join(names, ", "))});
+    std::erase_if(all, [&](const probe::Transport& transport) {
+      return std::ranges::find(wanted_, transport.name) == wanted_.end();
+    });
+    return all;
+  }
+
+  /// What a child with these variables found; null if it did not get through, and why.
+  std::pair<Json, ChildEnd> launch_child(const std::vector<std::string>& variables, const std::string& depth,
+                                         int n_ranks) {
+    const ResultFile file;
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+    std::vector<std::string> arguments{"--result", file.path(), "probe", "--depth", depth};
+    if (is_not_stored_) arguments.emplace_back("--no-store");
+    std::vector<std::string> line = launch_line(n_ranks, self, arguments, LauncherSpeech::plain);
+    line.insert(line.begin(), variables.begin(), variables.end());
+    ChildEnd end = run_child(line, seconds_of_transport);
+    if (end.exit_code != 0 || end.is_stopped) return {Json(), std::move(end)};
+    return {read_json_document(file.path(), "barrio.probe", 1).at("transports").at(0), std::move(end)};
+  }
+
+  void try_transport(const probe::Transport& transport, int n_ranks, Json& result) {
+    auto [found, end] = launch_child(transport.variables, depth_, n_ranks);
+    const Json about{{"name", transport.name},
+                     {"summary", transport.summary},
+                     {"variables", fmt::format("{}", fmt::join(transport.variables, " "))}};
+    if (!found.is_null()) {
+      found.update(about);
+      result["transports"].push_back(std::move(found));
+      return;
+    }
+    Json entry = about;
+    entry["reason"] = end.is_stopped ? fmt::format("it did not end within {} s: a pair over it may wait for ever",
+                                                   seconds_of_transport)
+                                     : reason_of(end);
+    result[end.is_stopped ? "stalled" : "absent"].push_back(std::move(entry));
+  }
+
+  void try_setting(const probe::Setting& setting, int n_ranks, Json& result) {
+    std::vector<std::string> variables{setting.variable};
+    bool is_known = false;
+    for (const probe::Transport& transport : probe::transports_of(BARRIO_MPI_FLAVOUR))
+      if (transport.name == setting.transport)
+        variables.insert(variables.end(), transport.variables.begin(), transport.variables.end());
+    for (const Json& transport : result["transports"])
+      if (transport["name"] == setting.transport) is_known = true;
+    if (!is_known) return;
+    const auto [found, end] = launch_child(variables, "limits", n_ranks);
+    Json entry = probe::to_json(setting);
+    if (found.is_null()) {
+      entry["reason"] = reason_of(end);
+    } else {
+      for (const char* part : {"limits", "latencies", "overlap"}) entry[part] = found[part];
+    }
+    result["settings"].push_back(std::move(entry));
+  }
+
+  const int& n_ranks_;
+  std::vector<std::string> wanted_;
+  std::string depth_ = "all";
+  bool skips_settings_ = false;
+  bool is_not_stored_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_probe(const int& n_ranks) { return std::make_unique<Probe>(n_ranks); }
+
+}  // namespace barrio::apps

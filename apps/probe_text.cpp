@@ -1,0 +1,131 @@
+#include "apps/probe_text.hpp"
+
+#include <fmt/format.h>
+
+#include "barrio/base/text.hpp"
+
+namespace barrio::apps {
+namespace {
+
+std::string bytes(const Json& n) { return format_bytes(n.get<std::uint64_t>()); }
+std::string seconds(const Json& s) { return format_seconds(s.get<double>()); }
+
+std::string limit(const Json& limits, const char* name) {
+  const auto n = limits[name].get<std::uint64_t>();
+  if (n == 0) return "none";
+  return n >= limits["largest_tried_bytes"].get<std::uint64_t>() ? fmt::format("all up to {}", format_bytes(n))
+                                                                 : fmt::format("up to {}", format_bytes(n));
+}
+
+std::string limits_text(const Json& limits) {
+  return fmt::format(
+      "  kept until a receive is posted {}, {}\n"
+      "  arrive while the sender works  {}\n"
+      "  sent while the receiver works  {}\n",
+      limit(limits, "eager_bytes"),
+      limits["is_cumulative"].get<bool>() ? "for all that is on its way to one rank" : "each message for itself",
+      limit(limits, "arriving_bytes"), limit(limits, "detached_bytes"));
+}
+
+std::string overlap_text(const Json& transport) {
+  std::string text = fmt::format("  {:<10} {:>10} {:>22} {:>10} {:>10} {:>10}\n", "exchange", "alone",
+                                 "wait after computing", "1 test", "8 tests", "32 tests");
+  for (const Json& row : transport["overlap"]) {
+    text += fmt::format("  {:<10} {:>10}", bytes(row["bytes"]), seconds(row["alone_seconds"]));
+    int width = 22;
+    for (const Json& tests : row["tests"]) {
+      text += fmt::format(" {:>{}}", seconds(tests["wait_seconds"]), width);
+      width = 10;
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string blocking_text(const Json& transport) {
+  std::string text = fmt::format("  {:<10} {:>10} {:>10} {:>16} {:>16} {:>16} {:>14}\n", "one way", "Isend", "Irecv",
+                                 "Wait (send)", "Wait (receive)", "Wait at once", "sends first");
+  const Json& early = transport["early_waits"][0]["sizes"];
+  for (std::size_t i = 0; i < transport["blocking_calls"].size(); ++i) {
+    const Json& row = transport["blocking_calls"][i];
+    const Json& times = row["one_way"];
+    text += fmt::format("  {:<10} {:>10} {:>10} {:>16} {:>16} {:>16} {:>14}\n", bytes(row["bytes"]),
+                        seconds(times["isend_seconds"]), seconds(times["irecv_seconds"]),
+                        seconds(times["wait_send_seconds"]), seconds(times["wait_receive_seconds"]),
+                        early[i]["wait_blocks"].get<bool>() ? "blocks" : seconds(early[i]["wait_send_seconds"]),
+                        transport["deadlocks"][i]["would_deadlock"].get<bool>() ? "would deadlock" : "gets through");
+  }
+  return text;
+}
+
+std::string releases_text(const Json& transport) {
+  std::string text;
+  std::uint64_t last = 0;
+  for (const Json& row : transport["releases"]) {
+    const auto n = row["bytes"].get<std::uint64_t>();
+    if (n != last)
+      text += fmt::format("{}  a sender of {} that waits is let go by", last > 0 ? "\n" : "", format_bytes(n));
+    if (n != last && !row["stalls"].get<bool>()) text += " nothing: it does not wait";
+    last = n;
+    if (row["stalls"].get<bool>() && row["releases"].get<bool>())
+      text += fmt::format(" [{}]", row["call"].get<std::string>());
+  }
+  return text + "\n";
+}
+
+std::string transport_text(const Json& transport) {
+  std::string text = fmt::format("\n{}", transport["name"].get<std::string>());
+  if (const std::string variables = transport.value("variables", ""); !variables.empty())
+    text += fmt::format(": {}", variables);
+  text += "\n";
+  const auto latency = transport["latencies"][0];
+  text += fmt::format("  one message of {} takes {}, a test that finds nothing {}\n", bytes(latency["bytes"]),
+                      seconds(latency["seconds"]), seconds(transport["idle_calls"]["test_seconds"]));
+  if (transport.contains("limits")) text += limits_text(transport["limits"]) + overlap_text(transport);
+  if (transport.contains("blocking_calls")) text += blocking_text(transport) + releases_text(transport);
+  if (transport.contains("programs")) {
+    const Json& waits = transport["programs"]["delayed_waits"];
+    text +=
+        fmt::format("  three messages of {} each way to a rank that comes at {}: waits in the loop {}, after it {}\n",
+                    bytes(waits["bytes"]), seconds(waits["t2_seconds"]), seconds(waits["before_seconds"]),
+                    seconds(waits["after_seconds"]));
+  }
+  return text;
+}
+
+std::string settings_text(const Json& settings) {
+  std::string text = "\nsettings\n";
+  for (const Json& setting : settings) {
+    text += fmt::format("  {:<5} {}\n", setting["transport"].get<std::string>(), setting["how"].get<std::string>());
+    if (setting.contains("reason")) {
+      text += fmt::format("        does not run: {}\n", setting["reason"].get<std::string>());
+      continue;
+    }
+    const Json& limits = setting["limits"];
+    text += fmt::format("        kept until a receive is posted {}; sent while the receiver works {}\n",
+                        limit(limits, "eager_bytes"), limit(limits, "detached_bytes"));
+    if (setting["memory"].get<std::string>().empty()) continue;
+    text += "        memory of a rank with 16, 256, 4096 peers:";
+    for (const Json& memory : setting["memory_of_a_rank"]) text += fmt::format(" {}", bytes(memory["bytes"]));
+    text += fmt::format("; {}\n", setting["memory"].get<std::string>());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string probe_text(const Json& result) {
+  std::string text = result["mpi"].get<std::string>() + "\n";
+  for (const Json& transport : result["transports"]) text += transport_text(transport);
+  for (const char* part : {"absent", "stalled"})
+    for (const Json& transport : result.value(part, Json::array()))
+      text += fmt::format("\n{} is {}: {}\n", transport["name"].get<std::string>(),
+                          std::string_view(part) == "absent" ? "not there" : "stalled",
+                          transport["reason"].get<std::string>());
+  if (!result.value("settings", Json::array()).empty()) text += settings_text(result["settings"]);
+  if (const std::string path = result.value("stored_in", ""); !path.empty())
+    text += fmt::format("\nProfiles are kept in {}; programs of barrio use them from now on.\n", path);
+  return text;
+}
+
+}  // namespace barrio::apps

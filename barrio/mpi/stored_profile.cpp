@@ -1,0 +1,104 @@
+#include "barrio/mpi/stored_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::mpi {
+namespace {
+
+constexpr int schema_version = 1;
+
+bool is_same_but(const Platform& a, const Platform& b, std::string& difference) {
+  const auto compare = [&](const char* what, const std::string& stored, const std::string& here) {
+    if (stored == here) return;
+    difference += fmt::format("{}{} '{}', here '{}'", difference.empty() ? "" : "; ", what, stored, here);
+  };
+  compare("MPI", a.mpi, b.mpi);
+  compare("transport", a.transport, b.transport);
+  compare("settings", a.settings, b.settings);
+  compare("host", a.host_kind, b.host_kind);
+  return difference.empty();
+}
+
+/// What rank 0 found; sent to the others as it is.
+struct Found {
+  bool is_used = false;
+  Profile profile = {};
+};
+
+Found look_up(Context& context, const std::string& path, const Platform& here) {
+  try {
+    const Json document = read_json_document(path, "barrio.profiles", schema_version);
+    std::string difference;
+    for (const Json& entry : document.value("profiles", Json::array())) {
+      difference.clear();
+      if (is_same_but(platform_from_json(entry.value("platform", Json::object())), here, difference))
+        return {true, profile_from_json(entry.value("profile", Json::object()))};
+    }
+    context.log().notice(
+        fmt::format("{}: no profile of this platform, so none is used ({}). barrio --ranks 2 probe "
+                    "measures one",
+                    path, difference.empty() ? "it is empty" : difference));
+  } catch (const std::exception& error) {
+    const Error* const ours = dynamic_cast<const Error*>(&error);
+    context.log().notice(
+        fmt::format("{}: ignored: {}", path, ours != nullptr ? ours->cause() : std::string(error.what())));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string stored_profiles_path() {
+  if (const char* chosen = std::getenv("BARRIO_PROFILE"); chosen != nullptr && *chosen != '\0')
+    return std::string_view(chosen) == "off" ? "" : chosen;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
+    return std::string(cache) + "/barrio/profiles.json";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return std::string(home) + "/.cache/barrio/profiles.json";
+  return "";
+}
+
+void use_stored_profile(Context& context) {
+  std::string path;
+  if (context.is_root()) {
+    path = stored_profiles_path();
+    std::error_code ignored;
+    const bool is_wanted = std::getenv("BARRIO_PROFILE") != nullptr && !path.empty();
+    if (!is_wanted && !path.empty() && !std::filesystem::exists(path, ignored)) path.clear();
+  }
+  int is_there = path.empty() ? 0 : 1;
+  broadcast(context, std::span(&is_there, 1));
+  if (is_there == 0) return;
+  const Platform here = find_platform(context);
+  Found found;
+  if (context.is_root()) found = look_up(context, path, here);
+  broadcast(context, std::span(&found, 1));
+  if (found.is_used) context.set_profile(found.profile);
+}
+
+void store_profile(const std::string& path, const Platform& platform, const Profile& profile) {
+  Json document = json_document("barrio.profiles", schema_version);
+  document["profiles"] = Json::array();
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) {
+    try {
+      const Json old = read_json_document(path, "barrio.profiles", schema_version);
+      for (const Json& entry : old.value("profiles", Json::array()))
+        if (platform_from_json(entry.value("platform", Json::object())) != platform)
+          document["profiles"].push_back(entry);
+    } catch (const std::exception&) {
+      document["profiles"] = Json::array();  // what cannot be understood is of no use to anyone
+    }
+  }
+  document["profiles"].push_back({{"platform", to_json(platform)}, {"profile", to_json(profile)}});
+  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
+    std::filesystem::create_directories(folder, ignored);
+  write_file_atomically(path, document.dump(1) + "\n");
+}
+
+}  // namespace barrio::mpi

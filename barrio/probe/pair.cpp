@@ -1,0 +1,100 @@
+#include "barrio/probe/pair.hpp"
+
+#include <ctime>
+
+#include "barrio/base/error.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/node.hpp"
+
+namespace barrio::probe {
+namespace {
+
+constexpr int sync_tag = 1;
+constexpr int n_clock_trials = 30;
+constexpr double meeting_seconds = 30e-6;  // from the agreement on an instant to that instant
+
+double local_seconds() noexcept {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// The rank that side 1 sits on.
+Rank choose_partner(mpi::Context& context, const mpi::NodePlace& place) {
+  const Rank mine = place.node > 0 ? context.rank() : context.size();
+  const Rank elsewhere = mpi::min(context, mine);
+  return elsewhere < context.size() ? elsewhere : 1;
+}
+
+}  // namespace
+
+Pair::Pair(mpi::Context& context) : policy_(context.wait_policy()) {
+  if (context.size() < 2)
+    throw AgreedError(ErrorCode::usage, {.subject = "probe",
+                                         .cause = "needs two ranks: one rank alone sends to nobody",
+                                         .remedy = "barrio --ranks 2 probe"});
+  const mpi::NodePlace place = mpi::find_node(context);
+  const Rank partner = choose_partner(context, place);
+  is_apart_ = place.n_nodes > 1;
+  if (context.rank() == 0) side_ = 0;
+  if (context.rank() == partner) side_ = 1;
+  comm_ = mpi::Comm::split(context.comm(), side_ >= 0 ? 0 : MPI_UNDEFINED, side_);
+  if (takes_part()) estimate_offset();
+}
+
+double Pair::now() const noexcept { return local_seconds() + offset_seconds_; }
+
+void Pair::swap(std::span<const std::byte> mine, std::span<std::byte> others) {
+  MPI_Request requests[2];
+  mpi::check(
+      MPI_Irecv(others.data(), static_cast<int>(others.size()), MPI_BYTE, other(), sync_tag, comm(), &requests[0]),
+      "MPI_Irecv");
+  mpi::check(MPI_Isend(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, other(), sync_tag, comm(), &requests[1]),
+             "MPI_Isend");
+  for (MPI_Request& request : requests) {
+    if (mpi::wait_for(request, policy_, limit_seconds)) continue;
+    throw Error(ErrorCode::failed, {.subject = "probe",
+                                    .cause = "the other rank of the pair does not answer any more",
+                                    .remedy = "see if it was stopped, or if the transport works at all"});
+  }
+}
+
+double Pair::swap(double mine) {
+  double others = 0.0;
+  swap(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(&others, 1)));
+  return others;
+}
+
+void Pair::broadcast(std::span<std::byte> bytes) {
+  if (side_ == 0) {
+    swap(bytes, {});
+  } else {
+    swap({}, bytes);
+  }
+}
+
+/// The one of many answers that came back fastest tells best what the other clock showed half way.
+void Pair::estimate_offset() {
+  double best_trip = 1e30;
+  double offset = 0.0;
+  for (int trial = 0; trial < n_clock_trials; ++trial) {
+    const double before = local_seconds();
+    const double others = swap(local_seconds());
+    const double trip = local_seconds() - before;
+    if (trip >= best_trip) continue;
+    best_trip = trip;
+    offset = others - (before + trip / 2);
+  }
+  // On one node both read one clock.
+  if (side_ == 1 && is_apart_) offset_seconds_ = offset;
+}
+
+void Pair::meet() {
+  swap(0.0);
+  double start = now() + meeting_seconds;
+  broadcast(std::as_writable_bytes(std::span(&start, 1)));
+  while (now() < start) {
+  }
+}
+
+}  // namespace barrio::probe

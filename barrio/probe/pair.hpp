@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "barrio/mpi/comm.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::probe {
+
+/// Two ranks that experiments are made with: the context's rank 0, and the first rank of another node or else rank 1.
+/// All measured times are seconds of rank 0's clock.
+class Pair {
+ public:
+  /// Collective over the context, which has two ranks at least. @throws AgreedError{usage} if it has one
+  explicit Pair(mpi::Context& context);
+
+  /// Whether this rank is one of the two; the others have nothing to do.
+  [[nodiscard]] bool takes_part() const noexcept { return side_ >= 0; }
+  /// 0 or 1; -1 on ranks that take no part.
+  [[nodiscard]] int side() const noexcept { return side_; }
+  [[nodiscard]] int other() const noexcept { return 1 - side_; }
+  /// Whether the two are on different nodes.
+  [[nodiscard]] bool is_apart() const noexcept { return is_apart_; }
+  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_.get(); }
+  [[nodiscard]] const mpi::WaitPolicy& wait_policy() const noexcept { return policy_; }
+
+  /// Seconds now, of rank 0's clock.
+  [[nodiscard]] double now() const noexcept;
+
+  // Both sides call what follows.
+
+  /// Meet, and leave at one instant.
+  void meet();
+  /// Copy bytes of side 0 to side 1.
+  void broadcast(std::span<std::byte> bytes);
+  /// Give one number, get the other's.
+  double swap(double mine);
+  /// The larger of both sides' numbers.
+  double max(double mine) {
+    const double others = swap(mine);
+    return others > mine ? others : mine;
+  }
+  /// Swap as many bytes as both know of.
+  void swap(std::span<const std::byte> mine, std::span<std::byte> others);
+
+  /// How long a call of the other side may be waited for.
+  static constexpr double limit_seconds = 5.0;
+
+ private:
+  void estimate_offset();
+  mpi::Comm comm_;
+  mpi::WaitPolicy policy_;
+  int side_ = -1;
+  bool is_apart_ = false;
+  double offset_seconds_ = 0.0;  ///< to be added to this rank's clock
+};
+
+}  // namespace barrio::probe

@@ -1,0 +1,83 @@
+#include "barrio/probe/probe.hpp"
+
+#include <unistd.h>
+
+#include <string>
+
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/platform.hpp"
+#include "barrio/mpi/report.hpp"
+#include "barrio/probe/blocking.hpp"
+#include "barrio/probe/figures.hpp"
+#include "barrio/probe/limits.hpp"
+#include "barrio/probe/overlap.hpp"
+
+namespace barrio::probe {
+namespace {
+
+Json experiment(Pair& pair, Depth depth, Profile& profile) {
+  Json found = Json::object();
+  const IdleCalls idle = time_idle_calls(pair);
+  profile.test_seconds = idle.test_seconds;
+  found["idle_calls"] = to_json(idle);
+  Json latencies = Json::array();
+  for (std::uint64_t n = 8; n <= largest_message; n *= depth == Depth::check ? 512 : 8)
+    latencies.push_back({{"bytes", n}, {"seconds", ping_pong_seconds(pair, n)}});
+  found["latencies"] = std::move(latencies);
+  if (depth == Depth::check) return found;
+
+  const MessageLimits limits = find_limits(pair);
+  profile.eager_bytes = limits.eager_bytes;
+  profile.detached_bytes = limits.detached_bytes;
+  found["limits"] = to_json(limits);
+  found["overlap"] = find_overlap(pair, profile);
+  found["streams"] = find_streams(pair, profile);
+  profile.is_measured = true;
+  if (depth == Depth::limits) return found;
+
+  found["blocking_calls"] = find_blocking_calls(pair);
+  found["early_waits"] = find_early_waits(pair);
+  found["releases"] = find_releases(pair, limits);
+  found["deadlocks"] = find_deadlocks(pair);
+  found["figures"] = draw_figures(pair, limits);
+  found["programs"] = run_programs(pair, limits);
+  return found;
+}
+
+/// Wait for all ranks; those that take no part in experiments leave their cores to the pair.
+void rest(mpi::Context& context, const Pair& pair) {
+  constexpr useconds_t nap_microseconds = 2000;
+  MPI_Request request = MPI_REQUEST_NULL;
+  mpi::check(MPI_Ibarrier(context.comm(), &request), "MPI_Ibarrier");
+  for (int done = 0; !pair.takes_part() && done == 0; ::usleep(nap_microseconds))
+    mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  mpi::wait(request, context.wait_policy());
+}
+
+}  // namespace
+
+Findings run(mpi::Context& context, const ProbeOptions& options) {
+  Pair pair(context);
+  Findings findings{.document = mpi::document(context, "barrio.probe.transport", 1), .profile = context.profile()};
+  const mpi::Platform platform = mpi::find_platform(context);
+  findings.document["platform"] = mpi::to_json(platform);
+  findings.document["is_between_nodes"] = pair.is_apart();
+  const double start = MPI_Wtime();
+  std::string text;
+  const Status status = capture([&] {
+    if (!pair.takes_part()) return;
+    const Json found = experiment(pair, options.depth, findings.profile);
+    if (context.is_root()) text = found.dump();
+  });
+  rest(context, pair);
+  agree(context, status);
+  mpi::broadcast(context, text);
+  mpi::broadcast(context, std::span(&findings.profile, 1));
+  findings.document.update(Json::parse(text));
+  findings.document["seconds"] = mpi::max(context, MPI_Wtime() - start);
+  findings.document["profile"] = mpi::to_json(findings.profile);
+  return findings;
+}
+
+}  // namespace barrio::probe

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "barrio/probe/pair.hpp"
+
+namespace barrio::probe {
+
+/// What a rank does in one step of an experiment.
+enum class Call : std::int32_t {
+  compute,
+  isend,
+  irecv,
+  test,      ///< of one message
+  test_all,  ///< of all messages of this side
+  iprobe,    ///< for a message that never comes
+  wait,
+  wait_all,
+};
+std::string_view name_of(Call call) noexcept;
+
+enum class SendMode { standard, buffered, synchronous, ready };
+inline constexpr std::array all_send_modes{SendMode::standard, SendMode::buffered, SendMode::synchronous,
+                                           SendMode::ready};
+std::string_view name_of(SendMode mode) noexcept;
+
+struct Message {
+  int from = 0;  ///< side that sends it
+  std::size_t n_bytes = 0;
+  SendMode mode = SendMode::standard;
+};
+
+struct Step {
+  Call call = Call::compute;
+  int message = -1;      ///< of isend, irecv, test, wait
+  double seconds = 0.0;  ///< of compute
+};
+
+/// A small program for two ranks: the test kernel of Saif 2004, section 3.1, with any calls at any offsets.
+struct Script {
+  std::vector<Message> messages;
+  std::array<std::vector<Step>, 2> steps;  ///< of either side
+
+  int add(Message message) {
+    messages.push_back(message);
+    return static_cast<int>(messages.size()) - 1;
+  }
+  Script& then(int side, Step step) {
+    steps[static_cast<std::size_t>(side)].push_back(step);
+    return *this;
+  }
+  Script& both(Step step) { return then(0, step).then(1, step); }
+};
+
+/// When a call began and ended, in seconds since the common start.
+struct TimedCall {
+  Call call = Call::compute;
+  std::int32_t message = -1;
+  double begin = 0.0;
+  double end = 0.0;
+  [[nodiscard]] double seconds() const noexcept { return end - begin; }
+};
+
+/// What both sides did, the same on both.
+struct Timeline {
+  std::array<std::vector<TimedCall>, 2> calls;
+  bool is_stalled = false;  ///< a wait was given up: with these calls the pair would wait for ever
+  bool is_damaged = false;  ///< a message did not bring what was sent
+
+  /// Time from the common start to the end of a side's last step.
+  [[nodiscard]] double end_of(int side) const;
+  /// End of the later side.
+  [[nodiscard]] double end() const;
+  /// The nth call of a kind on one side; a call of no time at all if there is none.
+  [[nodiscard]] TimedCall find(int side, Call call, int nth = 0) const;
+  /// Seconds in calls of a kind on one side.
+  [[nodiscard]] double total(int side, Call call) const;
+};
+
+struct RunLimits {
+  int n_trials = 3;  ///< the shortest counts
+  double stall_seconds = 0.25;
+};
+
+/// Run a script on both sides of a pair, several times, and keep the shortest run. Both sides call it with one script.
+/// Waits are loops of tests under the pair's wait policy, given up after `stall_seconds`; what is still on its way then
+/// is completed afterwards. Contents are compared. @throws Error{failed} if even that does not end
+Timeline run(Pair& pair, const Script& script, const RunLimits& limits = {});
+
+}  // namespace barrio::probe

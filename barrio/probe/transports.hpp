@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "barrio/base/json.hpp"
+
+namespace barrio::probe {
+
+/// A way of messages between processes, which is fixed when a job is launched.
+struct Transport {
+  std::string name;                    ///< shm, tcp, ucx-shm, ucx-tcp
+  std::string summary;                 ///< one line for people
+  std::vector<std::string> variables;  ///< NAME=value, to be set for the job
+};
+
+/// Those that an MPI of this flavour (openmpi, mpich) may offer; the first is what a job on one node gets by itself.
+std::vector<Transport> transports_of(std::string_view mpi_flavour);
+
+/// A setting that moves a limit of a transport, and what it costs.
+struct Setting {
+  std::string transport;
+  std::string name;      ///< what it raises
+  std::string variable;  ///< NAME=value
+  std::string how;       ///< as one gives it to the launcher
+  /// Memory of each rank: bytes_per_rank + bytes_per_peer * (ranks it talks to).
+  std::uint64_t bytes_per_rank = 0;
+  std::uint64_t bytes_per_peer = 0;
+  std::string memory = {};  ///< where the bytes lie
+};
+
+/// Settings worth a try for an MPI of this flavour.
+std::vector<Setting> settings_of(std::string_view mpi_flavour);
+
+/// With the memory of a rank that talks to 16, 256 and 4096 others.
+Json to_json(const Setting& setting);
+
+}  // namespace barrio::probe
