@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <string_view>
 #include <thread>
 
 #include "barrio/base/abort.hpp"
@@ -88,7 +89,9 @@ std::filesystem::path data(const std::string& name) { return std::filesystem::pa
 namespace {
 int run_all(int argc, char** argv) {
   int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  const char* threads = std::getenv("BARRIO_TEST_THREADS");
+  const bool is_multiple = threads != nullptr && std::string_view(threads) == "multiple";
+  MPI_Init_thread(&argc, &argv, is_multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
   testing::InitGoogleTest(&argc, argv);
   the_world = std::make_unique<mpi::Context>(
       MPI_COMM_WORLD, mpi::ContextOptions{.trace = Trace::Mode::events, .agree_limit_seconds = 20.0});

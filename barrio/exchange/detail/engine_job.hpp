@@ -1,0 +1,30 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+namespace barrio::exchange::detail {
+
+/// An exchange as the communication thread sees it: two halves that it starts and then tests until they are done.
+class EngineJob {
+ public:
+  virtual ~EngineJob() = default;
+  virtual void start_receives() = 0;
+  virtual void start_sends() = 0;
+  /// What decides which thread it goes to.
+  [[nodiscard]] virtual std::size_t tag() const noexcept = 0;
+  /// Whether all receives, or all sends, are done.
+  virtual bool test_receives() = 0;
+  virtual bool test_sends() = 0;
+
+  [[nodiscard]] bool is_done() const noexcept { return n_open_.load(std::memory_order_acquire) == 0; }
+  /// Before it is handed over.
+  void open(int n_halves) noexcept { n_open_.store(n_halves, std::memory_order_relaxed); }
+  /// A half is done; what it has written is seen by who sees `is_done()`.
+  void close_half() noexcept { n_open_.fetch_sub(1, std::memory_order_acq_rel); }
+
+ private:
+  std::atomic<int> n_open_ = 0;
+};
+
+}  // namespace barrio::exchange::detail

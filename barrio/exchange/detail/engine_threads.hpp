@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "barrio/exchange/detail/engine_job.hpp"
+#include "barrio/exchange/engine.hpp"
+
+namespace barrio::exchange::detail {
+
+/// The thread behind a queue of work that calls MPI.
+class EngineThread {
+ public:
+  /// One piece of work: begun once, then asked until it is done.
+  struct Work {
+    std::function<void()> begin;
+    std::function<bool()> is_done;
+  };
+
+  /// @param cores  that it runs on
+  explicit EngineThread(std::vector<int> cores) : cores_(std::move(cores)), thread_([this] { run(); }) {}
+  EngineThread(const EngineThread&) = delete;
+  EngineThread& operator=(const EngineThread&) = delete;
+  ~EngineThread();
+
+  void put(Work work);
+
+ private:
+  void run();
+  /// Take what is new; wait for it if nothing is under way. @return false at the end
+  bool take(std::vector<Work>& under_way);
+  /// Look for news for a while: to wake a thread that sleeps takes the caller as long as many an exchange.
+  void linger() const;
+
+  std::vector<int> cores_;
+  std::mutex mutex_;
+  std::condition_variable news_;
+  std::vector<Work> queue_;
+  std::atomic<bool> has_news_ = false;
+  bool is_ending_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+class EngineThreads {
+ public:
+  EngineThreads(Queues queues, std::size_t n_threads, const std::vector<int>& cores);
+  void start(EngineJob& job);
+  void call(const std::function<void()>& function);
+
+ private:
+  using Threads = std::vector<std::unique_ptr<EngineThread>>;
+  Threads receivers_;  ///< with one queue for all that there is
+  Threads senders_;    ///< with two queues
+};
+
+}  // namespace barrio::exchange::detail

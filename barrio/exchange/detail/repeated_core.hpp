@@ -1,0 +1,75 @@
+#pragma once
+
+#include <vector>
+
+#include "barrio/exchange/detail/engine_job.hpp"
+#include "barrio/exchange/detail/strategy_choice.hpp"
+#include "barrio/exchange/detail/test_pace.hpp"
+#include "barrio/exchange/detail/wires.hpp"
+#include "barrio/exchange/repeated_exchange.hpp"
+
+namespace barrio::exchange::detail {
+
+/// The requests of a RepeatedExchange and when they are started, tested and waited for.
+class RepeatedCore : public EngineJob {
+ public:
+  RepeatedCore(mpi::Context& context, std::span<const Outgoing> outgoing, std::span<const Incoming> incoming, int tag,
+               const RepeatedExchangeOptions& options);
+  RepeatedCore(const RepeatedCore&) = delete;
+  RepeatedCore& operator=(const RepeatedCore&) = delete;
+  ~RepeatedCore() override;
+
+  void begin(const RepeatedExchange::Pack& pack);
+  bool progress() {
+    if (is_done_ || !pace_.is_due()) return is_done_;
+    return test();
+  }
+  void end(const RepeatedExchange::Arrived& arrived);
+
+  [[nodiscard]] const Wires& wires() const noexcept { return *wires_; }
+  [[nodiscard]] bool is_travelling() const noexcept { return is_travelling_; }
+  [[nodiscard]] const RepeatedExchangeStatistics& statistics() const noexcept { return statistics_; }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+
+  [[nodiscard]] std::size_t tag() const noexcept override { return static_cast<std::size_t>(tag_); }
+  void start_receives() override;
+  void start_sends() override;
+  bool test_receives() override;
+  bool test_sends() override;
+
+ private:
+  using Pack = RepeatedExchange::Pack;
+  using Arrived = RepeatedExchange::Arrived;
+
+  bool test();
+  void start_all(const Pack& pack);
+  void pack_wire(const Wire& wire, const Pack& pack) const;
+  void start_send(std::size_t wire);
+  void make_persistent();
+  void count_round();
+  void wait_for_receives(const Arrived& arrived);
+  void hand_out_in_arrival(const Arrived& arrived);
+  /// Whether the caller's computing is timed in this round; the clock costs more than an exchange that is done.
+  [[nodiscard]] bool is_paced() const noexcept;
+  [[nodiscard]] bool is_threaded() const noexcept { return strategy_ == Strategy::thread; }
+  [[nodiscard]] std::span<MPI_Request> receives() noexcept;
+  [[nodiscard]] std::span<MPI_Request> sends() noexcept;
+
+  mpi::Context& context_;
+  Engine* engine_;
+  int tag_;
+  std::unique_ptr<Wires> wires_;
+  std::vector<MPI_Request> requests_;    ///< of incoming, then of outgoing wires
+  std::vector<MPI_Request> persistent_;  ///< the same, made when first used
+  std::vector<int> completed_;
+  StrategyChoice choice_;
+  TestPace pace_;
+  Strategy strategy_ = Strategy::delayed_waits;  ///< of this round
+  RepeatedExchangeStatistics statistics_;
+  double begun_ = -1.0;  ///< when the last round began
+  double computing_since_ = 0.0;
+  bool is_travelling_ = false;
+  bool is_done_ = true;
+};
+
+}  // namespace barrio::exchange::detail

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "barrio/exchange/repeated_exchange.hpp"
+
+namespace barrio::exchange::detail {
+
+/// A message as MPI sees it: one of the caller's, or several of his to or from one peer, one behind the other.
+struct Wire {
+  Rank peer = 0;
+  std::byte* data = nullptr;
+  int n_bytes = 0;
+  std::vector<std::size_t> messages;  ///< of the caller, in the order of his list
+};
+
+/// Which messages of one peer travel as one. Both sides see the same sizes, so they decide alike.
+struct Coalescing {
+  bool is_on = false;
+  bool is_always = false;         ///< whatever it costs
+  std::uint64_t eager_bytes = 0;  ///< see `Profile`; the same on all ranks
+
+  /// @param smallest  of `n` messages that have `total` bytes between them
+  [[nodiscard]] bool pays(std::uint64_t n, std::uint64_t total, std::uint64_t smallest) const noexcept;
+};
+
+/// The wires of both directions, and the memory behind them. Both sides of a pair come to the same wires, for they see
+/// the same sizes in the same order. Local, without MPI.
+class Wires {
+ public:
+  Wires(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming, const Coalescing& coalescing);
+
+  std::vector<Wire> out;
+  std::vector<Wire> in;
+
+  [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) const noexcept { return outgoing_[i]; }
+  [[nodiscard]] std::size_t n_outgoing() const noexcept { return outgoing_.size(); }
+  [[nodiscard]] std::size_t n_incoming() const noexcept { return incoming_.size(); }
+  /// Copy messages that came as one to where they belong.
+  void hand_out(const Wire& wire) const;
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+
+ private:
+  std::vector<std::max_align_t> memory_;    ///< of what is sent
+  std::vector<std::max_align_t> arriving_;  ///< of what comes as one
+  std::vector<std::span<std::byte>> outgoing_;
+  std::vector<std::span<std::byte>> incoming_;
+};
+
+}  // namespace barrio::exchange::detail

@@ -1,0 +1,121 @@
+#include <sched.h>
+
+#include <chrono>
+#include <exception>
+#include <future>
+#include <utility>
+
+#include "barrio/exchange/detail/engine_threads.hpp"
+#include "barrio/mpi/cores.hpp"
+
+namespace barrio::exchange::detail {
+
+EngineThread::~EngineThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+    has_news_ = true;
+  }
+  news_.notify_one();
+  thread_.join();
+}
+
+void EngineThread::put(Work work) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(work));
+    has_news_ = true;
+  }
+  news_.notify_one();
+}
+
+void EngineThread::linger() const {
+  constexpr auto most = std::chrono::milliseconds(20);
+  const auto end = std::chrono::steady_clock::now() + most;
+  while (!has_news_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) ::sched_yield();
+}
+
+bool EngineThread::take(std::vector<Work>& under_way) {
+  if (under_way.empty()) linger();
+  if (!under_way.empty() && !has_news_.load(std::memory_order_relaxed)) return true;
+  std::vector<Work> news;
+  {
+    std::unique_lock lock(mutex_);
+    if (under_way.empty()) news_.wait(lock, [this] { return is_ending_ || !queue_.empty(); });
+    news.swap(queue_);
+    has_news_ = is_ending_;
+    if (news.empty() && under_way.empty() && is_ending_) return false;
+  }
+  // Outside the lock: a send may take its time, and callers go on.
+  for (Work& work : news) {
+    work.begin();
+    under_way.push_back(std::move(work));
+  }
+  return true;
+}
+
+void EngineThread::run() {
+  // Else the system may put it where its rank computes, since one that yields looks busy. If not allowed, so be it.
+  mpi::run_on_cores(cores_);
+  std::vector<Work> under_way;
+  while (take(under_way)) {
+    // The core is spare, yet others may want it for a moment: a thread that computes, or a rank that waits.
+    if (std::erase_if(under_way, [](const Work& work) { return work.is_done(); }) == 0) ::sched_yield();
+  }
+}
+
+EngineThreads::EngineThreads(Queues queues, std::size_t n_threads, const std::vector<int>& cores) {
+  for (std::size_t i = 0; i < n_threads; ++i) {
+    receivers_.push_back(std::make_unique<EngineThread>(cores));
+    if (queues == Queues::two) senders_.push_back(std::make_unique<EngineThread>(cores));
+  }
+}
+
+void EngineThreads::start(EngineJob& job) {
+  const std::size_t which = job.tag() % receivers_.size();
+  const auto receive = [&job] {
+    if (!job.test_receives()) return false;
+    job.close_half();
+    return true;
+  };
+  const auto send = [&job] {
+    if (!job.test_sends()) return false;
+    job.close_half();
+    return true;
+  };
+  job.open(2);
+  if (!senders_.empty()) {
+    receivers_[which]->put({[&job] { job.start_receives(); }, receive});
+    senders_[which]->put({[&job] { job.start_sends(); }, send});
+    return;
+  }
+  // Receives are there before the sends that they may wait for on the other side.
+  receivers_[which]->put({[&job] {
+                            job.start_receives();
+                            job.start_sends();
+                          },
+                          [&job, has_received = false, has_sent = false]() mutable {
+                            has_received = has_received || job.test_receives();
+                            has_sent = has_sent || job.test_sends();
+                            if (!has_received || !has_sent) return false;
+                            job.close_half();
+                            job.close_half();
+                            return true;
+                          }});
+}
+
+void EngineThreads::call(const std::function<void()>& function) {
+  std::promise<void> promise;
+  receivers_.front()->put({[&] {
+                             try {
+                               function();
+                               promise.set_value();
+                             } catch (...) {
+                               promise.set_exception(std::current_exception());
+                             }
+                           },
+                           [] { return true; }});
+  promise.get_future().get();
+}
+
+}  // namespace barrio::exchange::detail

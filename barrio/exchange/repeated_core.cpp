@@ -1,0 +1,285 @@
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "barrio/base/assert.hpp"
+#include "barrio/base/error.hpp"
+#include "barrio/base/memory.hpp"
+#include "barrio/exchange/detail/repeated_core.hpp"
+#include "barrio/exchange/engine.hpp"
+#include "barrio/mpi/point_to_point.hpp"
+
+namespace barrio::exchange::detail {
+namespace {
+
+#ifdef BARRIO_MPI_SMPI
+constexpr bool has_persistent_requests = false;  // a ring of them never ends there
+#else
+constexpr bool has_persistent_requests = true;
+#endif
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool has_thread(const RepeatedExchangeOptions& options) {
+  return options.engine != nullptr && options.engine->is_on() &&
+         (options.strategy == Strategy::thread || options.strategy == Strategy::automatic);
+}
+
+std::vector<Strategy> candidates_of(const mpi::Context& context, const RepeatedExchangeOptions& options) {
+  if (has_thread(options)) return {Strategy::thread};
+  // An engine that is switched off leaves the best that there is without it.
+  if (options.strategy != Strategy::automatic && options.strategy != Strategy::thread) {
+    if (options.strategy == Strategy::persistent && !has_persistent_requests) return {Strategy::staggered_tests};
+    return {options.strategy};
+  }
+  // Who sleeps in MPI for messages is a simulator, whose clock shows nothing of the machine.
+  if (context.wait_policy().kind == mpi::WaitPolicy::Kind::block) return {Strategy::delayed_waits};
+  std::vector<Strategy> candidates{Strategy::staggered_tests, Strategy::delayed_waits};
+  if (has_persistent_requests) candidates.push_back(Strategy::persistent);
+  return candidates;
+}
+
+Coalescing coalescing_of(const mpi::Context& context, const RepeatedExchangeOptions& options) {
+  if (options.strategy == Strategy::coalesced) return {.is_on = true, .is_always = true};
+  return {.is_on = options.strategy == Strategy::automatic, .eager_bytes = context.profile().eager_bytes};
+}
+
+void check_ranks(const mpi::Context& context, std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) {
+  const auto check = [&](Rank rank) {
+    if (rank >= 0 && rank < context.size()) return;
+    throw Error(ErrorCode::usage,
+                {.subject = "exchange",
+                 .cause = "rank " + std::to_string(rank) + " is none of " + std::to_string(context.size()),
+                 .remedy = "ranks count from 0"});
+  };
+  for (const Outgoing& one : outgoing) check(one.to);
+  for (const Incoming& one : incoming) check(one.from);
+}
+
+}  // namespace
+
+RepeatedCore::RepeatedCore(mpi::Context& context, std::span<const Outgoing> outgoing,
+                           std::span<const Incoming> incoming, int tag, const RepeatedExchangeOptions& options)
+    : context_(context),
+      engine_(options.engine),
+      tag_(tag),
+      choice_(candidates_of(context, options)),
+      pace_(options.n_tests > 0 ? options.n_tests : context.profile().n_tests, context.profile().test_seconds,
+            options.n_tests > 0) {
+  check_ranks(context, outgoing, incoming);
+  if (options.strategy == Strategy::thread && options.engine == nullptr)
+    throw Error(ErrorCode::usage, {.subject = "Strategy::thread",
+                                   .cause = "is chosen without an engine, whose thread would exchange",
+                                   .remedy = "make a barrio::exchange::Engine and name it in the options"});
+  wires_ = std::make_unique<Wires>(outgoing, incoming, coalescing_of(context, options));
+  requests_.assign(wires_->in.size() + wires_->out.size(), MPI_REQUEST_NULL);
+}
+
+RepeatedCore::~RepeatedCore() {
+  BARRIO_ASSERT(cheap, (!is_travelling_ || requests_.empty()) && "an exchange was dropped between begin() and end()");
+  int is_over = 0;
+  MPI_Finalized(&is_over);
+  for (MPI_Request& request : persistent_)
+    if (is_over == 0 && request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
+
+std::span<MPI_Request> RepeatedCore::receives() noexcept {
+  return std::span(strategy_ == Strategy::persistent ? persistent_ : requests_).first(wires_->in.size());
+}
+std::span<MPI_Request> RepeatedCore::sends() noexcept {
+  return std::span(strategy_ == Strategy::persistent ? persistent_ : requests_).subspan(wires_->in.size());
+}
+
+void RepeatedCore::make_persistent() {
+  if (!persistent_.empty() || requests_.empty()) return;
+  persistent_.assign(requests_.size(), MPI_REQUEST_NULL);
+  std::size_t at = 0;
+  for (const Wire& wire : wires_->in)
+    mpi::check(MPI_Recv_init(wire.data, wire.n_bytes, MPI_BYTE, wire.peer, tag_, context_.comm(), &persistent_[at++]),
+               "MPI_Recv_init");
+  for (const Wire& wire : wires_->out)
+    mpi::check(MPI_Send_init(wire.data, wire.n_bytes, MPI_BYTE, wire.peer, tag_, context_.comm(), &persistent_[at++]),
+               "MPI_Send_init");
+}
+
+void RepeatedCore::start_receives() {
+  if (strategy_ == Strategy::persistent) {
+    if (!wires_->in.empty())
+      mpi::check(MPI_Startall(static_cast<int>(wires_->in.size()), persistent_.data()), "MPI_Startall");
+    return;
+  }
+  for (std::size_t i = 0; i < wires_->in.size(); ++i) {
+    const Wire& wire = wires_->in[i];
+    mpi::check(MPI_Irecv(wire.data, wire.n_bytes, MPI_BYTE, wire.peer, tag_, context_.comm(), &requests_[i]),
+               "MPI_Irecv");
+  }
+}
+
+void RepeatedCore::start_send(std::size_t i) {
+  const Wire& wire = wires_->out[i];
+  MPI_Request& request = sends()[i];
+  if (strategy_ == Strategy::persistent) {
+    mpi::check(MPI_Start(&request), "MPI_Start");
+    return;
+  }
+  mpi::check(MPI_Isend(wire.data, wire.n_bytes, MPI_BYTE, wire.peer, tag_, context_.comm(), &request), "MPI_Isend");
+}
+
+void RepeatedCore::start_sends() {
+  for (std::size_t i = 0; i < wires_->out.size(); ++i) start_send(i);
+}
+
+void RepeatedCore::pack_wire(const Wire& wire, const Pack& pack) const {
+  if (pack)
+    for (const std::size_t i : wire.messages) pack(i);
+}
+
+void RepeatedCore::start_all(const Pack& pack) {
+  const bool has_tests =
+      strategy_ == Strategy::staggered_tests || strategy_ == Strategy::coalesced || strategy_ == Strategy::persistent;
+  start_receives();
+  const std::span<MPI_Request> incoming = receives();
+  for (std::size_t i = 0; i < wires_->out.size(); ++i) {
+    pack_wire(wires_->out[i], pack);
+    start_send(i);
+    if (strategy_ == Strategy::wait_each) mpi::wait(sends()[i], context_.wait_policy());
+    // Packing is computing too: what others have sent meanwhile comes in between (Saif 2004, figure 4.3).
+    if (has_tests && i + 1 < wires_->out.size() && !incoming.empty()) {
+      int done = 0;
+      mpi::check(MPI_Test(&incoming[i % incoming.size()], &done, MPI_STATUS_IGNORE), "MPI_Test");
+    }
+  }
+}
+
+void RepeatedCore::count_round() {
+  mpi::Counters& counters = context_.counters();
+  counters.messages_received += wires_->in.size();
+  counters.messages_sent += wires_->out.size();
+  for (const Wire& wire : wires_->in) counters.bytes_received += static_cast<std::uint64_t>(wire.n_bytes);
+  for (const Wire& wire : wires_->out) counters.bytes_sent += static_cast<std::uint64_t>(wire.n_bytes);
+}
+
+bool RepeatedCore::is_paced() const noexcept {
+  constexpr std::uint64_t n_first = 4;
+  constexpr std::uint64_t stride = 16;
+  return statistics_.n_rounds < n_first || statistics_.n_rounds % stride == 0;
+}
+
+void RepeatedCore::begin(const Pack& pack) {
+  BARRIO_ASSERT(cheap, !is_travelling_ && "begin() again before end()");
+  const double now = seconds_now();
+  if (begun_ >= 0.0) choice_.end_round(now - begun_);
+  begun_ = now;
+  strategy_ = choice_.now();
+  is_travelling_ = true;
+  is_done_ = requests_.empty();
+  pace_.begin_round();
+  if (is_threaded()) {
+    for (const Wire& wire : wires_->out) pack_wire(wire, pack);
+    engine_->start(*this);
+  } else {
+    if (strategy_ == Strategy::persistent) make_persistent();
+    start_all(pack);
+  }
+  count_round();
+  if (is_paced()) computing_since_ = seconds_now();
+}
+
+bool RepeatedCore::test() {
+  if (!is_travelling_) return true;
+  if (is_threaded()) {
+    pace_.tested(false);
+    return is_done_ = is_done();
+  }
+  if (strategy_ == Strategy::delayed_waits || strategy_ == Strategy::wait_each || strategy_ == Strategy::wait_some) {
+    pace_.tested(false);
+    return false;
+  }
+  statistics_.n_tests += 1;
+  const double start = seconds_now();
+  int done = 0;
+  if (strategy_ == Strategy::probe_pump) {
+    int found = 0;
+    mpi::check(MPI_Iprobe(context_.rank(), tag_, context_.comm(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  } else {
+    std::vector<MPI_Request>& all = strategy_ == Strategy::persistent ? persistent_ : requests_;
+    mpi::check(MPI_Testall(static_cast<int>(all.size()), all.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+  }
+  // A test that takes its time has copied something.
+  constexpr double least_copy_seconds = 2e-6;
+  const double idle = context_.profile().test_seconds;
+  pace_.tested(seconds_now() - start > std::max(4 * idle, least_copy_seconds));
+  return is_done_ = done != 0;
+}
+
+bool RepeatedCore::test_receives() {
+  int done = 0;
+  mpi::check(MPI_Testall(static_cast<int>(wires_->in.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
+             "MPI_Testall");
+  return done != 0;
+}
+
+bool RepeatedCore::test_sends() {
+  int done = 0;
+  mpi::check(MPI_Testall(static_cast<int>(wires_->out.size()), sends().data(), &done, MPI_STATUSES_IGNORE),
+             "MPI_Testall");
+  return done != 0;
+}
+
+void RepeatedCore::hand_out_in_arrival(const Arrived& arrived) {
+  completed_.resize(std::max<std::size_t>(wires_->in.size(), 1));
+  const auto n_wires = static_cast<int>(wires_->in.size());
+  const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block;
+  mpi::Pause pause(context_.wait_policy());
+  while (true) {
+    int n = 0;
+    mpi::check(
+        (blocks ? MPI_Waitsome : MPI_Testsome)(n_wires, requests_.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
+        "MPI_Testsome");
+    if (n == MPI_UNDEFINED) return;
+    if (n == 0) {
+      pause();
+      continue;
+    }
+    pause.reset();
+    for (int k = 0; k < n; ++k) {
+      const Wire& wire = wires_->in[static_cast<std::size_t>(completed_[static_cast<std::size_t>(k)])];
+      wires_->hand_out(wire);
+      if (arrived)
+        for (const std::size_t i : wire.messages) arrived(i);
+    }
+  }
+}
+
+void RepeatedCore::wait_for_receives(const Arrived& arrived) {
+  if (strategy_ == Strategy::wait_some) return hand_out_in_arrival(arrived);
+  if (is_threaded()) {
+    mpi::Pause pause(context_.wait_policy());
+    while (!is_done()) pause();
+  } else if (!is_done_) {
+    mpi::wait_all(receives(), context_.wait_policy());
+  }
+  for (const Wire& wire : wires_->in) wires_->hand_out(wire);
+  for (std::size_t i = 0; arrived && i < wires_->n_incoming(); ++i) arrived(i);
+}
+
+void RepeatedCore::end(const Arrived& arrived) {
+  BARRIO_ASSERT(cheap, is_travelling_ && "end() without begin()");
+  if (is_paced()) pace_.end_round(seconds_now() - computing_since_);
+  if (is_done_ && !requests_.empty()) statistics_.n_done_before_end += 1;
+  wait_for_receives(arrived);
+  if (!is_done_ && !is_threaded()) mpi::wait_all(sends(), context_.wait_policy());
+  is_travelling_ = false;
+  is_done_ = true;
+  statistics_.n_rounds += 1;
+  statistics_.strategy = strategy_;
+}
+
+std::uint64_t RepeatedCore::memory_bytes() const noexcept {
+  return wires_->memory_bytes() + barrio::memory_bytes(requests_) + barrio::memory_bytes(persistent_) +
+         barrio::memory_bytes(completed_);
+}
+
+}  // namespace barrio::exchange::detail

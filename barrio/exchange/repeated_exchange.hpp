@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "barrio/exchange/strategy.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::exchange {
+
+class Engine;
+
+namespace detail {
+class RepeatedCore;
+}
+
+/// A message that a RepeatedExchange sends in every round.
+struct Outgoing {
+  Rank to = 0;
+  std::size_t n_bytes = 0;
+};
+
+/// A message that it receives in every round, straight into place.
+struct Incoming {
+  Rank from = 0;
+  std::span<std::byte> bytes;  ///< borrowed as long as the exchange lives
+};
+
+struct RepeatedExchangeOptions {
+  Strategy strategy = Strategy::automatic;
+  /// Tests, or probes, of a round while the caller computes. 0: as many as the context's profile says and as cost 1 %
+  /// of the time between begin() and end().
+  std::uint32_t n_tests = 0;
+  /// The thread that owns MPI, for `Strategy::thread` and `automatic`; it must outlive the exchange. If it is switched
+  /// off, the exchange goes on without it. Exchanges with the same tag have the same engine.
+  Engine* engine = nullptr;
+};
+
+/// What has happened in an exchange so far.
+struct RepeatedExchangeStatistics {
+  std::uint64_t n_rounds = 0;
+  std::uint64_t n_tests = 0;                ///< made by progress()
+  std::uint64_t n_done_before_end = 0;      ///< rounds whose messages were all there when end() was called
+  Strategy strategy = Strategy::automatic;  ///< of the last round
+};
+
+/// Exchange fixed messages with fixed peers again and again: begin(), compute and call progress() now and then, end().
+///
+/// All ranks of the context that take part begin the rounds of all exchanges with one tag in the same order; several
+/// may be under way at once. Messages from one rank to another arrive in the order in which both list them.
+/// Contents are the same under every strategy. Costs: no collective, no allocation in a round (but for `wait_some`'s
+/// first one); one message per entry of the lists, with `coalesced` one per peer.
+class RepeatedExchange {
+ public:
+  /// Fill the bytes of one outgoing message, just before it is sent.
+  using Pack = std::function<void(std::size_t outgoing)>;
+  /// Take one message that has arrived.
+  using Arrived = std::function<void(std::size_t incoming)>;
+
+  /// Local.
+  /// @param tag  of a block of the context's tags; the same on all ranks
+  /// @throws Error{usage} for a rank out of range, a message of 2 GiB or more, `Strategy::thread` without an engine
+  RepeatedExchange(mpi::Context& context, std::span<const Outgoing> outgoing, std::span<const Incoming> incoming,
+                   int tag, const RepeatedExchangeOptions& options = {});
+  RepeatedExchange(RepeatedExchange&&) noexcept;
+  RepeatedExchange& operator=(RepeatedExchange&&) = delete;
+  /// Between begin() and end() a bug that ends the job, unless an exception is on its way.
+  ~RepeatedExchange();
+
+  /// Where the contents of an outgoing message belong; to be filled before begin() or in `pack`.
+  [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) const& noexcept;
+  /// Those of messages first .. first + n lie one behind the other if they go to peers in ascending order.
+  [[nodiscard]] std::size_t n_outgoing() const noexcept;
+
+  /// Start a round. Local. Until end() neither what is sent nor where it arrives may be touched.
+  void begin(const Pack& pack = {});
+  /// Let messages come in while the caller computes. Local, costs a nanosecond in most calls: call it often.
+  /// @return whether all messages are there and all sends done
+  bool progress();
+  /// Wait for the messages of this round. Local, blocks. @param arrived  called for each incoming message, in the order
+  /// of the list, with `wait_some` in the order of arrival
+  void end(const Arrived& arrived = {});
+
+  [[nodiscard]] bool is_travelling() const noexcept;
+  [[nodiscard]] const RepeatedExchangeStatistics& statistics() const& noexcept;
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+
+ private:
+  std::unique_ptr<detail::RepeatedCore> core_;
+};
+
+}  // namespace barrio::exchange

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace barrio::exchange {
+
+/// When an exchange that is made again and again calls MPI. All bring the same contents, and ranks may differ in their
+/// choice, but for `coalesced`. Source: Saif 2004, sections 3.2.3, 3.3.3 and 4.3.
+enum class Strategy {
+  wait_each,        ///< after each send wait for it; then for the receives: what is written first, as a rule
+  delayed_waits,    ///< all sends, then wait for the receives, then for the sends
+  staggered_tests,  ///< delayed waits, and tests of all messages between sends and while the caller computes
+  wait_some,        ///< delayed waits, and what has arrived is handed out while the rest is on its way
+  probe_pump,       ///< delayed waits, and Iprobe in place of tests: it looks at no request, yet MPI goes on
+  coalesced,        ///< staggered tests of one message per peer; all ranks choose it or none does
+  persistent,       ///< staggered tests of requests that are made once (on the simulator: staggered tests)
+  thread,           ///< the communication thread of an Engine calls MPI, the caller computes
+  automatic,        ///< by what is known of this MPI (`Profile`) and by what rounds have taken
+};
+
+inline constexpr std::array all_strategies{Strategy::wait_each,  Strategy::delayed_waits, Strategy::staggered_tests,
+                                           Strategy::wait_some,  Strategy::probe_pump,    Strategy::coalesced,
+                                           Strategy::persistent, Strategy::thread,        Strategy::automatic};
+
+/// As on a command line: "wait-each".
+std::string_view name_of(Strategy strategy) noexcept;
+std::optional<Strategy> strategy_of(std::string_view name) noexcept;
+
+}  // namespace barrio::exchange
