@@ -1,0 +1,49 @@
+#include "benchmarks/strategies/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <string_view>
+
+#include "barrio/base/profile.hpp"
+
+namespace barrio::bench {
+
+bool wants_engine(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]) == "engine") return true;
+  return false;
+}
+
+std::optional<StrategyOptions> parse_strategy_options(mpi::Context& context, int argc, char** argv) {
+  StrategyOptions options;
+  for (std::size_t i = 0; i < Profile::n_sizes; ++i) options.sizes.push_back(Profile::size_bytes(i));
+  CLI::App app{"Strategies of an exchange that is made again and again: what is left to wait for, which is fastest"};
+  app.add_option("--parts", options.parts, "What to measure: overlap, cells, engine (by itself)")
+      ->check(CLI::IsMember({"overlap", "cells", "engine"}));
+  app.add_option("--sizes", options.sizes, "Bytes of a message")->check(CLI::Range(8, 1 << 28));
+  app.add_option("--imbalance", options.imbalances,
+                 "Computing that odd ranks have more than even ones, as a part of it")
+      ->check(CLI::Range(0.0, 100.0));
+  app.add_option("--messages", options.messages, "Messages to each peer in a round")->check(CLI::Range(1, 1000));
+  app.add_option("--repeats", options.n_repeats, "Repetitions, interleaved")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--batch-seconds", options.batch_seconds, "Rounds of a strategy in one go take about that")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--json", options.is_json, "Print one JSON document");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& wanted) {
+    if (context.is_root()) app.exit(wanted);
+    return {};
+  } catch (const CLI::ParseError& error) {
+    throw AgreedError(ErrorCode::usage, {.subject = "bench strategies", .cause = error.what(), .remedy = "see --help"});
+  }
+  if (context.size() < 2)
+    throw AgreedError(ErrorCode::usage, {.subject = "bench strategies",
+                                         .cause = "needs two ranks: one rank alone sends to nobody",
+                                         .remedy = "barrio --ranks 2 bench strategies"});
+  return options;
+}
+
+}  // namespace barrio::bench

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "barrio/exchange/repeated_exchange.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::bench {
+
+double seconds_now();
+
+/// Arithmetic in rows of a few microseconds, the same number of operations whenever it is asked for.
+class Computing {
+ public:
+  Computing();
+  /// As many rows as take about `seconds` on an idle core.
+  [[nodiscard]] std::uint64_t rows_of(double seconds) const noexcept;
+  /// Compute that many rows and call `hook` after each.
+  template <class Hook>
+  void run(std::uint64_t n_rows, Hook&& hook) {
+    for (std::uint64_t row = 0; row < n_rows; ++row) {
+      compute_row();
+      hook();
+    }
+  }
+  void run(std::uint64_t n_rows) {
+    run(n_rows, [] {});
+  }
+
+ private:
+  void compute_row() noexcept;
+  std::vector<double> values_;
+  double row_seconds_ = 0.0;
+};
+
+/// Messages to and from the ranks next to this one on a ring, stamped so that each round's contents can be told.
+class RingMessages {
+ public:
+  /// @param n_messages  to each of the (one or two) neighbours
+  RingMessages(mpi::Context& context, std::uint64_t n_bytes, int n_messages);
+
+  /// An exchange of these messages.
+  std::unique_ptr<exchange::RepeatedExchange> make_exchange(const exchange::RepeatedExchangeOptions& options);
+  /// Stamp outgoing message i of a round.
+  void pack(exchange::RepeatedExchange& exchange, std::size_t i, std::uint64_t round) const;
+  /// Whether all incoming messages are those of a round. Looks at a stamp on each page.
+  [[nodiscard]] bool is_right(std::uint64_t round) const;
+  /// Forget what has arrived.
+  void clear();
+  [[nodiscard]] std::size_t n_bytes() const noexcept { return n_bytes_; }
+
+ private:
+  [[nodiscard]] std::uint64_t stamp(Rank from, Rank to, std::size_t nth, std::size_t place,
+                                    std::uint64_t round) const noexcept;
+  mpi::Context& context_;
+  std::size_t n_bytes_;
+  std::size_t n_messages_;
+  std::vector<Rank> neighbours_;
+  std::vector<std::vector<std::uint64_t>> arriving_;
+};
+
+/// Seconds that rounds of an exchange took on the slowest rank.
+struct RoundTimes {
+  double total = 0.0;  ///< begin(), computing, end()
+  double wait = 0.0;   ///< end()
+  bool is_right = true;
+};
+
+/// One round after a barrier, on the slowest rank. Collective. Wait is without the cost of looking at the clock.
+RoundTimes time_round(mpi::Context& context, RingMessages& messages, exchange::RepeatedExchange& exchange,
+                      Computing& computing, std::uint64_t n_rows, std::uint64_t round);
+
+/// What the caller does in such a round, without the exchange: write what is sent, and compute. Collective. Seconds, on
+/// the slowest rank.
+double time_caller(mpi::Context& context, const RingMessages& messages, exchange::RepeatedExchange& exchange,
+                   Computing& computing, std::uint64_t n_rows, std::uint64_t round);
+
+/// Mean of `n_rounds` rounds one after the other. Collective.
+RoundTimes time_rounds(mpi::Context& context, RingMessages& messages, exchange::RepeatedExchange& exchange,
+                       Computing& computing, std::uint64_t n_rows, std::uint64_t n_rounds);
+
+}  // namespace barrio::bench
