@@ -73,6 +73,17 @@ std::string releases_text(const Json& transport) {
   return text + "\n";
 }
 
+std::string check_text(const Json& check) {
+  if (!check["has_profile"].get<bool>())
+    return "  no profile is stored for this MPI, transport, settings and host: barrio --ranks 2 probe makes one\n";
+  std::string text;
+  for (const Json& row : check["rows"])
+    text += fmt::format("  an exchange of {} takes {}, by the stored profile {}\n", bytes(row["bytes"]),
+                        seconds(row["seconds"]), seconds(row["stored_seconds"]));
+  return text + (check["holds"].get<bool>() ? "  the stored profile holds\n"
+                                            : "  the stored profile does not hold any more: barrio --ranks 2 probe\n");
+}
+
 std::string transport_text(const Json& transport) {
   std::string text = fmt::format("\n{}", transport["name"].get<std::string>());
   if (const std::string variables = transport.value("variables", ""); !variables.empty())
@@ -81,6 +92,7 @@ std::string transport_text(const Json& transport) {
   const auto latency = transport["latencies"][0];
   text += fmt::format("  one message of {} takes {}, a test that finds nothing {}\n", bytes(latency["bytes"]),
                       seconds(latency["seconds"]), seconds(transport["idle_calls"]["test_seconds"]));
+  if (transport.contains("check")) text += check_text(transport["check"]);
   if (transport.contains("limits")) text += limits_text(transport["limits"]) + overlap_text(transport);
   if (transport.contains("blocking_calls")) text += blocking_text(transport) + releases_text(transport);
   if (transport.contains("programs")) {

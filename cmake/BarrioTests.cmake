@@ -10,7 +10,7 @@ get_filename_component(BARRIO_INTEROP_FOLDER ${PROJECT_SOURCE_DIR}/../shared/int
 
 # What a launch needs beside the rank count; lists for add_test.
 # Leaks are not looked for under sanitizers: the MPI libraries have their own.
-set(barrio_launch_environment BARRIO_AS_TEST=1 ASAN_OPTIONS=detect_leaks=0)
+set(barrio_launch_environment BARRIO_AS_TEST=1 BARRIO_PROFILE=off ASAN_OPTIONS=detect_leaks=0)
 if(BARRIO_MPI_FLAVOUR STREQUAL openmpi)
   set(barrio_launch_flags --oversubscribe --bind-to none -q)
   list(APPEND barrio_launch_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

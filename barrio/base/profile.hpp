@@ -33,6 +33,19 @@ struct Profile {
   static constexpr std::uint64_t size_bytes(std::size_t i) noexcept { return std::uint64_t{1024} << (2 * i); }
   std::array<MessageTimes, n_sizes> times = {};  ///< all 0 where nothing was measured
 
+  /// What a message above the eager limit takes beside its copy, where it was measured.
+  [[nodiscard]] constexpr double handshake_seconds() const noexcept {
+    constexpr double of_shared_memory = 3e-6;
+    std::size_t first = 0;
+    while (first < n_sizes && size_bytes(first) <= eager_bytes) ++first;
+    if (!is_measured || first + 2 >= n_sizes) return of_shared_memory;
+    // What two larger ones differ by is the copy.
+    const auto bytes = static_cast<double>(size_bytes(first + 2) - size_bytes(first + 1));
+    const double per_byte = (times[first + 2].alone - times[first + 1].alone) / bytes;
+    const double rest = times[first].alone - per_byte * static_cast<double>(size_bytes(first));
+    return rest > 0.0 ? rest : 0.0;
+  }
+
   /// The measured size nearest to this one, by ratio.
   [[nodiscard]] static constexpr std::size_t nearest_size(std::uint64_t n_bytes) noexcept {
     std::size_t i = 0;

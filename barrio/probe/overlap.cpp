@@ -121,6 +121,24 @@ Json find_overlap(Pair& pair, Profile& profile) {
   return sizes;
 }
 
+Json check_profile(Pair& pair, const Profile& profile) {
+  constexpr double most = 3.0;
+  Json rows = Json::array();
+  bool holds = true;
+  for (const std::size_t i : {std::size_t{0}, std::size_t{3}, std::size_t{5}}) {
+    const double now = run(pair, exchange(Profile::size_bytes(i), 0.0, 0, Call::test_all), {.n_trials = 7}).end();
+    Json row{{"bytes", Profile::size_bytes(i)}, {"seconds", now}};
+    if (profile.is_measured) {
+      const double ratio = now / profile.times[i].alone;
+      row["stored_seconds"] = profile.times[i].alone;
+      row["ratio"] = ratio;
+      holds = holds && ratio < most && ratio > 1.0 / most;
+    }
+    rows.push_back(std::move(row));
+  }
+  return {{"has_profile", profile.is_measured}, {"holds", profile.is_measured && holds}, {"rows", std::move(rows)}};
+}
+
 Json find_streams(Pair& pair, Profile& profile) {
   constexpr std::size_t depth_of_sizes = 4;
   constexpr double good_part = 0.9;

@@ -18,6 +18,10 @@ Json to_json(const IdleCalls& calls);
 /// Fills the times, and the number of tests, of a profile. Both sides of the pair.
 Json find_overlap(Pair& pair, Profile& profile);
 
+/// Whether an exchange takes now what a profile says, at three sizes: rows of stored and measured seconds, and "holds"
+/// unless one is three times the other. Both sides of the pair. Cost: some milliseconds.
+Json check_profile(Pair& pair, const Profile& profile);
+
 /// How fast messages follow each other by size and by how many are on their way. Fills packet size and ring depth of a
 /// profile. Both sides of the pair.
 Json find_streams(Pair& pair, Profile& profile);

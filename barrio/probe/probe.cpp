@@ -25,7 +25,10 @@ Json experiment(Pair& pair, Depth depth, Profile& profile) {
   for (std::uint64_t n = 8; n <= largest_message; n *= depth == Depth::check ? 512 : 8)
     latencies.push_back({{"bytes", n}, {"seconds", ping_pong_seconds(pair, n)}});
   found["latencies"] = std::move(latencies);
-  if (depth == Depth::check) return found;
+  if (depth == Depth::check) {
+    found["check"] = check_profile(pair, profile);
+    return found;
+  }
 
   const MessageLimits limits = find_limits(pair);
   profile.eager_bytes = limits.eager_bytes;

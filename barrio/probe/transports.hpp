@@ -22,9 +22,9 @@ std::vector<Transport> transports_of(std::string_view mpi_flavour);
 /// A setting that moves a limit of a transport, and what it costs.
 struct Setting {
   std::string transport;
-  std::string name;      ///< what it raises
-  std::string variable;  ///< NAME=value
-  std::string how;       ///< as one gives it to the launcher
+  std::string name = {};      ///< what it raises
+  std::string variable = {};  ///< NAME=value
+  std::string how = {};       ///< as one gives it to the launcher
   /// Memory of each rank: bytes_per_rank + bytes_per_peer * (ranks it talks to).
   std::uint64_t bytes_per_rank = 0;
   std::uint64_t bytes_per_peer = 0;

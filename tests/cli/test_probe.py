@@ -1,0 +1,165 @@
+"""`barrio probe` as people run it: what it finds, what it keeps, and what it says when something is wrong."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from barrio_case import COMMAND, MPIEXEC, Case, barrio, execute
+
+
+def children_of(pid: int) -> list[int]:
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(word) for word in path.read_text().split()] if path.exists() else []
+
+
+def ranks_below(pid: int) -> list[int]:
+    """The processes of the command that a launcher below this one has started."""
+    found = []
+    for child in children_of(pid):
+        found += ranks_below(child)
+        try:
+            is_ours = os.readlink(f"/proc/{child}/exe") == os.path.realpath(COMMAND)
+        except OSError:
+            continue
+        if is_ours and not children_of(child):
+            found.append(child)
+    return found
+
+
+class Probe(Case):
+    def setUp(self) -> None:
+        super().setUp()
+        self.profiles = self.folder / "cache" / "profiles.json"
+        self.environment = {"BARRIO_PROFILE": str(self.profiles)}
+
+    def probe(self, *words: object, ranks: int = 0, **options):
+        environment = {**self.environment, **options.pop("environment", {})}
+        return barrio("probe", *words, ranks=ranks, environment=environment, limit=60, **options)
+
+    def test_limits_of_shared_memory_and_sockets(self) -> None:
+        outcome = self.probe("--json", "--depth", "limits", "--transport", "shm,tcp", ranks=2)
+        self.assert_code(outcome, 0)
+        found = outcome.json()
+        self.assertEqual(found["schema"], "barrio.probe")
+        self.assertLess(found["seconds"], 20)
+        transports = {one["name"]: one for one in found["transports"]}
+        self.assertEqual(set(transports), {"shm", "tcp"}, outcome)
+        for name, one in transports.items():
+            self.assertEqual(one["platform"]["transport"], name)
+            self.assertGreaterEqual(one["limits"]["eager_bytes"], 64)
+            self.assertGreater(one["latencies"][0]["seconds"], 0)
+        kept = json.loads(self.profiles.read_text())["profiles"]
+        self.assertEqual([one["platform"]["transport"] for one in kept], ["shm", "tcp"])
+        # A job over shared memory finds its own, and takes what it says.
+        check = self.probe("--json", "--depth", "check", ranks=2)
+        self.assert_code(check, 0)
+        one = check.json()["transports"][0]
+        self.assertTrue(one["check"]["has_profile"], str(check))
+        self.assertLess(one["seconds"], 1)
+        self.assertEqual(len(one["check"]["rows"]), 3)
+        self.assertNotIn("no profile", check.err)
+
+    def test_all_of_shared_memory_as_a_table(self) -> None:
+        result = self.folder / "probe.json"
+        outcome = self.probe(
+            "--result", result, "--transport", "shm", "--no-settings", "--no-store", ranks=2
+        )
+        self.assert_code(outcome, 0)
+        for text in ("wait after computing", "8 tests", "sends first", "Wait (matching)"):
+            self.assertIn(text, outcome.out)
+        self.assertFalse(self.profiles.exists())
+        one = json.loads(result.read_text())["transports"][0]
+        figures = [figure["figure"] for figure in one["figures"]]
+        self.assertEqual(figures[:8], ["3.2", "3.3", "3.4", "3.5", "3.6", "3.11", "3.12", "3.13"])
+        model = one["programs"]["delayed_waits"]
+        self.assertGreaterEqual(model["after_seconds"], model["t2_seconds"])
+
+    def test_under_a_launcher_it_measures_the_transport_of_the_job(self) -> None:
+        words = [*MPIEXEC, "-n", "2", COMMAND, "probe", "--depth", "limits", "--json"]
+        outcome = execute(words, environment=self.environment)
+        self.assert_code(outcome, 0)
+        self.assertEqual(len(outcome.json()["transports"]), 1)
+
+    def test_one_rank_is_refused(self) -> None:
+        self.assert_error(self.probe(ranks=1), 2, "one rank alone", "barrio --ranks 2")
+        alone = execute([*MPIEXEC, "-n", "1", COMMAND, "probe"], environment=self.environment)
+        self.assert_error(alone, 2, "needs two ranks")
+
+    def test_a_transport_that_nobody_knows_is_refused(self) -> None:
+        self.assert_error(
+            self.probe("--transport", "tpc", ranks=2), 2, "--transport tpc", "Did you mean 'tcp'?"
+        )
+
+    def test_a_transport_that_is_not_there_is_named(self) -> None:
+        # A network that this host does not have, asked of either MPI.
+        nowhere = {
+            "OMPI_MCA_pml": "ob1",
+            "OMPI_MCA_btl": "self",
+            "MPIR_CVAR_NOLOCAL": "1",
+            "UCX_TLS": "rc",
+        }
+        outcome = self.probe("--transport", "shm", "--depth", "limits", ranks=2, environment=nowhere)
+        self.assert_error(outcome, 1, "no transport works")
+
+    def test_a_profile_of_another_machine_is_named_and_ignored(self) -> None:
+        self.assert_code(self.probe("--depth", "limits", "--transport", "shm", ranks=2), 0)
+        document = json.loads(self.profiles.read_text())
+        document["profiles"][0]["platform"]["host_kind"] = "Abacus, 10 cores"
+        self.profiles.write_text(json.dumps(document))
+        outcome = self.probe("--depth", "check", "--json", ranks=2)
+        self.assert_code(outcome, 0)
+        self.assertFalse(outcome.json()["transports"][0]["check"]["has_profile"])
+        box = self.folder / "box.h5m"
+        job = barrio(
+            *("generate", "box", "--cells", 3, 3, 3, "-o", box),
+            ranks=2,
+            environment=self.environment,
+        )
+        self.assert_code(job, 0)
+        self.assertIn("Abacus, 10 cores", job.err)
+        self.assertIn("barrio --ranks 2 probe", job.err)
+
+    def test_a_place_that_cannot_be_written_is_named_and_the_findings_stay(self) -> None:
+        outcome = self.probe(
+            *("--depth", "limits", "--transport", "shm", "--json"),
+            ranks=2,
+            environment={"BARRIO_PROFILE": "/proc/nowhere/profiles.json"},
+        )
+        self.assert_code(outcome, 0)
+        self.assertEqual(len(outcome.json()["transports"]), 1)
+
+    def test_a_pair_that_stalls_is_a_finding_and_no_hang(self) -> None:
+        process = subprocess.Popen(
+            [COMMAND, "--ranks", "2", "probe", "--transport", "shm", "--no-settings"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **self.environment},
+            text=True,
+        )
+        stopped = None
+        give_up = time.monotonic() + 10
+        while stopped is None and time.monotonic() < give_up:
+            ranks = ranks_below(process.pid)
+            if len(ranks) == 2:
+                time.sleep(0.7)  # in the middle of its experiments
+                stopped = max(ranks)
+                os.kill(stopped, signal.SIGSTOP)
+            time.sleep(0.02)
+        self.assertIsNotNone(stopped, "no ranks were seen")
+        try:
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(stopped, signal.SIGKILL)
+        self.assertEqual(process.returncode, 1, out + err)
+        self.assertIn("barrio: error: probe: ", err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,58 @@
+#include "barrio/probe/probe.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "barrio/base/error.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/platform.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::probe {
+namespace {
+
+using barrio::test::world;
+
+TEST(Probe, RefusesOneRank) {
+  if (world().size() > 1) return;
+  EXPECT_THROW(run(world(), {.depth = Depth::check}), AgreedError);
+}
+
+TEST(Probe, ChecksInUnderASecond) {
+  if (world().size() < 2) return;
+  const Findings found = run(world(), {.depth = Depth::check});
+  EXPECT_LT(found.document["seconds"].get<double>(), world().size() > 2 ? 5.0 : 1.0);
+  EXPECT_FALSE(found.document["check"]["has_profile"].get<bool>());
+  EXPECT_FALSE(found.document.contains("limits"));
+}
+
+TEST(Probe, FindsAllOnAllRanksAndAProfile) {
+  if (world().size() < 2) return;
+  const Findings found = run(world());
+  for (const char* part : {"platform", "idle_calls", "latencies", "limits", "overlap", "streams", "blocking_calls",
+                           "early_waits", "releases", "deadlocks", "figures", "programs", "profile"})
+    EXPECT_TRUE(found.document.contains(part)) << part;
+  EXPECT_TRUE(found.profile.is_measured);
+  const auto mine = static_cast<std::int64_t>(found.profile.eager_bytes);
+  EXPECT_EQ(mpi::max(world(), mine), mpi::min(world(), mine));
+  std::set<std::string> figures;
+  for (const Json& figure : found.document["figures"]) {
+    figures.insert(figure["figure"].get<std::string>());
+    EXPECT_EQ(figure["ranks"].size(), 2U);
+    EXPECT_FALSE(figure["is_damaged"].get<bool>());
+    for (const Json& calls : figure["ranks"]) EXPECT_GE(calls.size(), 3U);
+  }
+  for (const char* figure : {"3.2", "3.3", "3.4", "3.5", "3.6", "3.11", "3.12", "3.13"})
+    EXPECT_TRUE(figures.contains(figure)) << figure;
+  const Json& waits = found.document["programs"]["delayed_waits"];
+  EXPECT_GE(waits["before_seconds"].get<double>(), waits["t2_seconds"].get<double>());
+  EXPECT_GE(waits["after_seconds"].get<double>(), waits["t2_seconds"].get<double>());
+  // What is written can be read.
+  const Profile again = mpi::profile_from_json(mpi::to_json(found.profile));
+  EXPECT_EQ(again.packet_bytes, found.profile.packet_bytes);
+  EXPECT_EQ(again.times[3].alone, found.profile.times[3].alone);
+}
+
+}  // namespace
+}  // namespace barrio::probe
