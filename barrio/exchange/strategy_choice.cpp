@@ -13,6 +13,7 @@ constexpr std::uint32_t n_rounds_of_try = 3;  // of which the first does not cou
 constexpr std::uint32_t n_passes_of_trial = 3;
 constexpr std::uint32_t n_rounds_after_trial = 400;
 constexpr std::uint32_t most_rounds_after_trial = 100'000;
+constexpr double hopeless = 1.1;    // what a candidate takes of the best one's time to be tried no more
 constexpr double advantage = 0.97;  // what a candidate must take of the chosen one's time to take its place
 
 }  // namespace
@@ -28,6 +29,7 @@ void StrategyChoice::begin_trial() {
   n_rounds_ = 0;
   n_passes_ = 0;
   best_.assign(candidates_.size(), std::numeric_limits<double>::infinity());
+  is_out_.assign(candidates_.size(), false);
 }
 
 void StrategyChoice::end_trial() {
@@ -49,12 +51,14 @@ void StrategyChoice::end_round(double seconds) {
     if (n_rounds_ >= n_until_trial_) begin_trial();
     return;
   }
-  if (n_rounds_ > 1) best_[tried_] = std::min(best_[tried_], seconds);
+  if (n_rounds_ > 1) best_[running()] = std::min(best_[running()], seconds);
   if (n_rounds_ < n_rounds_of_try) return;
   n_rounds_ = 0;
   if (++tried_ < candidates_.size()) return;
   tried_ = 0;
-  if (++n_passes_ == n_passes_of_trial) end_trial();
+  if (++n_passes_ == n_passes_of_trial) return end_trial();
+  const double shortest = *std::ranges::min_element(best_);
+  for (std::size_t i = 0; i < candidates_.size(); ++i) is_out_[i] = i != chosen_ && best_[i] > hopeless * shortest;
 }
 
 }  // namespace barrio::exchange::detail

@@ -218,10 +218,12 @@ class Mesh {
   [[nodiscard]] std::span<const std::unique_ptr<FieldData>> fields() const& noexcept;
 
   /// A way to bring the copies of a field up to date. Local: the plan was made with the mesh.
+  /// @param how  strategy, tests while the caller computes, communication thread
   /// @throws Error{usage} for fields on a dimension of which the mesh has no entities
   template <class T>
-  [[nodiscard]] exchange::HaloExchange<T> plan(const Field<T>& field) const {
-    return {context(), halo_plan(field.dim()), field.values(), field.n_components()};
+  [[nodiscard]] exchange::HaloExchange<T> plan(const Field<T>& field,
+                                               const exchange::RepeatedExchangeOptions& how = {}) const {
+    return {context(), halo_plan(field.dim()), field.values(), field.n_components(), how};
   }
   [[nodiscard]] std::shared_ptr<const exchange::HaloPlan> halo_plan(Dim dim) const;
 

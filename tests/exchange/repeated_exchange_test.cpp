@@ -222,12 +222,15 @@ TEST(TestPace, GoesOnWhileDataComesIn) {
 }
 
 TEST(Wires, AreJoinedWhereThatIsCheaper) {
-  const detail::Coalescing coalescing{.is_on = true, .eager_bytes = 4000};
+  detail::Coalescing coalescing{.is_on = true, .eager_bytes = 4000, .handshake_seconds = 3e-6};
   EXPECT_FALSE(coalescing.pays(1, 100, 100));
   EXPECT_TRUE(coalescing.pays(3, 3000, 1000));
   EXPECT_FALSE(coalescing.pays(5, 5000, 1000)) << "each is eager, all together are not";
   EXPECT_TRUE(coalescing.pays(4, 4 * 16'384, 16'384)) << "none is eager";
   EXPECT_FALSE(coalescing.pays(4, 4U << 20U, 1U << 20U)) << "the copy would cost more";
+  EXPECT_FALSE(coalescing.pays(4, 1U << 20U, 1U << 18U));
+  coalescing.handshake_seconds = 2e-4;  // sockets
+  EXPECT_TRUE(coalescing.pays(4, 1U << 20U, 1U << 18U));
 }
 
 TEST(Wires, BothSidesComeToTheSameMessages) {
@@ -240,8 +243,9 @@ TEST(Wires, BothSidesComeToTheSameMessages) {
     for (const Outgoing& one : out) places.emplace_back(one.n_bytes);
     std::vector<Incoming> in;
     for (std::size_t i = 0; i < out.size(); ++i) in.push_back({out[i].to, places[i]});
-    for (const detail::Coalescing& coalescing :
-         {detail::Coalescing{}, {.is_on = true, .eager_bytes = 4096}, {.is_on = true, .is_always = true}}) {
+    for (const detail::Coalescing& coalescing : {detail::Coalescing{},
+                                                 {.is_on = true, .eager_bytes = 4096, .handshake_seconds = 3e-6},
+                                                 {.is_on = true, .is_always = true}}) {
       const detail::Wires wires(out, in, coalescing);
       ASSERT_EQ(wires.out.size(), wires.in.size());
       std::array<int, 3> n_of_peer{};

@@ -42,6 +42,8 @@ class RepeatedCore : public EngineJob {
   using Arrived = RepeatedExchange::Arrived;
 
   bool test();
+  /// One call that lets MPI go on. @return whether all messages are there and all sends done
+  bool call_mpi();
   void start_all(const Pack& pack);
   void pack_wire(const Wire& wire, const Pack& pack) const;
   void start_send(std::size_t wire);

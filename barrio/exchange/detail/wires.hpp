@@ -22,6 +22,7 @@ struct Coalescing {
   bool is_on = false;
   bool is_always = false;         ///< whatever it costs
   std::uint64_t eager_bytes = 0;  ///< see `Profile`; the same on all ranks
+  double handshake_seconds = 0.0;
 
   /// @param smallest  of `n` messages that have `total` bytes between them
   [[nodiscard]] bool pays(std::uint64_t n, std::uint64_t total, std::uint64_t smallest) const noexcept;
