@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "barrio/base/abort.hpp"
+#include "barrio/mpi/stored_profile.hpp"
 #include "bindings.hpp"
 
 namespace barrio::python {
@@ -54,7 +55,9 @@ std::unique_ptr<mpi::Context> make_context(const CommArgument& argument) {
     throw_usage("communicator", "is an intercommunicator", "give an intracommunicator, such as comm.Merge()");
   install_abort_hook();
   const nb::gil_scoped_release unlocked;
-  return std::make_unique<mpi::Context>(comm);
+  auto context = std::make_unique<mpi::Context>(comm);
+  mpi::use_stored_profile(*context);
+  return context;
 }
 
 }  // namespace barrio::python

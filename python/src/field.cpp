@@ -22,6 +22,10 @@ struct SharedField {
     std::visit([](auto& halo) { halo.begin(); }, exchange.halo);
     exchange.is_travelling = true;
   }
+  bool progress() {
+    Exchange& exchange = owner->exchange(*data);
+    return !exchange.is_travelling || std::visit([](auto& halo) { return halo.progress(); }, exchange.halo);
+  }
   void end() {
     Exchange& exchange = owner->exchange(*data);
     if (!exchange.is_travelling)
@@ -119,6 +123,9 @@ void bind_field(nb::module_& module, nb::class_<SharedMesh>& shared) {
       .def("begin_exchange", &SharedField::begin,
            "Send owned values and start to receive copies. Until `end_exchange()` owned values may be read and "
            "written, copies not.")
+      .def("progress", &SharedField::progress,
+           "Let messages come in between `begin_exchange()` and `end_exchange()`; call it between pieces of the work. "
+           "Local. True when nothing is left to wait for.")
       .def("end_exchange", &SharedField::end, "Wait until the copies are there.")
       .def("__repr__", [](const SharedField& self) {
         return fmt::format("<barrio.Field '{}' on dimension {}, {} x {}>", self.data->name, value(self.data->dim),

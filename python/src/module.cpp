@@ -27,4 +27,5 @@ NB_MODULE(_core, module) {
   barrio::python::bind_io(module);
   barrio::python::bind_structured(module);
   barrio::python::bind_exchange(module);
+  barrio::python::bind_probe(module);
 }

@@ -2,6 +2,8 @@
 
     python -m barrio.report -o report.html load.json heat.json heat.vtkhdf
 
+Documents of barrio probe alone give an overview and a page for each MPI and transport.
+
 Needs numpy, matplotlib, pyvista and VTK, but neither MPI nor barrio's compiled core.
 """
 

@@ -1,4 +1,7 @@
-"""The command: python -m barrio.report -o report.html RUN..."""
+"""The command: python -m barrio.report -o report.html RUN...
+
+One page, or, of documents of barrio probe alone, an overview and a page for each MPI and transport.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,9 @@ from .documents import FAILED, USAGE, ReportError, collect
 
 _EXAMPLE = """example:
   python -m barrio.report -o report.html partition.json load.json heat.json heat.vtkhdf
+
+Of documents of barrio probe alone, the page is an overview, and each MPI and transport has a page of
+its own beside it: report-openmpi-tcp.html.
 
 exit codes: 0 made, 1 a file is missing or cannot be written, 2 usage, 3 a file is broken or of an
 unknown kind. Where pictures cannot be rendered, the page says why and the exit code is 0.
@@ -36,6 +42,11 @@ def main(arguments: list[str] | None = None) -> int:
         results = collect(options.run)
         if results.skipped:
             _say(_left_out(results.skipped))
+        from .probe_pages import is_for_probe_only, make_probe_pages
+
+        output = Path(options.output)
+        if is_for_probe_only(results):
+            return _write_all(make_probe_pages(results, output))
         from .page import make_page
         from .pictures import draw_all
         from .story import Story
@@ -48,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
             if drawing.fault:
                 _say(f"warning: {drawing.path}: pictures could not be rendered: {drawing.fault}")
         page = make_page(Story(results, drawings, options.pictures))
-        _write(Path(options.output), page)
+        _write(output, page)
     except ReportError as error:
         _say(f"error: {error}", error.remedy)
         return error.code
@@ -83,6 +94,15 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         help="leave out pictures of the mesh, which need OpenGL; plots and tables stay",
     )
     return parser.parse_args(arguments)
+
+
+def _write_all(pages: dict[Path, str]) -> int:
+    """Write several pages, the one that links to the others last, and name it first."""
+    for path, page in pages.items():
+        _write(path, page)
+    for path in reversed(pages):
+        print(path)
+    return 0
 
 
 def _write(path: Path, page: str) -> None:

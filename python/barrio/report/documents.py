@@ -12,7 +12,7 @@ from typing import Any
 FAILED = 1
 USAGE = 2
 BAD_INPUT = 3
-SCHEMAS = ("info", "partition", "load", "heat", "traffic", "map", "generate", "error")
+SCHEMAS = ("info", "partition", "load", "heat", "traffic", "map", "generate", "probe", "error")
 NEWEST_VERSION = 1
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _MESH_SUFFIXES = (".h5m", ".msh")
@@ -176,6 +176,8 @@ def parse(path: Path, content: bytes) -> Document:
         _check_traffic(document)
     elif kind == "map":
         _check_map(document)
+    elif kind == "probe":
+        _check_probe(document)
     return document
 
 
@@ -213,3 +215,12 @@ def _check_map(document: Document) -> None:
             raise ReportError(document.path, f"'{name}' puts two ranks on one core")
     if len(document.data["given"]) != len(document.data["placement"]):
         raise ReportError(document.path, "'given' and 'placement' differ in length")
+
+
+def _check_probe(document: Document) -> None:
+    found = document.data.get("transports")
+    if not isinstance(found, list):
+        raise ReportError(document.path, "has no list 'transports'")
+    for index, entry in enumerate(found):
+        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+            raise ReportError(document.path, f"transport {index} has no name")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
@@ -136,6 +137,58 @@ def distance_over_time(facts: dict[str, Any], unit: str, time_label: str = "time
     axes.set_ylabel(f"|{facts['field']} − its last frame|{unit and f' in {unit}'}")
     axes.legend(loc="lower left")
     return plot.svg(f"Distance of {facts['field']} from its last frame, over time")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a plot: its name, and values by size of message."""
+
+    name: str
+    points: list[tuple[float, float]]
+    is_dashed: bool = False
+
+
+def by_size(lines: list[Line], label: str, unit: str, said: str) -> Html:
+    """Draw seconds or bytes per second by size of message, both on logarithmic scales."""
+    plot = _Plot(5.4, 3.3)
+    axes = plot.axes
+    all_sizes = sorted({x for line in lines for x, _ in line.points})
+    for index, line in enumerate(lines):
+        seen = [(x, y) for x, y in line.points if x > 0 and y > 0]
+        axes.plot(
+            [x for x, _ in seen],
+            [y for _, y in seen],
+            "--" if line.is_dashed else "osD^v*"[index % 6] + "-",
+            color=_INK if line.is_dashed else colours(len(lines))[index],
+            markersize=4,
+            label=line.name,
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=10 if unit == "s" else 2)
+    axes.set_xticks(all_sizes[:: 1 + len(all_sizes) // 8])
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short_size(value)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    write = words.seconds if unit == "s" else lambda value: f"{words.in_bytes(value)}/s"
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: write(value).replace(".00", "").replace(".0", ""))
+    )
+    low, high = axes.get_ylim()
+    axes.yaxis.set_minor_formatter(
+        NullFormatter()
+        if high > 30.0 * low
+        else FuncFormatter(lambda value, _: write(value) if f"{value:.0e}"[0] in "25" else "")
+    )
+    axes.grid(linewidth=0.5)
+    axes.set_xlabel("size of a message")
+    axes.set_ylabel(label)
+    if len(lines) > 1:
+        axes.legend(fontsize=8.5)
+    return plot.svg(said)
+
+
+def _short_size(value: float) -> str:
+    """Write a size in as few letters as it needs."""
+    return words.in_bytes(value).replace(".0\u00a0", "\u00a0")
 
 
 def _power(value: float, _: object) -> str:

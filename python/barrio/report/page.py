@@ -8,6 +8,7 @@ from .machines import given_order, nodes_in_words
 from .markup import Html, paragraph, raw, tag
 from .section_mesh import ghosts_section, mesh_section, parts_section
 from .section_next import errors_section, next_section, raw_section
+from .section_probe import probe_section
 from .section_run import field_section, has_passed, phases_section
 from .section_traffic import has_gained, traffic_section, who_talks
 from .story import Section, Story, base_name
@@ -23,6 +24,7 @@ def make_page(story: Story) -> str:
         field_section(story),
         phases_section(story),
         traffic_section(story),
+        probe_section(story),
         next_section(story),
         raw_section(story),
     ]
@@ -33,12 +35,14 @@ def make_page(story: Story) -> str:
         tag("header", tag("h1", title), _summary(story), _cards(story), _provenance(story)),
         errors_section(story),
         _faults(story),
-        _contents(sections),
-        [
-            tag("section", tag("h2", section.title), section.body, id=section.anchor)
-            for section in sections
-        ],
+        contents(sections),
+        written(sections),
     )
+    return whole_page(title, main)
+
+
+def whole_page(title: str, main: Html) -> str:
+    """Return the HTML of a page that is whole in itself."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -50,7 +54,16 @@ def make_page(story: Story) -> str:
     return "<!DOCTYPE html>\n" + tag("html", head, "\n", tag("body", main), lang="en") + "\n"
 
 
-def _contents(sections: list[Section]) -> Html:
+def written(sections: list[Section]) -> list[Html]:
+    """Return the sections one below the other."""
+    return [
+        tag("section", tag("h2", section.title), section.body, id=section.anchor)
+        for section in sections
+    ]
+
+
+def contents(sections: list[Section]) -> Html:
+    """Return links to the sections."""
     links = [tag("li", tag("a", s.title, href=f"#{s.anchor}")) for s in sections]
     return tag("nav", tag("ul", links), aria_label="Sections")
 
@@ -169,7 +182,7 @@ def _provenance(story: Story) -> Html:
         ),
         ("", distinct("mpi")),
         ("host ", distinct("host")),
-        ("", [_span(times[0], times[-1])] if times else []),
+        ("", [span_of_times(times[0], times[-1])] if times else []),
         ("ranks ", [str(n) for n in ranks]),
     ]
     said = [prefix + " and ".join(values) for prefix, values in parts if values]
@@ -182,7 +195,7 @@ def _provenance(story: Story) -> Html:
     return line
 
 
-def _span(first: str, last: str) -> str:
+def span_of_times(first: str, last: str) -> str:
     """Write two times (2026-01-31T12:00:59Z) as a span, to the minute."""
     if "T" not in first or "T" not in last:
         return first if first == last else f"{first} to {last}"

@@ -74,5 +74,15 @@ details { margin:0.5rem 0; } summary { cursor:pointer; overflow-wrap:anywhere; }
 details pre { max-height:28rem; overflow:auto; }
 dl.try dt { color:var(--soft); font-size:0.93rem; margin-top:0.8rem; } dl.try dd { margin:0; }
 dl.try pre { margin:0.25rem 0; white-space:pre-wrap; }
+svg.timeline { max-width:620px; }
+.timeline text { fill:var(--soft); font:11px system-ui,"DejaVu Sans",sans-serif; }
+.timeline text.what { fill:var(--ink); font-weight:600; paint-order:stroke;
+  stroke:var(--paper); stroke-width:3px; }
+.timeline .call { stroke:var(--paper); stroke-width:0.4; }
+.timeline .mark { stroke:var(--soft); stroke-width:0.8; stroke-dasharray:2 3; }
+.timeline .axis { stroke:var(--soft); stroke-width:0.8; }
+.small { display:flex; flex-wrap:wrap; gap:0 2.4rem; }
+.pair.steps { align-items:start; }
+.follows { padding-left:1.2rem; max-width:56rem; } .follows li { margin:0.3rem 0; }
 @media print { .note, figure, table { break-inside:avoid; } }
 """

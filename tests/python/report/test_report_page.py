@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -20,59 +19,9 @@ import report_samples as made
 from barrio.report.__main__ import main
 from barrio.report.colours import colours
 from PIL import Image
+from report_form import check
 
 Write = Callable[..., str]
-_VOID = {"img", "meta", "br", "hr", "col"}
-
-
-class _Checker(HTMLParser):
-    """Collect text and attributes, and check that elements close in order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.images: list[dict[str, str | None]] = []
-        self.links: list[str] = []
-        self.headings: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = dict(attrs)
-        self.links += [v for k, v in attrs if k in ("src", "href", "xlink:href", "data") and v]
-        if "id" in said:
-            self.ids.append(said["id"] or "")
-        if tag == "img":
-            self.images.append(said)
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in _VOID:
-            self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open and self.open[-1] == tag, f"</{tag}> in {self.open}"
-        self.open.pop()
-
-    def handle_data(self, data: str) -> None:
-        if self.open[-1:] == ["h2"]:
-            self.headings.append(data)
-
-
-def check(page: str) -> _Checker:
-    """Check the form: elements close, ids are unique, and nothing is fetched from outside."""
-    checker = _Checker()
-    checker.feed(page)
-    assert checker.open == []
-    assert len(checker.ids) == len(set(checker.ids))
-    for link in checker.links:
-        assert link.startswith(("data:image/png;base64,", "#")), link
-        if link.startswith("#"):
-            assert link[1:] in checker.ids
-    assert all(image.get("alt") for image in checker.images)
-    assert "@import" not in page and "<script" not in page
-    return checker
 
 
 def report(tmp_path: Path, *runs: str) -> str:
