@@ -34,7 +34,7 @@ Json measure_cell(mpi::Context& context, const StrategyOptions& options, Computi
   const double mine = context.rank() % 2 == 1 ? compute * (1.0 + imbalance) : compute;
   const std::uint64_t n_rows = computing.rows_of(mine);
   const double round = compute * (1.0 + imbalance) + alone;
-  const std::uint64_t n_rounds = std::max<std::uint64_t>(static_cast<std::uint64_t>(options.batch_seconds / round), 4);
+  const std::uint64_t n_rounds = std::max<std::uint64_t>(static_cast<std::uint64_t>(options.batch_seconds / round), 8);
 
   std::vector<std::vector<double>> times(strategies.size());
   bool is_right = true;

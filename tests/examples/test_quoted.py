@@ -13,6 +13,7 @@ QUOTES = {
     "docs/howto/my-mesh-in-my-solver.md": "examples/03-solver",
     "docs/howto/reactor-core.md": "examples/04-lattice",
     "docs/howto/cells-that-move.md": "examples/05-balance",
+    "docs/explanation/overlap.md": "benchmarks/strategies",
 }
 FENCED = re.compile(r"^```(cpp|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
