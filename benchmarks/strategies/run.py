@@ -54,6 +54,11 @@ def run(words: list[object], environment: dict[str, str]) -> str:
     return done.stdout
 
 
+def goal_of(name: str, value: float, limit: float, better: str) -> dict:
+    is_met = value >= limit if better == "higher" else value <= limit
+    return {"id": name, "value": value, "unit": "", "goal": limit, "better": better, "met": is_met}
+
+
 def judge_together(runs: list[dict]) -> list[dict]:
     """Goals over the cells of all runs, beside those of each run."""
     cells = [cell for one in runs for cell in one.get("cells", [])]
@@ -61,11 +66,10 @@ def judge_together(runs: list[dict]) -> list[dict]:
         return []
     part = sum(cell["automatic_of_best"] <= 1.10 for cell in cells) / len(cells)
     worst = max(cell["automatic_of_delayed"] for cell in cells)
-    common = {"unit": "", "met": False}
     return [
-        {**common, "id": "all.within_10_percent_of_best", "value": part, "goal": 0.95, "better": "higher", "met": part >= 0.95},
-        {**common, "id": "all.worst_of_delayed_waits", "value": worst, "unit": "x", "goal": 1.1, "better": "lower", "met": worst <= 1.1},
-    ]  # fmt: skip
+        goal_of("all.within_10_percent_of_best", part, 0.95, "higher"),
+        goal_of("all.worst_of_delayed_waits", worst, 1.10, "lower"),
+    ]
 
 
 def main() -> int:
@@ -82,7 +86,8 @@ def main() -> int:
         command = build / "bin" / "barrio"
         is_open_mpi = "Open MPI" in run([command, "--version"], {})
         mpi = "openmpi" if is_open_mpi else "mpich"
-        run([command, "--ranks", 2, "probe", "--depth", "limits", "--transport", ",".join(options.transports)], profiles)
+        wanted = ",".join(options.transports)
+        run([command, "--ranks", 2, "probe", "--depth", "limits", "--transport", wanted], profiles)
         for transport in options.transports:
             environment = {**profiles, **variables(transport, is_open_mpi)}
             bench = [command, "--ranks", 2, "bench", "strategies", "--json", *options.options]
@@ -96,7 +101,8 @@ def main() -> int:
     (options.out / "goals.json").write_text(json.dumps(goals, indent=1) + "\n")
     for goal in goals:
         sign = "<=" if goal["better"] == "lower" else ">="
-        print(f"{goal['id']:<66} {goal['value']:>8.3f}{goal['unit']} ({sign} {goal['goal']})  {'met' if goal['met'] else 'NOT MET'}")
+        verdict = "met" if goal["met"] else "NOT MET"
+        print(f"{goal['id']:<66} {goal['value']:>8.3f}{goal['unit']} ({sign} {goal['goal']})  {verdict}")
     missed = sum(not goal["met"] for goal in goals)
     print(f"{len(goals) - missed} of {len(goals)} goals met")
     return 4 if missed else 0
