@@ -2,9 +2,9 @@
 
     python3 benchmarks/strategies/run.py --build build/release build/mpich --out strategies
 
-Writes one document a run, <out>/<mpi>-<transport>.json and <out>/<mpi>-<transport>-engine.json, and all goals to
-<out>/goals.json. Each MPI is probed first, so that the profile is the machine's; the profiles lie in <out> too. Exit code 4
-if a goal is missed.
+Writes one document a run, <out>/<mpi>-<transport>.json and <out>/<mpi>-<transport>-engine.json,
+and all goals to <out>/goals.json. Each MPI is probed first, so that the profile is the machine's;
+the profiles lie in <out> too. Exit code 4 if a goal is missed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def run(words: list[object], environment: dict[str, str]) -> str:
         check=False,
     )
     if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, words))}\nended with {done.returncode}:\n{done.stderr}")
+        raise SystemExit(
+            f"{' '.join(map(str, words))}\nended with {done.returncode}:\n{done.stderr}"
+        )
     return done.stdout
 
 
@@ -74,10 +76,16 @@ def judge_together(runs: list[dict]) -> list[dict]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", nargs="+", type=Path, required=True, help="build folders, one an MPI")
+    parser.add_argument(
+        "--build", nargs="+", type=Path, required=True, help="build folders, one an MPI"
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder for the documents")
-    parser.add_argument("--transports", nargs="+", choices=list(TRANSPORTS), default=list(TRANSPORTS))
-    parser.add_argument("--options", nargs=argparse.REMAINDER, default=[], help="options of the benchmark")
+    parser.add_argument(
+        "--transports", nargs="+", choices=list(TRANSPORTS), default=list(TRANSPORTS)
+    )
+    parser.add_argument(
+        "--options", nargs=argparse.REMAINDER, default=[], help="options of the benchmark"
+    )
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     profiles = {"BARRIO_PROFILE": str(options.out.resolve() / "profiles.json")}
@@ -93,16 +101,22 @@ def main() -> int:
             bench = [command, "--ranks", 2, "bench", "strategies", "--json", *options.options]
             for suffix, parts in (("", ["overlap", "cells"]), ("-engine", ["engine"])):
                 document = json.loads(run([*bench, "--parts", *parts], environment))
-                (options.out / f"{mpi}-{transport}{suffix}.json").write_text(json.dumps(document, indent=1) + "\n")
+                (options.out / f"{mpi}-{transport}{suffix}.json").write_text(
+                    json.dumps(document, indent=1) + "\n"
+                )
                 runs.append(document)
-                goals += [{**goal, "id": f"{mpi}.{transport}.{goal['id']}"} for goal in document["goals"]]
+                goals += [
+                    {**goal, "id": f"{mpi}.{transport}.{goal['id']}"} for goal in document["goals"]
+                ]
     # Cells are judged over all runs: one in twenty may miss.
     goals = [goal for goal in goals if ".cells." not in goal["id"]] + judge_together(runs)
     (options.out / "goals.json").write_text(json.dumps(goals, indent=1) + "\n")
     for goal in goals:
         sign = "<=" if goal["better"] == "lower" else ">="
         verdict = "met" if goal["met"] else "NOT MET"
-        print(f"{goal['id']:<66} {goal['value']:>8.3f}{goal['unit']} ({sign} {goal['goal']})  {verdict}")
+        print(
+            f"{goal['id']:<66} {goal['value']:>8.3f}{goal['unit']} ({sign} {goal['goal']})  {verdict}"
+        )
     missed = sum(not goal["met"] for goal in goals)
     print(f"{len(goals) - missed} of {len(goals)} goals met")
     return 4 if missed else 0

@@ -103,7 +103,9 @@ class Probe(Case):
             "MPIR_CVAR_NOLOCAL": "1",
             "UCX_TLS": "rc",
         }
-        outcome = self.probe("--transport", "shm", "--depth", "limits", ranks=2, environment=nowhere)
+        outcome = self.probe(
+            "--transport", "shm", "--depth", "limits", ranks=2, environment=nowhere
+        )
         self.assert_error(outcome, 1, "no transport works")
 
     def test_a_profile_of_another_machine_is_named_and_ignored(self) -> None:
