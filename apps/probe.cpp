@@ -93,7 +93,13 @@ class Probe : public Command {
     transport["name"] = transport["platform"]["transport"];
     transport["variables"] = transport["platform"]["settings"];
     result["transports"] = Json::array({std::move(transport)});
-    if (depth != probe::Depth::check) store(context, found);
+    const bool is_disturbed = found.document.value("is_disturbed", false);
+    if (is_disturbed)
+      context.log().notice(fmt::format(
+          "other work took {:.0f} % of the time of a rank, so these figures say little and no profile is kept: "
+          "probe again on an idle host, with a core for each of the two ranks",
+          100 * found.document["lost_time"].get<double>()));
+    if (depth != probe::Depth::check && !is_disturbed) store(context, found);
     return result;
   }
 

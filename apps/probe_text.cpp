@@ -92,6 +92,10 @@ std::string transport_text(const Json& transport) {
   const auto latency = transport["latencies"][0];
   text += fmt::format("  one message of {} takes {}, a test that finds nothing {}\n", bytes(latency["bytes"]),
                       seconds(latency["seconds"]), seconds(transport["idle_calls"]["test_seconds"]));
+  if (transport.value("is_disturbed", false))
+    text +=
+        fmt::format("  WRONG, perhaps: other work took {:.0f} % of the time of a rank; probe again on an idle host\n",
+                    100 * transport["lost_time"].get<double>());
   if (transport.contains("check")) text += check_text(transport["check"]);
   if (transport.contains("limits")) text += limits_text(transport["limits"]) + overlap_text(transport);
   if (transport.contains("blocking_calls")) text += blocking_text(transport) + releases_text(transport);

@@ -85,6 +85,21 @@ IdleCalls time_idle_calls(Pair& pair) {
   return {pair.max(calls.test_seconds), pair.max(calls.iprobe_seconds)};
 }
 
+double find_lost_time(Pair& pair) {
+  constexpr double watched_seconds = 20e-3;
+  constexpr double longest_normal_gap = 50e-6;  // between two looks at the clock
+  pair.meet();
+  const double start = pair.now();
+  double last = start;
+  double lost = 0.0;
+  while (last < start + watched_seconds) {
+    const double now = pair.now();
+    if (now - last > longest_normal_gap) lost += now - last;
+    last = now;
+  }
+  return pair.max(lost / (last - start));
+}
+
 Json to_json(const IdleCalls& calls) {
   return {{"test_seconds", calls.test_seconds}, {"iprobe_seconds", calls.iprobe_seconds}};
 }

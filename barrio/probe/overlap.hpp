@@ -14,6 +14,10 @@ struct IdleCalls {
 IdleCalls time_idle_calls(Pair& pair);
 Json to_json(const IdleCalls& calls);
 
+/// The part of their time that other processes, or the host of a virtual machine, took from two ranks that only
+/// computed for 20 ms: of the worse side. Both sides of the pair.
+double find_lost_time(Pair& pair);
+
 /// How much of an exchange both ways is left to wait for after computing, by size and by the number of tests meanwhile.
 /// Fills the times, and the number of tests, of a profile. Both sides of the pair.
 Json find_overlap(Pair& pair, Profile& profile);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 #include "barrio/mpi/agree.hpp"
@@ -16,8 +17,12 @@
 namespace barrio::probe {
 namespace {
 
+constexpr double most_lost_time = 0.05;
+
 Json experiment(Pair& pair, Depth depth, Profile& profile) {
   Json found = Json::object();
+  // Before and after the experiments: a busy host is busy at either time, as a rule.
+  double lost = find_lost_time(pair);
   const IdleCalls idle = time_idle_calls(pair);
   profile.test_seconds = idle.test_seconds;
   found["idle_calls"] = to_json(idle);
@@ -37,6 +42,9 @@ Json experiment(Pair& pair, Depth depth, Profile& profile) {
   found["overlap"] = find_overlap(pair, profile);
   found["streams"] = find_streams(pair, profile);
   profile.is_measured = true;
+  lost = std::max(lost, find_lost_time(pair));
+  found["lost_time"] = lost;
+  found["is_disturbed"] = lost > most_lost_time;
   if (depth == Depth::limits) return found;
 
   found["blocking_calls"] = find_blocking_calls(pair);

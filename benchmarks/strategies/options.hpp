@@ -9,7 +9,7 @@
 namespace barrio::bench {
 
 struct StrategyOptions {
-  std::vector<std::string> parts{"overlap", "cells"};  ///< and engine, which needs MPI_THREAD_MULTIPLE
+  std::vector<std::string> parts{"overlap", "cells"};  ///< and engine, which needs MPI_THREAD_MULTIPLE; rounds
   std::vector<std::uint64_t> sizes;                    ///< bytes of a message; those of a profile if empty
   std::vector<double> imbalances{0.0, 0.5};            ///< what the odd ranks compute more than the even ones
   std::vector<int> messages{1, 4};                     ///< to each peer in a round

@@ -146,6 +146,7 @@ Json make_document(mpi::Context& context, const StrategyOptions& options) {
     document["engine"] = measure_engine(context, options);
     add_engine_goals(goals, document["engine"]);
   }
+  if (has_part(options, "rounds")) document["rounds"] = measure_rounds(context, options);
   document["goals"] = goals.list();
   return document;
 }
@@ -155,6 +156,10 @@ std::string to_text(const Json& document) {
   if (document.contains("overlap")) text += overlap_text(document["overlap"]);
   if (document.contains("cells")) text += cells_text(document["cells"]);
   if (document.contains("engine")) text += engine_text(document["engine"]);
+  for (const Json& row : document.value("rounds", Json::array()))
+    text +=
+        fmt::format("  round of {} by {}: {}, {} messages of a rank\n", format_bytes(row["bytes"].get<std::uint64_t>()),
+                    row["name"].get<std::string>(), seconds(row["seconds"]), row["messages_of_a_rank"].get<double>());
   for (const Json& goal : document["goals"])
     text += fmt::format("goal {:<52} {:>8.3f}{} ({} {})  {}\n", goal["id"].get<std::string>(),
                         goal["value"].get<double>(), goal["unit"].get<std::string>(),

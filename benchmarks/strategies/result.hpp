@@ -19,6 +19,9 @@ Json measure_cells(mpi::Context& context, const StrategyOptions& options);
 /// The communication engine on rank 0, which computes, while the others wait. MPI_THREAD_MULTIPLE.
 Json measure_engine(mpi::Context& context, const StrategyOptions& options);
 
+/// Rounds without computing on any number of ranks: time, messages, collectives.
+Json measure_rounds(mpi::Context& context, const StrategyOptions& options);
+
 /// The document with goals. Collective.
 Json make_document(mpi::Context& context, const StrategyOptions& options);
 std::string to_text(const Json& document);

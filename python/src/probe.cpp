@@ -17,8 +17,9 @@ nb::object probe(const CommArgument& comm, const std::string& depth, bool store)
   std::string text;
   in_own_context(comm, [&](std::unique_ptr<mpi::Context>& context) {
     const probe::Findings found = probe::run(*context, {.depth = wanted});
-    if (const std::string path = mpi::stored_profiles_path();
-        store && wanted != probe::Depth::check && context->is_root() && !path.empty())
+    if (const std::string path = mpi::stored_profiles_path(); store && wanted != probe::Depth::check &&
+                                                              context->is_root() && !path.empty() &&
+                                                              !found.document.value("is_disturbed", false))
       mpi::store_profile(path, mpi::platform_from_json(found.document["platform"]), found.profile);
     text = found.document.dump();
     return 0;
@@ -36,7 +37,8 @@ void bind_probe(nb::module_& module) {
              R"(Find out how messages between two ranks behave over the transport of this job. Collective over comm.
 
 `depth`: "check" compares a few times with the stored profile, "limits" measures what a profile needs, "all" makes every
-experiment of `barrio probe`. `store` keeps the profile for later jobs of this user on this platform. Raises UsageError
+experiment of `barrio probe`. `store` keeps the profile for later jobs of this user on this platform, unless other work
+disturbed it ("is_disturbed"). Raises UsageError
 with one rank. Keys: platform, limits, overlap, streams, profile and more; see the reference of documents.)");
 }
 

@@ -141,6 +141,15 @@ def transport_page(transport: Transport, overview: str) -> str:
         header.append(
             paragraph(f"A message did not bring what was sent, in: {where}.", class_="note error")
         )
+    if transport.found.data.get("is_disturbed") is True:
+        part = words.percent(float(transport.found.data.get("lost_time", 0.0)))
+        header.append(
+            paragraph(
+                f"Other work took {part} of the time of a rank, so these figures say little. "
+                "Probe again on an idle host, with a core for each of the two ranks.",
+                class_="note error",
+            )
+        )
     return _page(f"barrio: {transport.title}", header, made)
 
 
