@@ -14,8 +14,9 @@ QUOTES = {
     "docs/howto/reactor-core.md": "examples/04-lattice",
     "docs/howto/cells-that-move.md": "examples/05-balance",
     "docs/explanation/overlap.md": "benchmarks/strategies",
+    "docs/howto/overlap.md": "examples/06-overlap",
 }
-FENCED = re.compile(r"^```(cpp|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^```(c|cpp|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def occurs(block: str, text: str) -> bool:
