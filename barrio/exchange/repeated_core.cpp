@@ -282,8 +282,11 @@ void RepeatedCore::end(const Arrived& arrived) {
   BARRIO_ASSERT(cheap, is_travelling_ && "end() without begin()");
   if (is_paced()) pace_.end_round(seconds_now() - computing_since_);
   if (is_done_ && !requests_.empty()) statistics_.n_done_before_end += 1;
-  wait_for_receives(arrived);
-  if (!is_done_ && !is_threaded()) mpi::wait_all(sends(), context_.wait_policy());
+  // Nothing is left to do, as a rule, where the caller computes and calls progress().
+  if (!is_done_ || arrived || wires_->has_joined()) {
+    wait_for_receives(arrived);
+    if (!is_done_ && !is_threaded()) mpi::wait_all(sends(), context_.wait_policy());
+  }
   is_travelling_ = false;
   is_done_ = true;
   statistics_.n_rounds += 1;

@@ -1,13 +1,11 @@
 #include "barrio/mpi/comm.hpp"
 
-#include <exception>
-#ifdef BARRIO_MPI_SMPI
 #include <array>
 #include <cstdint>
+#include <exception>
 #include <string_view>
 
 #include "barrio/base/hash.hpp"
-#endif
 
 namespace barrio::mpi {
 
@@ -23,6 +21,16 @@ Comm Comm::split(MPI_Comm source, int colour, int key) {
   check(MPI_Comm_split(source, colour, key, &made.comm_), "MPI_Comm_split");
   if (made) check(MPI_Comm_set_errhandler(made.comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return made;
+}
+
+Comm Comm::split_by_host(MPI_Comm source, int key) {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+  Hash64 hash;
+  for (const char c : name) hash.add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
+  constexpr std::uint64_t largest_colour = 0x7fffffff;
+  return split(source, static_cast<int>(hash.value() & largest_colour), key);
 }
 
 Comm Comm::split_shared(MPI_Comm source, int key) {

@@ -21,6 +21,10 @@ class Comm {
   /// The ranks that share memory with this one, ordered by key. Collective.
   static Comm split_shared(MPI_Comm source, int key);
 
+  /// The ranks on this one's host, ordered by key: by its name, so also where MPI was told not to share memory.
+  /// Collective.
+  static Comm split_by_host(MPI_Comm source, int key);
+
   Comm(Comm&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   Comm& operator=(Comm&& other) noexcept {
     std::swap(comm_, other.comm_);

@@ -57,7 +57,7 @@ double processor_time_limit() {
 }
 
 NodeCores find_node_cores(Context& context, int n_computing) {
-  const Comm node = Comm::split_shared(context.comm(), context.rank());
+  const Comm node = Comm::split_by_host(context.comm(), context.rank());
   const Words mine = allowed_cores();
   Words all = mine;
   check(MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_UINT64_T, MPI_BOR, node.get()),

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "barrio/mpi/collectives.hpp"
-#include "barrio/mpi/node.hpp"
 #include "barrio/mpi/report.hpp"
 
 extern char** environ;  // NOLINT: the name is POSIX's
@@ -34,6 +33,8 @@ std::string tuning_variables() {
   std::vector<std::string> found;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
+    // What MPICH's launcher gives to every job names the host.
+    if (text.starts_with("MPIR_CVAR_CH3_INTERFACE_HOSTNAME")) continue;
     if (std::ranges::any_of(prefixes, [&](std::string_view prefix) { return text.starts_with(prefix); }))
       found.emplace_back(text);
   }
@@ -88,7 +89,8 @@ constexpr double most_seconds = 1e3;
 }  // namespace
 
 Platform find_platform(Context& context) {
-  const bool is_apart = find_node(context).n_nodes > 1;
+  const Comm host = Comm::split_by_host(context.comm(), context.rank());
+  const bool is_apart = max(context, host.size() < context.size() ? 1 : 0) > 0;
   std::string line;
   if (context.is_root()) {
     const Platform mine{

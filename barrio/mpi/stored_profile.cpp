@@ -12,7 +12,9 @@ namespace {
 
 constexpr int schema_version = 1;
 
-bool is_same_but(const Platform& a, const Platform& b, std::string& difference) {
+/// In what a stored platform differs from this one, for people; empty if in nothing.
+std::string difference_of(const Platform& a, const Platform& b) {
+  std::string difference;
   const auto compare = [&](const char* what, const std::string& stored, const std::string& here) {
     if (stored == here) return;
     difference += fmt::format("{}{} '{}', here '{}'", difference.empty() ? "" : "; ", what, stored, here);
@@ -21,7 +23,7 @@ bool is_same_but(const Platform& a, const Platform& b, std::string& difference) 
   compare("transport", a.transport, b.transport);
   compare("settings", a.settings, b.settings);
   compare("host", a.host_kind, b.host_kind);
-  return difference.empty();
+  return difference;
 }
 
 /// What rank 0 found; sent to the others as it is.
@@ -33,16 +35,16 @@ struct Found {
 Found look_up(Context& context, const std::string& path, const Platform& here) {
   try {
     const Json document = read_json_document(path, "barrio.profiles", schema_version);
-    std::string difference;
+    std::string nearest;
     for (const Json& entry : document.value("profiles", Json::array())) {
-      difference.clear();
-      if (is_same_but(platform_from_json(entry.value("platform", Json::object())), here, difference))
-        return {true, profile_from_json(entry.value("profile", Json::object()))};
+      const std::string difference = difference_of(platform_from_json(entry.value("platform", Json::object())), here);
+      if (difference.empty()) return {true, profile_from_json(entry.value("profile", Json::object()))};
+      if (nearest.empty() || difference.size() < nearest.size()) nearest = difference;
     }
     context.log().notice(
         fmt::format("{}: no profile of this platform, so none is used ({}). barrio --ranks 2 probe "
                     "measures one",
-                    path, difference.empty() ? "it is empty" : difference));
+                    path, nearest.empty() ? "it is empty" : nearest));
   } catch (const std::exception& error) {
     const Error* const ours = dynamic_cast<const Error*>(&error);
     context.log().notice(

@@ -4,7 +4,6 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/mpi/collectives.hpp"
-#include "barrio/mpi/node.hpp"
 
 namespace barrio::probe {
 namespace {
@@ -19,11 +18,12 @@ double local_seconds() noexcept {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// The rank that side 1 sits on.
-Rank choose_partner(mpi::Context& context, const mpi::NodePlace& place) {
-  const Rank mine = place.node > 0 ? context.rank() : context.size();
-  const Rank elsewhere = mpi::min(context, mine);
-  return elsewhere < context.size() ? elsewhere : 1;
+/// The first rank on another host than rank 0; the number of ranks if there is none.
+Rank first_elsewhere(mpi::Context& context) {
+  const mpi::Comm host = mpi::Comm::split_by_host(context.comm(), context.rank());
+  Rank lowest = context.rank();
+  mpi::check(MPI_Bcast(&lowest, 1, MPI_INT, 0, host.get()), "MPI_Bcast");
+  return mpi::min(context, lowest > 0 ? context.rank() : context.size());
 }
 
 }  // namespace
@@ -33,9 +33,9 @@ Pair::Pair(mpi::Context& context) : policy_(context.wait_policy()) {
     throw AgreedError(ErrorCode::usage, {.subject = "probe",
                                          .cause = "needs two ranks: one rank alone sends to nobody",
                                          .remedy = "barrio --ranks 2 probe"});
-  const mpi::NodePlace place = mpi::find_node(context);
-  const Rank partner = choose_partner(context, place);
-  is_apart_ = place.n_nodes > 1;
+  const Rank elsewhere = first_elsewhere(context);
+  is_apart_ = elsewhere < context.size();
+  const Rank partner = is_apart_ ? elsewhere : 1;
   if (context.rank() == 0) side_ = 0;
   if (context.rank() == partner) side_ = 1;
   comm_ = mpi::Comm::split(context.comm(), side_ >= 0 ? 0 : MPI_UNDEFINED, side_);

@@ -40,6 +40,8 @@ class Wires {
   [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) const noexcept { return outgoing_[i]; }
   [[nodiscard]] std::size_t n_outgoing() const noexcept { return outgoing_.size(); }
   [[nodiscard]] std::size_t n_incoming() const noexcept { return incoming_.size(); }
+  /// Whether some messages come as one.
+  [[nodiscard]] bool has_joined() const noexcept { return !arriving_.empty(); }
   /// Copy messages that came as one to where they belong.
   void hand_out(const Wire& wire) const;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
