@@ -39,10 +39,11 @@ void add_overlap_goals(Goals& goals, const Json& rows) {
   for (const Json& row : rows) {
     const double untouched = of_strategy(row, "delayed-waits", "wait_seconds");
     const auto n = row["bytes"].get<std::uint64_t>();
-    goals.add(fmt::format("overlap.{}.wait_of_untouched", n), of_strategy(row, "automatic", "wait_seconds") / untouched,
-              "", most_wait);
+    // By the strategy that is for overlap: automatic looks at whole rounds, and may find that waits cost as little.
+    goals.add(fmt::format("overlap.{}.wait_of_untouched", n),
+              of_strategy(row, "staggered-tests", "wait_seconds") / untouched, "", most_wait);
     goals.add(fmt::format("overlap.{}.total_of_computing_and_copy", n),
-              of_strategy(row, "automatic", "total_of_computing_and_copy"), "x", 1.0 + most_overhead);
+              of_strategy(row, "staggered-tests", "total_of_computing_and_copy"), "x", 1.0 + most_overhead);
   }
 }
 
