@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <string>
 
@@ -156,11 +157,15 @@ void RepeatedCore::start_all(const Pack& pack) {
 }
 
 void RepeatedCore::count_round() {
+  // Several threads may begin exchanges of their own.
+  const auto add = [](std::uint64_t& counter, std::uint64_t n) {
+    std::atomic_ref(counter).fetch_add(n, std::memory_order_relaxed);
+  };
   mpi::Counters& counters = context_.counters();
-  counters.messages_received += wires_->in.size();
-  counters.messages_sent += wires_->out.size();
-  for (const Wire& wire : wires_->in) counters.bytes_received += static_cast<std::uint64_t>(wire.n_bytes);
-  for (const Wire& wire : wires_->out) counters.bytes_sent += static_cast<std::uint64_t>(wire.n_bytes);
+  add(counters.messages_received, wires_->in.size());
+  add(counters.messages_sent, wires_->out.size());
+  add(counters.bytes_received, wires_->n_bytes_in());
+  add(counters.bytes_sent, wires_->n_bytes_out());
 }
 
 bool RepeatedCore::is_paced() const noexcept {
@@ -180,7 +185,7 @@ void RepeatedCore::begin(const Pack& pack) {
   pace_.begin_round();
   if (is_threaded()) {
     for (const Wire& wire : wires_->out) pack_wire(wire, pack);
-    engine_->start(*this);
+    if (!is_done_) engine_->start(*this);
   } else {
     if (strategy_ == Strategy::persistent) make_persistent();
     start_all(pack);

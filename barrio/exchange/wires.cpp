@@ -102,6 +102,8 @@ Wires::Wires(std::span<const Outgoing> outgoing, std::span<const Incoming> incom
     }
     in.push_back({front.from, first, mpi::detail::checked_bytes(n_bytes), messages});
   }
+  for (const Wire& wire : out) n_bytes_out_ += static_cast<std::uint64_t>(wire.n_bytes);
+  for (const Wire& wire : in) n_bytes_in_ += static_cast<std::uint64_t>(wire.n_bytes);
 }
 
 void Wires::hand_out(const Wire& wire) const {

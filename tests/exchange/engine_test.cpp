@@ -68,6 +68,16 @@ TEST(Engine, SeveralThreadsBeginExchangesOfTheirOwn) {
   for (const int n : n_wrong) EXPECT_EQ(n, 0);
 }
 
+TEST(Engine, AnExchangeOfNothingIsDoneAtOnce) {
+  Engine engine(world(), {.mode = EngineMode::on});
+  for (int i = 0; i < 100; ++i) {
+    RepeatedExchange exchange(world(), {}, {}, 100, {.engine = &engine});
+    exchange.begin();
+    EXPECT_TRUE(exchange.progress());
+    exchange.end();
+  }
+}
+
 TEST(Engine, CallsAFunctionOnTheThreadThatOwnsMpi) {
   Engine engine(world(), {.mode = EngineMode::on});
   std::thread::id where;

@@ -40,6 +40,8 @@ class Wires {
   [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) const noexcept { return outgoing_[i]; }
   [[nodiscard]] std::size_t n_outgoing() const noexcept { return outgoing_.size(); }
   [[nodiscard]] std::size_t n_incoming() const noexcept { return incoming_.size(); }
+  [[nodiscard]] std::uint64_t n_bytes_out() const noexcept { return n_bytes_out_; }
+  [[nodiscard]] std::uint64_t n_bytes_in() const noexcept { return n_bytes_in_; }
   /// Whether some messages come as one.
   [[nodiscard]] bool has_joined() const noexcept { return !arriving_.empty(); }
   /// Copy messages that came as one to where they belong.
@@ -51,6 +53,8 @@ class Wires {
   std::vector<std::max_align_t> arriving_;  ///< of what comes as one
   std::vector<std::span<std::byte>> outgoing_;
   std::vector<std::span<std::byte>> incoming_;
+  std::uint64_t n_bytes_out_ = 0;
+  std::uint64_t n_bytes_in_ = 0;
 };
 
 }  // namespace barrio::exchange::detail
