@@ -12,7 +12,7 @@ configure = test -f build/$(1)/build.ninja || cmake --preset $(1)
 build = cmake --build --preset $(1) -j $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: help demo fast check check-mpich check-smpi check-asan check-long fuzz tidy doctor clean
+.PHONY: help demo fast check check-mpich check-smpi check-asan check-tsan check-long fuzz tidy doctor clean
 
 help:  ## this list
 	@echo 'usage: make TARGET [RANKS=4] [JOBS=$(JOBS)] [SECONDS=60]'
@@ -55,7 +55,13 @@ check-asan:  ## the tests with address and undefined-behaviour sanitizers
 	$(call build,asan)
 	ctest --preset asan
 
-check-long: check-asan tidy  ## sanitizers, static analysis and the tests too slow for check
+check-tsan:  ## the communication thread with the thread sanitizer
+	@tools/setup $(base)
+	@$(call configure,tsan)
+	$(call build,tsan) --target test_exchange_threads
+	ctest --preset tsan
+
+check-long: check-asan check-tsan tidy  ## sanitizers, static analysis and the tests too slow for check
 	$(call build,release)
 	ctest --preset long
 

@@ -9,8 +9,9 @@ set(BARRIO_MPI_TEST_SUPPORT ${CMAKE_CURRENT_LIST_DIR}/../tests/support)
 get_filename_component(BARRIO_INTEROP_FOLDER ${PROJECT_SOURCE_DIR}/../shared/interop ABSOLUTE)
 
 # What a launch needs beside the rank count; lists for add_test.
-# Leaks are not looked for under sanitizers: the MPI libraries have their own.
-set(barrio_launch_environment BARRIO_AS_TEST=1 BARRIO_PROFILE=off ASAN_OPTIONS=detect_leaks=0)
+# Leaks are not looked for under sanitizers: the MPI libraries have their own. Nor does the thread sanitizer look at what
+# MPI does, which it cannot follow.
+set(barrio_launch_environment TSAN_OPTIONS=ignore_noninstrumented_modules=1 BARRIO_AS_TEST=1 BARRIO_PROFILE=off ASAN_OPTIONS=detect_leaks=0)
 if(BARRIO_MPI_FLAVOUR STREQUAL openmpi)
   set(barrio_launch_flags --oversubscribe --bind-to none -q)
   list(APPEND barrio_launch_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
