@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <sched.h>
 
 #include <chrono>
@@ -9,6 +10,15 @@
 #include "barrio/mpi/cores.hpp"
 
 namespace barrio::exchange::detail {
+namespace {
+
+/// Tell mpich_yield.c, where it is preloaded, that threads of this rank share MPI's lock, or no more.
+void hold_yield(int change) {
+  using Hold = void (*)(int);
+  if (const auto hold = reinterpret_cast<Hold>(::dlsym(RTLD_DEFAULT, "barrio_mpich_hold_yield"))) hold(change);
+}
+
+}  // namespace
 
 EngineThread::~EngineThread() {
   {
@@ -65,11 +75,14 @@ void EngineThread::run() {
 }
 
 EngineThreads::EngineThreads(Queues queues, std::size_t n_threads, const std::vector<int>& cores) {
+  hold_yield(1);
   for (std::size_t i = 0; i < n_threads; ++i) {
     receivers_.push_back(std::make_unique<EngineThread>(cores));
     if (queues == Queues::two) senders_.push_back(std::make_unique<EngineThread>(cores));
   }
 }
+
+EngineThreads::~EngineThreads() { hold_yield(-1); }
 
 void EngineThreads::start(EngineJob& job) {
   const std::size_t which = job.tag() % receivers_.size();

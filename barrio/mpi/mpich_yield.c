@@ -7,6 +7,14 @@
 #include <stddef.h>
 
 unsigned ucp_worker_progress(void* worker);
+void barrio_mpich_hold_yield(int change);
+
+/* Who holds it back, counted. */
+static int n_holding_back = 0;
+
+/* Called where several threads of a rank call MPI: a poll then holds the lock that all of them need, and whoever gives
+ * the core away with it starves them, for minutes. */
+void barrio_mpich_hold_yield(int change) { __atomic_add_fetch(&n_holding_back, change, __ATOMIC_RELAXED); }
 
 unsigned ucp_worker_progress(void* worker) {
   static unsigned (*progress)(void*) = NULL;
@@ -16,6 +24,6 @@ unsigned ucp_worker_progress(void* worker) {
     if (ucp != NULL) *(void**)(&progress) = dlsym(ucp, "ucp_worker_progress");
   }
   const unsigned n_events = progress(worker);
-  if (n_events == 0) sched_yield();
+  if (n_events == 0 && __atomic_load_n(&n_holding_back, __ATOMIC_RELAXED) == 0) sched_yield();
   return n_events;
 }

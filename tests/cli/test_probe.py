@@ -41,8 +41,17 @@ class Probe(Case):
         environment = {**self.environment, **options.pop("environment", {})}
         return barrio("probe", *words, ranks=ranks, environment=environment, limit=60, **options)
 
+    def undisturbed(self, transports: str):
+        """Limits on a host that is idle for once: a busy one keeps no profile, and says so."""
+        for _ in range(5):
+            outcome = self.probe("--json", "--depth", "limits", "--transport", transports, ranks=2)
+            self.assert_code(outcome, 0)
+            if not any(one["is_disturbed"] for one in outcome.json()["transports"]):
+                return outcome
+        self.skipTest("other work disturbs every probe on this host")
+
     def test_limits_of_shared_memory_and_sockets(self) -> None:
-        outcome = self.probe("--json", "--depth", "limits", "--transport", "shm,tcp", ranks=2)
+        outcome = self.undisturbed("shm,tcp")
         self.assert_code(outcome, 0)
         found = outcome.json()
         self.assertEqual(found["schema"], "barrio.probe")
@@ -109,7 +118,7 @@ class Probe(Case):
         self.assert_error(outcome, 1, "no transport works")
 
     def test_a_profile_of_another_machine_is_named_and_ignored(self) -> None:
-        self.assert_code(self.probe("--depth", "limits", "--transport", "shm", ranks=2), 0)
+        self.undisturbed("shm")
         document = json.loads(self.profiles.read_text())
         document["profiles"][0]["platform"]["host_kind"] = "Abacus, 10 cores"
         self.profiles.write_text(json.dumps(document))

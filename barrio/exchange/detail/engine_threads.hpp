@@ -50,6 +50,9 @@ class EngineThread {
 class EngineThreads {
  public:
   EngineThreads(Queues queues, std::size_t n_threads, const std::vector<int>& cores);
+  EngineThreads(const EngineThreads&) = delete;
+  EngineThreads& operator=(const EngineThreads&) = delete;
+  ~EngineThreads();
   void start(EngineJob& job);
   void call(const std::function<void()>& function);
 
