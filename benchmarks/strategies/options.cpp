@@ -1,5 +1,7 @@
 #include "benchmarks/strategies/options.hpp"
-
+#ifdef BARRIO_MPI_SMPI
+#undef exit  // the simulator's compiler defines it, and CLI11 has a member of that name
+#endif
 #include <CLI/CLI.hpp>
 #include <string_view>
 
