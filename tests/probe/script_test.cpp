@@ -12,6 +12,8 @@ using test::on_pair;
 
 constexpr std::size_t large = std::size_t{4} << 20U;  // above any eager limit
 constexpr Step short_step{.call = Call::compute, .seconds = 2e-3};
+// The two sides leave their meeting some microseconds apart, more if one of them is interrupted.
+constexpr double nearly_a_step = 0.8 * short_step.seconds;
 
 TEST(Pair, NeedsTwoRanks) {
   if (barrio::test::world().size() > 1) return;
@@ -47,8 +49,8 @@ TEST(Script, BothSidesSeeWhatBothDid) {
     ASSERT_EQ(timeline.calls[1].size(), 2U);
     // The receiver waits for a sender that computes first.
     EXPECT_GE(timeline.find(0, Call::compute).seconds(), short_step.seconds);
-    EXPECT_GE(timeline.find(1, Call::wait).end, short_step.seconds);
-    EXPECT_LT(timeline.find(1, Call::irecv).end, short_step.seconds);
+    EXPECT_GE(timeline.find(1, Call::wait).end, nearly_a_step);
+    EXPECT_LT(timeline.find(1, Call::irecv).end, nearly_a_step);
     double end = 0.0;
     for (const TimedCall& call : timeline.calls[0]) {
       EXPECT_LE(end, call.begin);
@@ -67,7 +69,7 @@ TEST(Script, SynchronousSendsWaitForTheirReceivers) {
     script.then(0, {Call::isend, message}).then(0, {Call::wait, message});
     script.then(1, short_step).then(1, {Call::irecv, message}).then(1, {Call::wait, message});
     const Timeline timeline = run(pair, script);
-    EXPECT_GE(timeline.find(0, Call::wait).end, short_step.seconds);
+    EXPECT_GE(timeline.find(0, Call::wait).end, nearly_a_step);
   });
 }
 
