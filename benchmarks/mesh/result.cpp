@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "barrio/mpi/report.hpp"
+#include "benchmarks/goals.hpp"
 
 namespace barrio::bench {
 namespace {
@@ -11,22 +12,6 @@ double phase(const LoadFigures& figures, const std::string& name) {
   const auto found = figures.phases.find(name);
   return found == figures.phases.end() ? 0.0 : found->second;
 }
-
-class Goals {
- public:
-  void add(const std::string& id, double value, const char* unit, double goal, bool higher_is_better = false) {
-    list_.push_back({{"id", id},
-                     {"value", value},
-                     {"unit", unit},
-                     {"goal", goal},
-                     {"better", higher_is_better ? "higher" : "lower"},
-                     {"met", higher_is_better ? value >= goal : value <= goal}});
-  }
-  [[nodiscard]] const Json& list() const { return list_; }
-
- private:
-  Json list_ = Json::array();
-};
 
 const LoadFigures* find(const std::vector<LoadFigures>& all, const std::string& name) {
   for (const LoadFigures& figures : all)

@@ -7,25 +7,10 @@
 #include "barrio/base/text.hpp"
 #include "barrio/mpi/platform.hpp"
 #include "barrio/mpi/report.hpp"
+#include "benchmarks/goals.hpp"
 
 namespace barrio::bench {
 namespace {
-
-class Goals {
- public:
-  void add(std::string id, double value, const char* unit, double goal, bool higher_is_better = false) {
-    list_.push_back({{"id", std::move(id)},
-                     {"value", value},
-                     {"unit", unit},
-                     {"goal", goal},
-                     {"better", higher_is_better ? "higher" : "lower"},
-                     {"met", higher_is_better ? value >= goal : value <= goal}});
-  }
-  [[nodiscard]] const Json& list() const { return list_; }
-
- private:
-  Json list_ = Json::array();
-};
 
 double of_strategy(const Json& row, const char* name, const char* what) {
   for (const Json& strategy : row["strategies"])

@@ -9,6 +9,7 @@
 #include "barrio/exchange/detail/strategy_choice.hpp"
 #include "barrio/exchange/detail/test_pace.hpp"
 #include "barrio/exchange/detail/wires.hpp"
+#include "barrio/exchange/engine.hpp"
 #include "tests/exchange/mpi_calls.hpp"
 #include "tests/exchange/random_messages.hpp"
 
@@ -146,6 +147,22 @@ TEST(RepeatedExchange, RefusesWhatCannotBe) {
   } catch (const Error& error) {
     EXPECT_NE(error.cause().find("without an engine"), std::string::npos);
   }
+}
+
+TEST(Engine, RefusesAnMpiForOneThread) {
+  int level = 0;
+  MPI_Query_thread(&level);
+  if (level >= MPI_THREAD_SERIALIZED) GTEST_SKIP() << "this MPI gives more than it was asked for";
+  try {
+    const Engine engine(world(), {.mode = EngineMode::on});
+    FAIL() << "threads would call MPI";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    EXPECT_NE(error.remedy().find("MPI_THREAD_SERIALIZED"), std::string::npos) << error.remedy();
+  }
+  const Engine off(world(), {.mode = EngineMode::off});
+  EXPECT_FALSE(off.is_on());
+  EXPECT_NE(off.why_off().find("options"), std::string::npos);
 }
 
 TEST(Strategies, HaveNamesThatAreUnderstood) {

@@ -39,7 +39,7 @@ def test_begin_and_end(box: barrio.Mesh) -> None:
         values[:n_owned] = box.global_ids(Dim.vertex)[:n_owned] + step
         field.begin_exchange()
         values[box.interior(Dim.vertex)] += 0.0
-        assert field.progress() in (True, False)
+        field.progress()
         field.end_exchange()
         assert field.progress(), "nothing is under way"
         np.testing.assert_array_equal(values, box.global_ids(Dim.vertex) + step)
