@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "barrio/base/assert.hpp"
+#include "barrio/exchange/detail/packet.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -14,8 +15,6 @@ namespace barrio::exchange::detail {
 namespace {
 
 using Pack = std::function<void(std::size_t entry, std::byte* into)>;
-
-constexpr std::size_t words_of(std::size_t n_bytes) { return (n_bytes + 7) / 8; }
 
 std::uint64_t head_of(Rank to, Rank from) {
   return static_cast<std::uint64_t>(to) << 32U | static_cast<std::uint64_t>(from);

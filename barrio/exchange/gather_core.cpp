@@ -6,6 +6,7 @@
 
 #include "barrio/base/assert.hpp"
 #include "barrio/base/memory.hpp"
+#include "barrio/exchange/detail/packet.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 
@@ -15,8 +16,6 @@ namespace {
 // Contributions and results: two ranks may send each other both, and a fast one begins anew while a slow one ends.
 // Within one tag, order keeps exchanges apart.
 constexpr int n_gather_tags = 2;
-
-std::size_t words_of(std::size_t n_bytes) { return (n_bytes + 7) / 8; }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "barrio/base/memory.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/shared_ids.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -99,8 +100,7 @@ GatherFold make_fold(const GatherEdges& edges, Rank own) {
     for (std::size_t row = edges.offsets[peer]; row < edges.offsets[peer + 1]; ++row)
       contributions.push_back(edges.slots[row], edges.peers[peer], row);
   std::vector<LocalId> slots(edges.slots);
-  std::ranges::sort(slots);
-  slots.erase(std::ranges::unique(slots).begin(), slots.end());
+  sort_unique(slots);
   for (const LocalId slot : slots) contributions.push_back(slot, own, GatherFold::own);
   contributions.sort_by<0, 1>();
   GatherFold fold;

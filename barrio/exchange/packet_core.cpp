@@ -10,6 +10,7 @@
 #include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/detail/open_rounds.hpp"
 #include "barrio/exchange/detail/packet.hpp"
 #include "barrio/mpi/point_to_point.hpp"
@@ -317,8 +318,7 @@ void PacketCore::end_meeting() {
     incoming_.clear();
   }
   if (options_.keeps_discovered) {
-    std::ranges::sort(all);
-    all.erase(std::ranges::unique(all).begin(), all.end());
+    sort_unique(all);
     set_neighbours(std::move(all));
   }
   if (!lost.empty())

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "barrio/base/sort_unique.hpp"
+
 namespace barrio::exchange {
 
 std::uint64_t SharedIds::memory_bytes() const noexcept {
@@ -27,8 +29,7 @@ std::vector<Rank> other_ranks(std::span<const Rank> ranks, Rank own) {
   std::vector<Rank> others;
   for (const Rank rank : ranks)
     if (rank != own && (others.empty() || rank != others.back())) others.push_back(rank);
-  std::ranges::sort(others);
-  others.erase(std::ranges::unique(others).begin(), others.end());
+  sort_unique(others);
   return others;
 }
 

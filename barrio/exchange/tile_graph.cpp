@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/sort_unique.hpp"
 
 namespace barrio::exchange {
 namespace {
@@ -60,8 +61,7 @@ std::vector<Rank> TileGraph::neighbours(Rank rank, int n_ranks) const {
     if (link.x == x % tile_ && link.y == y % tile_) add(x + link.dx, y + link.dy);
     if (link.x == modulo(x - link.dx, tile_) && link.y == modulo(y - link.dy, tile_)) add(x - link.dx, y - link.dy);
   }
-  std::ranges::sort(found);
-  found.erase(std::ranges::unique(found).begin(), found.end());
+  sort_unique(found);
   return found;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "barrio/base/error.hpp"
+#include "barrio/io/detail/damaged.hpp"
 
 // CGNS on HDF5: a node is a group with the attributes name, label and type; its data, if any, is the dataset " data",
 // in Fortran's order, so that HDF5 sees the indices reversed.
@@ -15,11 +16,6 @@ namespace barrio::io::detail {
 namespace {
 
 using mesh::CellType;
-
-[[noreturn]] void refuse(const std::string& path, std::string cause,
-                         std::string remedy = "the file is damaged or was written wrongly") {
-  throw Error(ErrorCode::bad_input, {.subject = path, .cause = std::move(cause), .remedy = std::move(remedy)});
-}
 
 std::string text(const std::vector<std::byte>& bytes) {
   return files::trimmed({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -73,10 +69,11 @@ CgnsSection section_of(hid_t file, const std::string& path, const CgnsZone& zone
   const auto sizes = files::extents(file, data_of(section.path + "/ElementConnectivity"));
   const auto known = std::ranges::find(element_types, type.empty() ? 0 : type[0], &ElementType::number);
   if (known == element_types.end()) {
-    refuse(path,
-           fmt::format("section '{}' of zone '{}' has elements of CGNS type {}{}, which are not supported", name,
-                       zone.name, type.empty() ? 0 : type[0], !type.empty() && type[0] == 20 ? " (MIXED)" : ""),
-           "save sections of one type: bars, triangles, quads, tets, pyramids, prisms, hexes of first or second order");
+    refuse_damaged(
+        path,
+        fmt::format("section '{}' of zone '{}' has elements of CGNS type {}{}, which are not supported", name,
+                    zone.name, type.empty() ? 0 : type[0], !type.empty() && type[0] == 20 ? " (MIXED)" : ""),
+        "save sections of one type: bars, triangles, quads, tets, pyramids, prisms, hexes of first or second order");
   }
   section.type = known->type;
   section.n_nodes = known->n_nodes;
@@ -89,8 +86,8 @@ CgnsSection section_of(hid_t file, const std::string& path, const CgnsZone& zone
       return section;
     }
   }
-  refuse(path, fmt::format("section '{}' of zone '{}' has not as many nodes as its range of elements needs", name,
-                           zone.name));
+  refuse_damaged(path, fmt::format("section '{}' of zone '{}' has not as many nodes as its range of elements needs",
+                                   name, zone.name));
 }
 
 /// @return nothing if the condition names no places
@@ -109,13 +106,14 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
       boundary.path = data;
       boundary.n = sizes.empty() ? 0 : sizes[0];
       if (!zone.is_structured) return boundary;
-      refuse(path, fmt::format("condition '{}' of the structured zone '{}' is a list of points", name, zone.name),
-             "give it as a range");
+      refuse_damaged(path,
+                     fmt::format("condition '{}' of the structured zone '{}' is a list of points", name, zone.name),
+                     "give it as a range");
     }
     const auto ends = files::read_integers(file, data);
     const auto n_indices = static_cast<std::size_t>(zone.n_indices);
     if (ends.size() != 2 * n_indices)
-      refuse(path, fmt::format("condition '{}' of zone '{}' has no two ends", name, zone.name));
+      refuse_damaged(path, fmt::format("condition '{}' of zone '{}' has no two ends", name, zone.name));
     boundary.low.fill(1);
     boundary.high.fill(1);
     int n_faces = 0;
@@ -126,7 +124,8 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
                                (boundary.on_vertices || boundary.low[d] == 1 || boundary.low[d] == zone.n[d]);
       const std::int64_t n = zone.n[d] - (boundary.on_vertices || may_be_face ? 0 : 1);
       if (zone.is_structured && (boundary.low[d] < 1 || boundary.high[d] > n))
-        refuse(path, fmt::format("condition '{}' of zone '{}' lies outside of the zone", boundary.name, zone.name));
+        refuse_damaged(path,
+                       fmt::format("condition '{}' of zone '{}' lies outside of the zone", boundary.name, zone.name));
       n_faces += may_be_face ? 1 : 0;
       if (may_be_face) boundary.normal = static_cast<int>(d);
     }
@@ -137,15 +136,16 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
     if (zone.is_structured && n_faces == 1 && boundary.normal < zone.n_indices) {
       const auto normal = static_cast<std::size_t>(boundary.normal);
       if (boundary.low[normal] != boundary.high[normal])
-        refuse(
+        refuse_damaged(
             path,
             fmt::format("condition '{}' of zone '{}' is on faces of {}, but reaches from {} = {} to {}", boundary.name,
                         zone.name, location, "ijk"[normal], boundary.low[normal], boundary.high[normal]),
             "give a condition for each plane of faces");
     }
     if (zone.is_structured && (n_faces != 1 || boundary.normal >= zone.n_indices))
-      refuse(path, fmt::format("condition '{}' of zone '{}' is not on one face of the zone", boundary.name, zone.name),
-             "give each condition a range of points on one face");
+      refuse_damaged(
+          path, fmt::format("condition '{}' of zone '{}' is not on one face of the zone", boundary.name, zone.name),
+          "give each condition a range of points on one face");
     return boundary;
   }
   return {};
@@ -166,24 +166,24 @@ CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, c
   const auto sizes = files::read_integers(file, data_of(zone.path));
   if (static_cast<int>(sizes.size()) != 3 * zone.n_indices ||
       (zone.is_structured && (cell_dim < 2 || kind != "Structured")))
-    refuse(path, fmt::format("zone '{}' has sizes that make no sense", name));
+    refuse_damaged(path, fmt::format("zone '{}' has sizes that make no sense", name));
   for (std::size_t d = 0; d < static_cast<std::size_t>(zone.n_indices); ++d) {
     zone.n[d] = sizes[d];
     if (zone.n[d] < (zone.is_structured ? 2 : 1) || zone.n[d] > std::int64_t{1} << 40)
-      refuse(path, fmt::format("zone '{}' has {} vertices along an index", name, zone.n[d]));
+      refuse_damaged(path, fmt::format("zone '{}' has {} vertices along an index", name, zone.n[d]));
   }
   // What HDF5 stores of the coordinates bounds the sizes before anything is made of them. All axes, since ranks that
   // read other rows would notice a short one on some of them only.
   for (std::size_t d = 0; d < static_cast<std::size_t>(catalog.n_dims); ++d) {
     const auto shape = files::extents(file, coordinate_of(zone, d));
     if (!std::ranges::equal(shape.rbegin(), shape.rend(), zone.n.begin(), zone.n.begin() + zone.n_indices))
-      refuse(path, fmt::format("zone '{}' has not as many coordinates as vertices, along {}", name, "xyz"[d]));
+      refuse_damaged(path, fmt::format("zone '{}' has not as many coordinates as vertices, along {}", name, "xyz"[d]));
     files::check_size(file, coordinate_of(zone, d));
   }
   std::int64_t n_vertices = 0;
   if (__builtin_mul_overflow(zone.n[0], zone.n[1], &n_vertices) ||
       __builtin_mul_overflow(n_vertices, zone.n[2], &n_vertices))
-    refuse(path, fmt::format("zone '{}' has {} x {} x {} vertices", name, zone.n[0], zone.n[1], zone.n[2]));
+    refuse_damaged(path, fmt::format("zone '{}' has {} x {} x {} vertices", name, zone.n[0], zone.n[1], zone.n[2]));
   if (zone.is_structured) {
     const std::int64_t layers = cell_dim == 3 ? zone.n[2] - 1 : 1;
     zone.sections.push_back({.path = "",
@@ -211,11 +211,12 @@ bool is_cgns(hid_t file) { return files::has(file, "/ hdf5version") || files::ha
 CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path) {
   const auto bases = children(file, "", "CGNSBase_t");
   if (bases.size() != 1)
-    refuse(path, fmt::format("has {} CGNS bases, barrio reads files with one", bases.size()), "save one base alone");
+    refuse_damaged(path, fmt::format("has {} CGNS bases, barrio reads files with one", bases.size()),
+                   "save one base alone");
   const std::string base = "/" + bases[0];
   const auto dims = files::read_integers(file, data_of(base));
   if (dims.size() != 2 || dims[0] < 1 || dims[0] > 3 || dims[1] < dims[0] || dims[1] > 3)
-    refuse(path, fmt::format("base '{}' has dimensions that make no sense", bases[0]));
+    refuse_damaged(path, fmt::format("base '{}' has dimensions that make no sense", bases[0]));
   CgnsCatalog catalog{.cell_dim = static_cast<int>(dims[0]), .n_dims = static_cast<int>(dims[1])};
   std::map<std::pair<CellType, int>, std::int64_t> n_alike;
   for (const std::string& name : children(file, base, "Zone_t")) {
@@ -229,7 +230,7 @@ CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path) {
     }
     catalog.zones.push_back(std::move(zone));
   }
-  if (n_alike.empty()) refuse(path, "has no elements");
+  if (n_alike.empty()) refuse_damaged(path, "has no elements");
   return catalog;
 }
 

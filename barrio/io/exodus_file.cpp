@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "barrio/base/error.hpp"
+#include "barrio/io/detail/damaged.hpp"
 #include "barrio/io/detail/share_catalog.hpp"
 
 namespace barrio::io::detail {
@@ -16,11 +17,6 @@ namespace {
 
 using files::NetcdfFile;
 using mesh::CellType;
-
-[[noreturn]] void refuse(const std::string& path, std::string cause,
-                         std::string remedy = "the file is damaged or was written wrongly") {
-  throw Error(ErrorCode::bad_input, {.subject = path, .cause = std::move(cause), .remedy = std::move(remedy)});
-}
 
 /// What elements are called; the first three letters count. A shell is a triangle or quad.
 struct TypeName {
@@ -69,15 +65,16 @@ void recognise(const std::string& path, const std::string& type_name, int n_dims
     block.is_shell = upper == "SHE" || (upper == "TRI" && n_dims == 3);
   }
   if (known != type_names.end() && is_supported(block.type, block.n_nodes)) return;
-  refuse(path,
-         fmt::format("{} has elements of type '{}' with {} nodes, which are not supported", name_of(block), type_name,
-                     block.n_nodes),
-         "barrio reads bars, triangles, quads, shells, tets, pyramids, wedges and hexes of first or second order");
+  refuse_damaged(
+      path,
+      fmt::format("{} has elements of type '{}' with {} nodes, which are not supported", name_of(block), type_name,
+                  block.n_nodes),
+      "barrio reads bars, triangles, quads, shells, tets, pyramids, wedges and hexes of first or second order");
 }
 
 std::int32_t checked_id(const std::string& path, std::int64_t id, std::string_view what) {
   if (id < std::numeric_limits<std::int32_t>::min() || id > std::numeric_limits<std::int32_t>::max())
-    refuse(path, fmt::format("has {} {}; barrio's ids have 32 bits", what, id), "renumber it");
+    refuse_damaged(path, fmt::format("has {} {}; barrio's ids have 32 bits", what, id), "renumber it");
   return static_cast<std::int32_t>(id);
 }
 
@@ -117,7 +114,7 @@ std::vector<ExodusSet> sets_of(const NetcdfFile& file, const std::string& path, 
     sets.push_back({number, objects.ids[i], objects.names[i], shape.empty() ? 0 : shape[0]});
     if (objects.prefix != "ss" || shape.empty()) continue;
     if (file.shape(numbered("side_ss", number)) != shape)
-      refuse(path, fmt::format("{} has not as many sides as elements", name_of(objects.what, sets.back())));
+      refuse_damaged(path, fmt::format("{} has not as many sides as elements", name_of(objects.what, sets.back())));
   }
   return sets;
 }
@@ -129,7 +126,7 @@ void check_length(const NetcdfFile& file, const std::string& path, const std::st
   if (!file.has(variable)) return;
   const auto shape = file.shape(variable);
   if (shape.size() != n_dims || shape.back() != n)
-    refuse(path, fmt::format("variable '{}' has not as many numbers as there are {}", variable, what));
+    refuse_damaged(path, fmt::format("variable '{}' has not as many numbers as there are {}", variable, what));
 }
 
 /// Check the variables that the ranks read in slabs and from which no count was taken.
@@ -172,12 +169,12 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
     catalog.n_vertices = file.shape("coordx").size() == 1 ? file.shape("coordx")[0] : 0;
     for (const char* name : {"coordy", "coordz"})
       if (file.has(name) && file.shape(name) != file.shape("coordx"))
-        refuse(path, fmt::format("variable '{}' has not as many numbers as coordx", name));
+        refuse_damaged(path, fmt::format("variable '{}' has not as many numbers as coordx", name));
   }
-  if (catalog.n_vertices == 0 || catalog.n_dims < 1 || catalog.n_dims > 3) refuse(path, "has no coordinates");
+  if (catalog.n_vertices == 0 || catalog.n_dims < 1 || catalog.n_dims > 3) refuse_damaged(path, "has no coordinates");
 
   const Objects blocks(file, path, "eb", "element block");
-  if (blocks.ids.empty()) refuse(path, "has no element blocks");
+  if (blocks.ids.empty()) refuse_damaged(path, "has no element blocks");
   for (const ExodusProperty& property : blocks.properties) catalog.block_properties.push_back({property.name, {}});
   const std::vector<std::int64_t> status =
       file.has("eb_status") ? file.integers("eb_status") : std::vector<std::int64_t>{};
@@ -188,9 +185,9 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
     const auto shape = file.shape(connect);
     if (!file.has(connect)) {
       if (i < status.size() && status[i] == 0) continue;  // an empty block
-      refuse(path, fmt::format("{} has no elements: variable '{}' is missing", name_of(block), connect));
+      refuse_damaged(path, fmt::format("{} has no elements: variable '{}' is missing", name_of(block), connect));
     }
-    if (shape.size() != 2) refuse(path, fmt::format("{} is not a table of elements", name_of(block)));
+    if (shape.size() != 2) refuse_damaged(path, fmt::format("{} is not a table of elements", name_of(block)));
     if (shape[0] == 0) continue;
     block.n = shape[0];
     block.n_nodes = static_cast<int>(std::min<std::int64_t>(shape[1], 1000));
@@ -204,7 +201,7 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
       catalog.block_properties[p].values.push_back(blocks.properties[p].values[i]);
     catalog.blocks.push_back(std::move(block));
   }
-  if (catalog.blocks.empty()) refuse(path, "has no elements");
+  if (catalog.blocks.empty()) refuse_damaged(path, "has no elements");
   const Objects node_sets(file, path, "ns", "node set");
   const Objects side_sets(file, path, "ss", "side set");
   catalog.node_sets = sets_of(file, path, node_sets, "node_ns");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::io::detail {
@@ -58,8 +59,7 @@ bool IdSets::move_into(mpi::Context& context, mesh::MeshTables& tables,
     if (static_cast<std::int32_t>(run.id) != run.id) is_wide = 1;
     keys.emplace_back(value(run.dim), static_cast<std::int32_t>(run.id));
   }
-  std::ranges::sort(keys);
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  sort_unique(keys);
   keys.resize(std::min(keys.size(), most + 1));
   keys = union_of(context, keys);
   if (mpi::max(context, is_wide) > 0 || keys.size() > most) return false;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "barrio/base/hash.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -90,8 +91,7 @@ std::vector<Member> compare(mpi::Context& context, const MeshTables& tables, con
     to.push_back(member.place >= 0 ? positions.rank_of(member.place)
                                    : tables.home(member.dim, member.place + tables.n_global(member.dim)));
   auto at_home = exchange::route(context, exchange::pack_by_rank<Member>(to, members)).items;
-  std::ranges::sort(at_home);
-  at_home.erase(std::ranges::unique(at_home).begin(), at_home.end());
+  sort_unique(at_home);
   return at_home;
 }
 
@@ -157,8 +157,7 @@ SidePlaces side_places(CellType type, int n_nodes, int side) {
 }
 
 void add_members(MeshTables& tables, std::int32_t set, Dim dim, std::vector<std::int64_t> rows) {
-  std::ranges::sort(rows);
-  rows.erase(std::ranges::unique(rows).begin(), rows.end());
+  sort_unique(rows);
   for (std::size_t i = 0; i < rows.size();) {
     std::size_t end = i + 1;
     while (end < rows.size() && rows[end] == rows[end - 1] + 1) ++end;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/outbox.hpp"
 #include "barrio/mesh/detail/sides.hpp"
@@ -42,8 +43,7 @@ std::vector<std::int64_t> wanted_faces(mpi::Context& context, const IdSpace& ids
         }
     }
   });
-  std::ranges::sort(wanted);
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  sort_unique(wanted);
   return wanted;
 }
 

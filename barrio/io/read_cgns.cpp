@@ -5,6 +5,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/json.hpp"
 #include "barrio/io/detail/cgns_file.hpp"
+#include "barrio/io/detail/damaged.hpp"
 #include "barrio/io/detail/file_rows.hpp"
 #include "barrio/io/detail/listed_sides.hpp"
 #include "barrio/io/detail/merged_blocks.hpp"
@@ -52,10 +53,6 @@ class Reader {
     return std::move(tables_);
   }
 
-  [[noreturn]] void refuse(std::string cause) const {
-    throw Error(ErrorCode::bad_input,
-                {.subject = path_, .cause = std::move(cause), .remedy = "the file is damaged or was written wrongly"});
-  }
   void read_vertices() {
     const Rows mine = slab_of(tables_.vertices, context_.rank());
     for (const CgnsZone& zone : catalog_.zones) {
@@ -131,8 +128,8 @@ class Reader {
   void check(const CgnsZone& zone, const CgnsBoundary& boundary, std::string_view what, std::int64_t low,
              std::int64_t high, std::int64_t n) const {
     if (low >= 1 && high <= n) return;
-    refuse(fmt::format("condition '{}' of zone '{}' has {} {}, but they are 1 to {}", boundary.name, zone.name, what,
-                       low < 1 ? low : high, n));
+    refuse_damaged(path_, fmt::format("condition '{}' of zone '{}' has {} {}, but they are 1 to {}", boundary.name,
+                                      zone.name, what, low < 1 ? low : high, n));
   }
   [[nodiscard]] std::vector<std::int64_t> list_of(const CgnsBoundary& boundary) const {
     return files::read_integers(file_.get(), boundary.path, slab_of({boundary.n, context_.size()}, context_.rank()));
@@ -141,7 +138,8 @@ class Reader {
     const CgnsZone& zone = catalog_.zones[z];
     const std::vector<std::int64_t> numbers = boundary.path.empty() ? std::vector<std::int64_t>() : list_of(boundary);
     agree_after(context_, [&] {
-      if (zone.sections.empty()) refuse(fmt::format("zone '{}' has a condition but no elements", zone.name));
+      if (zone.sections.empty())
+        refuse_damaged(path_, fmt::format("zone '{}' has a condition but no elements", zone.name));
       const std::int64_t n = zone.sections.back().first + zone.sections.back().n - 1;
       if (boundary.path.empty()) check(zone, boundary, "element", boundary.low[0], boundary.high[0], n);
       for (const std::int64_t number : numbers) check(zone, boundary, "element", number, number, n);

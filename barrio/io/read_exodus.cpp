@@ -4,6 +4,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/io/detail/damaged.hpp"
 #include "barrio/io/detail/exodus_source.hpp"
 #include "barrio/io/detail/listed_sides.hpp"
 #include "barrio/io/detail/merged_blocks.hpp"
@@ -24,12 +25,6 @@ using mesh::CellType;
 using mesh::Dim;
 using mesh::MeshTables;
 using mesh::SetKind;
-
-[[noreturn]] void refuse(const ExodusSource& source, std::string cause) {
-  throw Error(
-      ErrorCode::bad_input,
-      {.subject = source.path, .cause = std::move(cause), .remedy = "the file is damaged or was written wrongly"});
-}
 
 void read_elements(ExodusSource& source, MeshTables& tables) {
   std::vector<ElementRun> runs;
@@ -71,9 +66,10 @@ void read_node_sets(const ExodusSource& source, MeshTables& tables) {
       if (rows.dim != Dim::vertex || (rows.first >= 0 && rows.first + rows.count <= source.catalog.n_vertices))
         continue;
       const auto set = static_cast<std::size_t>(rows.set) - source.catalog.blocks.size();
-      refuse(source, fmt::format("{} has node {}, but the nodes are 1 to {}",
-                                 name_of("node set", source.catalog.node_sets[set]),
-                                 rows.first < 0 ? rows.first + 1 : rows.first + rows.count, source.catalog.n_vertices));
+      refuse_damaged(
+          source.path,
+          fmt::format("{} has node {}, but the nodes are 1 to {}", name_of("node set", source.catalog.node_sets[set]),
+                      rows.first < 0 ? rows.first + 1 : rows.first + rows.count, source.catalog.n_vertices));
     }
   });
 }
@@ -88,16 +84,16 @@ struct NamedSide {
 NamedSide locate(const ExodusSource& source, const ExodusSet& set, std::int64_t element, std::int64_t side) {
   const ExodusCatalog& catalog = source.catalog;
   if (element < 1 || element > catalog.n_elements)
-    refuse(source, fmt::format("{} has element {}, but the elements are 1 to {}", name_of("side set", set), element,
-                               catalog.n_elements));
+    refuse_damaged(source.path, fmt::format("{} has element {}, but the elements are 1 to {}", name_of("side set", set),
+                                            element, catalog.n_elements));
   const auto behind = std::ranges::upper_bound(catalog.blocks, element - 1, {}, &ExodusBlock::first);
   const ExodusBlock& block = *(behind - 1);
   // A shell's first two sides are its faces; both sides of a bar are the bar.
   const int n_wholes = block.is_shell || block.type == CellType::edge ? 2 : 0;
   const int n = n_wholes + (block.type == CellType::edge ? 0 : n_sides(block.type));
   if (side < 1 || side > n)
-    refuse(source, fmt::format("{} has side {} of element {}, which is in {} and has sides 1 to {}",
-                               name_of("side set", set), side, element, name_of(block), n));
+    refuse_damaged(source.path, fmt::format("{} has side {} of element {}, which is in {} and has sides 1 to {}",
+                                            name_of("side set", set), side, element, name_of(block), n));
   return {block.row + element - 1 - block.first, static_cast<std::int32_t>(behind - 1 - catalog.blocks.begin()),
           static_cast<std::int32_t>(side <= n_wholes ? -1 : side - 1 - n_wholes)};
 }

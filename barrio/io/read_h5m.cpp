@@ -5,6 +5,7 @@
 #include <map>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/detail/h5m_plan.hpp"
 #include "barrio/io/detail/polyhedra.hpp"
@@ -292,8 +293,7 @@ std::vector<std::int32_t> make_sets(const Plan& plan, const Contents& contents, 
 std::vector<std::int64_t> values_of_parts(const Plan& plan) {
   std::vector<std::int64_t> part_values;
   for (const files::H5mSetValue& entry : plan.partition) part_values.push_back(entry.value);
-  std::sort(part_values.begin(), part_values.end());
-  part_values.erase(std::unique(part_values.begin(), part_values.end()), part_values.end());
+  sort_unique(part_values);
   return part_values;
 }
 

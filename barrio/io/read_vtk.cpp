@@ -17,9 +17,9 @@ namespace {
 using Dataset = VtkIndex::Dataset;
 using Use = VtkIndex::Section::Use;
 
-class ShareReader {
+class VtkShareReader {
  public:
-  ShareReader(const std::string& path, const VtkIndex& index, int share, int n_shares)
+  VtkShareReader(const std::string& path, const VtkIndex& index, int share, int n_shares)
       : index_(index),
         in_(path, "check that the file is a complete legacy VTK file"),
         share_(share),
@@ -144,7 +144,7 @@ class ShareReader {
 
 VtkGrid read_vtk_share(const std::string& path, const VtkIndex& index, const std::vector<VtkPiece>& pieces, int share,
                        int n_shares, bool with_grid) {
-  return ShareReader(path, index, share, n_shares).run(pieces, with_grid);
+  return VtkShareReader(path, index, share, n_shares).run(pieces, with_grid);
 }
 
 mesh::MeshTables read_vtk(mpi::Context& context, const std::string& path) {

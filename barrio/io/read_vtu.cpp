@@ -112,9 +112,9 @@ std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding,
   return bytes;
 }
 
-class ShareReader {
+class VtuShareReader {
  public:
-  ShareReader(const std::string& path, const VtuIndex& index) : index_(index), in_(path, remedy) {}
+  VtuShareReader(const std::string& path, const VtuIndex& index) : index_(index), in_(path, remedy) {}
 
   VtkGrid run(int share, int n_shares) {
     grid_.n_points = index_.n_points;
@@ -216,7 +216,7 @@ void read_vtu_numbers(Scanner& in, const VtuEncoding& encoding, const VtuArray& 
 }
 
 VtkGrid read_vtu_share(const std::string& path, const VtuIndex& index, int share, int n_shares) {
-  return ShareReader(path, index).run(share, n_shares);
+  return VtuShareReader(path, index).run(share, n_shares);
 }
 
 mesh::MeshTables read_vtu(mpi::Context& context, const std::string& path) {

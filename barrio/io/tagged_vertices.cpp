@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -46,8 +47,7 @@ VertexRows::VertexRows(mpi::Context& context, const std::string& path, std::vect
 
 void VertexRows::translate(const std::string& path, std::vector<GlobalId>& tags) const {
   std::vector<GlobalId> wanted = tags;
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  sort_unique(wanted);
   std::vector<Rank> to;
   agree_after(context_, [&] {
     for (const GlobalId tag : wanted) {

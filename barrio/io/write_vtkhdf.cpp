@@ -16,7 +16,19 @@
 // values begin; offsets that stay the same make steps share the geometry. See the VTK file format documentation.
 
 namespace barrio::io {
+namespace detail {
+
+/// One piece of the file: points and cells of this rank that stand together.
+struct VtkhdfPiece {
+  std::vector<LocalId> points;
+  std::vector<LocalId> cells;
+};
+
+}  // namespace detail
+
 namespace {
+
+using detail::VtkhdfPiece;
 
 using files::FileWriter;
 using mesh::CellType;
@@ -25,7 +37,7 @@ using mesh::EntityTable;
 using mesh::FieldData;
 using mesh::Mesh;
 
-constexpr RegionName write_region{"io.write"};
+constexpr RegionName vtkhdf_region{"io.write"};
 
 /// VTK's number of a cell type; only first-order corners are written.
 std::uint8_t vtk_type(CellType type) {
@@ -53,16 +65,10 @@ std::span<const LocalId> vtk_points(CellType type, std::span<const LocalId> node
   return room;
 }
 
-/// One piece of the file: points and cells of this rank that stand together.
-struct Piece {
-  std::vector<LocalId> points;
-  std::vector<LocalId> cells;
-};
-
 /// Cells of one part, or of the rank with its ghosts, by global id; and the points they use, by global id.
-std::vector<Piece> make_pieces(const Mesh& mesh, Pieces kind) {
+std::vector<VtkhdfPiece> make_pieces(const Mesh& mesh, Pieces kind) {
   const EntityTable& cells = mesh.cells();
-  std::vector<Piece> pieces;
+  std::vector<VtkhdfPiece> pieces;
   if (kind == Pieces::parts) {
     pieces.resize(mesh.parts().size());
     for (std::size_t c = 0; c < cells.n_owned; ++c)
@@ -73,7 +79,7 @@ std::vector<Piece> make_pieces(const Mesh& mesh, Pieces kind) {
     for (std::size_t c = 0; c < cells.size(); ++c) pieces[0].cells.push_back(local_id(c));
   }
   std::vector<LocalId> room;
-  for (Piece& piece : pieces) {
+  for (VtkhdfPiece& piece : pieces) {
     std::sort(piece.cells.begin(), piece.cells.end(),
               [&](LocalId a, LocalId b) { return cells.global_ids[index(a)] < cells.global_ids[index(b)]; });
     for (const LocalId c : piece.cells) {
@@ -115,7 +121,7 @@ class VtkhdfWriter::Core {
   }
 
   void write_step(double time) {
-    const Region region(context_.trace(), write_region);
+    const Region region(context_.trace(), vtkhdf_region);
     BARRIO_ASSERT(cheap, options_.has_steps && "write_step() needs has_steps");
     times_.push_back(time);
     for (const FieldData* field : point_fields_) write_points_of(*field, times_.size() - 1);
@@ -152,7 +158,7 @@ class VtkhdfWriter::Core {
     std::array<std::int64_t, 6> n{static_cast<std::int64_t>(pieces_.size()), 0, 0, 0, 0, 0};
     std::vector<LocalId> room;
     const EntityTable& cells = mesh_.cells();
-    for (const Piece& piece : pieces_) {
+    for (const VtkhdfPiece& piece : pieces_) {
       n[1] += static_cast<std::int64_t>(piece.points.size());
       n[2] += static_cast<std::int64_t>(piece.cells.size());
       for (const LocalId c : piece.cells) {
@@ -183,7 +189,7 @@ class VtkhdfWriter::Core {
   }
 
   void write_geometry() {
-    const Region region(context_.trace(), write_region);
+    const Region region(context_.trace(), vtkhdf_region);
     file_->make_group("/VTKHDF");
     const std::array<std::int64_t, 2> version{2, n_faces_ > 0 ? 4 : 0};  // polyhedra came with 2.4
     file_->write_attribute("/VTKHDF", "Version", version);
@@ -197,7 +203,7 @@ class VtkhdfWriter::Core {
     std::vector<std::uint8_t> types;
     std::vector<LocalId> room;
     const EntityTable& table = mesh_.cells();
-    for (const Piece& piece : pieces_) {
+    for (const VtkhdfPiece& piece : pieces_) {
       points.push_back(static_cast<std::int64_t>(piece.points.size()));
       cells.push_back(static_cast<std::int64_t>(piece.cells.size()));
       for (const LocalId p : piece.points)
@@ -234,7 +240,7 @@ class VtkhdfWriter::Core {
     std::vector<std::int64_t> cell_ends;
     std::vector<std::int64_t> faces;
     const EntityTable& table = mesh_.cells();
-    for (const Piece& piece : pieces_) {
+    for (const VtkhdfPiece& piece : pieces_) {
       const std::size_t first_node = nodes.size();
       std::int64_t n = 0;
       ends.push_back(0);
@@ -262,7 +268,7 @@ class VtkhdfWriter::Core {
   }
 
   /// Place of a vertex among the points of a piece, which has it.
-  [[nodiscard]] std::int64_t place_in(const Piece& piece, LocalId node) const {
+  [[nodiscard]] std::int64_t place_in(const VtkhdfPiece& piece, LocalId node) const {
     const auto& ids = mesh_.vertices().global_ids;
     return std::ranges::lower_bound(piece.points, ids[index(node)], {}, [&](LocalId v) { return ids[index(v)]; }) -
            piece.points.begin();
@@ -271,7 +277,7 @@ class VtkhdfWriter::Core {
   template <class T>
   void write_of_cells(const std::string& name, std::span<const T> of_local) {
     std::vector<T> values;
-    for (const Piece& piece : pieces_)
+    for (const VtkhdfPiece& piece : pieces_)
       for (const LocalId c : piece.cells) values.push_back(of_local[index(c)]);
     file_->write_rows<T>("/VTKHDF/CellData/" + name, n_cells_, 0, first_cell_, values);
     cell_arrays_.push_back(name);
@@ -302,7 +308,7 @@ class VtkhdfWriter::Core {
             using Value = std::decay_t<decltype(values[0])>;
             const auto width = static_cast<std::size_t>(field->n_components);
             std::vector<Value> of_pieces;
-            for (const Piece& piece : pieces_)
+            for (const VtkhdfPiece& piece : pieces_)
               for (const LocalId c : piece.cells)
                 for (std::size_t k = 0; k < width; ++k) of_pieces.push_back(values[index(c) * width + k]);
             file_->write_rows<Value>("/VTKHDF/CellData/" + field->name, n_cells_, width > 1 ? field->n_components : 0,
@@ -322,7 +328,7 @@ class VtkhdfWriter::Core {
           const auto width = static_cast<std::size_t>(field.n_components);
           std::vector<Value> of_pieces;
           of_pieces.reserve(width * values.size());
-          for (const Piece& piece : pieces_)
+          for (const VtkhdfPiece& piece : pieces_)
             for (const LocalId p : piece.points)
               for (std::size_t k = 0; k < width; ++k) of_pieces.push_back(values[index(p) * width + k]);
           if (!options_.has_steps) {
@@ -363,7 +369,7 @@ class VtkhdfWriter::Core {
   mpi::Context& context_;
   std::string path_;
   VtkhdfOptions options_;
-  std::vector<Piece> pieces_;
+  std::vector<VtkhdfPiece> pieces_;
   std::vector<const FieldData*> point_fields_;
   std::vector<const FieldData*> cell_fields_;
   std::vector<std::string> cell_arrays_;

@@ -4,6 +4,7 @@
 #include <ranges>
 #include <tuple>
 
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/mesh/detail/assembly.hpp"
 #include "barrio/mesh/detail/cell_message.hpp"
 #include "barrio/mesh/detail/cells_around.hpp"
@@ -25,11 +26,6 @@ using detail::SetRun;
 using detail::SideKey;
 
 constexpr RegionName ghost_region{"mesh.ghosts"};
-
-void sort_unique(std::vector<std::int32_t>& items) {
-  std::ranges::sort(items);
-  items.erase(std::unique(items.begin(), items.end()), items.end());
-}
 
 }  // namespace
 

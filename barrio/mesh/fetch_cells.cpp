@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/append_each.hpp"
 #include "barrio/mesh/detail/builder.hpp"
@@ -71,8 +72,7 @@ struct Destinations {
         if (place_of[static_cast<std::size_t>(part - low)] == 0) present.push_back(part);
     } else {
       present.assign(parts.begin(), parts.end());
-      std::ranges::sort(present);
-      present.erase(std::unique(present.begin(), present.end()), present.end());
+      sort_unique(present);
     }
     std::vector<std::int32_t> place_of_present;
     for (const std::int32_t part : present) {

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "barrio/base/hash.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -363,8 +364,7 @@ void Joints::count_chains() {
               found.push_back(way);
         }
       }
-      std::ranges::sort(found);
-      found.erase(std::unique(found.begin(), found.end()), found.end());
+      sort_unique(found);
       for (const std::int32_t joint : found) n_chained[static_cast<std::size_t>(joint)] += 1;
     }
     begin = end;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <span>
 
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/memberships.hpp"
 #include "barrio/mesh/detail/outbox.hpp"
@@ -15,12 +16,6 @@ namespace {
 
 using detail::Membership;
 using Inclusion = PartContents::Inclusion;
-
-template <class T>
-void make_unique(std::vector<T>& items) {
-  std::sort(items.begin(), items.end());
-  items.erase(std::unique(items.begin(), items.end()), items.end());
-}
 
 /// An entity in a part.
 struct Belonging {
@@ -60,7 +55,7 @@ class Finder {
     found.insert(found.end(), sides.begin(), sides.end());
     const std::vector<GlobalId> ids = top_ids(context_, tables_);
     for (std::size_t i = 0; i < ids.size(); ++i) found.push_back({tables_.top_dim(), value(ids[i]), tables_.parts[i]});
-    make_unique(found);
+    sort_unique(found);
     return found;
   }
 
@@ -80,7 +75,7 @@ class Finder {
     std::vector<Use> uses;
     for (const TopCell& cell : cells_)
       for (const GlobalId node : cell.nodes) uses.push_back({node, cell.part});
-    make_unique(uses);
+    sort_unique(uses);
     std::vector<Rank> to;
     for (const Use& use : uses) to.push_back(tables_.vertices.rank_of(use.vertex));
     const auto received = exchange::route(context_, exchange::pack_by_rank<Use>(to, uses));
@@ -91,7 +86,7 @@ class Finder {
         users_.push_back({use.vertex, received.peers[p]});
       }
     }
-    make_unique(users_);
+    sort_unique(users_);
     return found;
   }
 
@@ -144,7 +139,7 @@ class Finder {
     for_each_side(offered, [&](auto, const Belonging&, std::span<const GlobalId> corners) {
       anchors.push_back(*std::ranges::min_element(corners));
     });
-    make_unique(anchors);
+    sort_unique(anchors);
     struct Around {
       GlobalId vertex;
       const TopCell* cell;
@@ -163,7 +158,7 @@ class Finder {
         claims.push_back(side);
       }
     });
-    make_unique(claims);
+    sort_unique(claims);
     return claims;
   }
 

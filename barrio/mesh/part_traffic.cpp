@@ -5,6 +5,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
+#include "barrio/base/sort_unique.hpp"
 
 namespace barrio::mesh {
 
@@ -22,8 +23,7 @@ std::vector<exchange::TrafficRow> part_traffic(const Mesh& mesh, std::int64_t n_
   std::vector<std::pair<LocalId, std::int32_t>> vertex_part;
   for (std::size_t c = 0; c < cells.size(); ++c)
     for (const LocalId v : cells.nodes_of(c)) vertex_part.emplace_back(v, mesh.cell_parts()[c]);
-  std::sort(vertex_part.begin(), vertex_part.end());
-  vertex_part.erase(std::unique(vertex_part.begin(), vertex_part.end()), vertex_part.end());
+  sort_unique(vertex_part);
 
   // The part that would own a vertex, by the rule of the mesh with parts as ranks; its rank tells the copies.
   std::vector<std::int32_t> owner(n_vertices, -1);
@@ -47,16 +47,14 @@ std::vector<exchange::TrafficRow> part_traffic(const Mesh& mesh, std::int64_t n_
     touches.clear();
     for (const LocalId v : cells.nodes_of(c))
       for (std::size_t k = first[index(v)]; k < first[index(v) + 1]; ++k) touches.push_back(vertex_part[k].second);
-    std::sort(touches.begin(), touches.end());
-    touches.erase(std::unique(touches.begin(), touches.end()), touches.end());
+    sort_unique(touches);
     for (const std::int32_t part : touches) {
       if (part < first_part || part >= last_part) continue;
       for (const LocalId v : cells.nodes_of(c))
         if (owner[index(v)] != part) needs.emplace_back(part, v);
     }
   }
-  std::sort(needs.begin(), needs.end());
-  needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+  sort_unique(needs);
   std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> points;  // (to, from), a few per part
   for (const auto& [part, v] : needs) points[{part, owner[index(v)]}] += 1;
   std::vector<exchange::TrafficRow> rows;

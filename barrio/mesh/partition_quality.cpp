@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/graph_labels.hpp"
 #include "barrio/mesh/dual_graph.hpp"
@@ -26,12 +27,6 @@ struct Neighbours {
   std::int32_t other;
   auto operator<=>(const Neighbours&) const = default;
 };
-
-template <class T>
-void make_unique(std::vector<T>& items) {
-  std::sort(items.begin(), items.end());
-  items.erase(std::unique(items.begin(), items.end()), items.end());
-}
 
 /// Call `visit(nodes, part)` for each of this rank's top cells.
 template <class Visit>
@@ -62,7 +57,7 @@ class Halo {
     for_each_cell(context_, tables_, [&](std::span<const GlobalId> nodes, std::int32_t part) {
       for (const GlobalId node : nodes) uses.push_back({node, part});
     });
-    make_unique(uses);
+    sort_unique(uses);
     std::vector<Rank> to;
     to.reserve(uses.size());
     for (const Use& use : uses) to.push_back(tables_.vertices.rank_of(use.vertex));
@@ -75,7 +70,7 @@ class Halo {
  private:
   /// Keep uses of vertices that several parts have.
   void take_shared(std::vector<Use> uses, PartitionQuality& quality) {
-    make_unique(uses);
+    sort_unique(uses);
     PerPart n_shared(n_parts_, 0);
     std::int64_t n_vertices = 0;
     for (std::size_t i = 0; i < uses.size();) {
@@ -106,12 +101,12 @@ class Halo {
     for (const Use& use : shared_)
       for (const Use& other : parts_at(shared_, use.vertex))
         if (other.part != use.part) pairs.push_back({use.part, other.part});
-    make_unique(pairs);
+    sort_unique(pairs);
     const Slabs homes{tables_.n_parts, context_.size()};
     std::vector<Rank> to;
     for (const Neighbours& pair : pairs) to.push_back(homes.rank_of(pair.part));
     pairs = exchange::route(context_, exchange::pack_by_rank<Neighbours>(to, pairs)).items;
-    make_unique(pairs);
+    sort_unique(pairs);
     PerPart n_neighbours(homes.size(context_.rank()), 0);
     for (const Neighbours& pair : pairs)
       n_neighbours[static_cast<std::size_t>(pair.part - homes.first(context_.rank()))] += 1;
@@ -143,7 +138,7 @@ class Halo {
       for (const GlobalId node : nodes)
         for (const Use& use : parts_at(shared, node))
           if (use.part != part) others.push_back(use.part);
-      make_unique(others);
+      sort_unique(others);
       for (const std::int32_t other : others) n_ghosts[static_cast<std::size_t>(other)] += 1;
     });
     mpi::all_reduce(context_, std::span<std::int64_t>(n_ghosts), MPI_SUM);

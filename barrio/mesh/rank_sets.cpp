@@ -4,6 +4,7 @@
 
 #include "barrio/base/hash.hpp"
 #include "barrio/base/memory.hpp"
+#include "barrio/base/sort_unique.hpp"
 
 namespace barrio::mesh {
 namespace {
@@ -38,8 +39,7 @@ std::int32_t RankSets::add(std::span<const Rank> ranks) {
 
 std::vector<Rank> RankSets::all_but(Rank one) const {
   std::vector<Rank> all = ranks_;
-  std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+  sort_unique(all);
   std::erase(all, one);
   return all;
 }

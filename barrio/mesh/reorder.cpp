@@ -2,6 +2,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/memberships.hpp"
 #include "barrio/mesh/detail/move_tags.hpp"
@@ -98,8 +99,7 @@ class VertexNumbers {
   /// Replace old numbers by new ones, in place. Collective.
   void translate(std::span<GlobalId> ids) const {
     std::vector<GlobalId> wanted(ids.begin(), ids.end());
-    std::sort(wanted.begin(), wanted.end());
-    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    sort_unique(wanted);
     std::vector<Rank> to;
     for (const GlobalId id : wanted) to.push_back(rows_.rank_of(id));
     auto asked = exchange::route(context_, exchange::pack_by_rank<GlobalId>(to, wanted));

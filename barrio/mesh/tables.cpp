@@ -9,6 +9,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/set_runs.hpp"
 #include "barrio/mesh/detail/sides.hpp"
@@ -85,8 +86,7 @@ std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tab
   for (const CellBlock& block : tables.blocks)
     if (topology(block.type).dim == tables.top_dim())
       wanted.insert(wanted.end(), block.nodes.begin(), block.nodes.end());
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  sort_unique(wanted);
   std::vector<Rank> to;
   to.reserve(wanted.size());
   for (const GlobalId id : wanted) to.push_back(tables.vertices.rank_of(id));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 
 namespace barrio::mesh {
@@ -24,8 +25,7 @@ partition::Hypergraph vertex_nets(mpi::Context& context, const MeshTables& table
   to.reserve(pins.size());
   for (const Pin& pin : pins) to.push_back(tables.vertices.rank_of(pin.vertex));
   pins = exchange::route(context, exchange::pack_by_rank<Pin>(to, pins), exchange::Route::automatic).items;
-  std::sort(pins.begin(), pins.end());
-  pins.erase(std::unique(pins.begin(), pins.end()), pins.end());
+  sort_unique(pins);
 
   partition::Hypergraph nets;
   nets.vertices = {tables.n_global(tables.top_dim()), context.size()};

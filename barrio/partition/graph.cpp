@@ -6,6 +6,7 @@
 #include <array>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/detail/ghost_labels.hpp"
@@ -57,8 +58,7 @@ std::vector<std::int32_t> detail::labels_of_neighbours(mpi::Context& context, co
   std::vector<GlobalId> remote;
   for (const GlobalId id : graph.neighbours)
     if (!is_here(id)) remote.push_back(id);
-  std::sort(remote.begin(), remote.end());
-  remote.erase(std::unique(remote.begin(), remote.end()), remote.end());
+  sort_unique(remote);
   const std::vector<std::int32_t> remote_label = ask_homes<std::int32_t>(context, graph.vertices, remote, label);
   std::vector<std::int32_t> labels;
   labels.reserve(graph.neighbours.size());

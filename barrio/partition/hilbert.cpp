@@ -13,7 +13,7 @@ namespace {
 using detail::Key;
 using detail::Run;
 
-struct Point {
+struct CurvePoint {
   std::uint64_t place_on_curve;
   std::int64_t id;
   std::int64_t weight;
@@ -25,8 +25,8 @@ struct Point {
 class AlongCurve {
  public:
   AlongCurve(std::int64_t total, int n_parts) : total_(total), n_parts_(n_parts) {}
-  void look(mpi::Context*, std::span<const Point>) const noexcept {}
-  [[nodiscard]] Key key(const Point& point) const noexcept {
+  void look(mpi::Context*, std::span<const CurvePoint>) const noexcept {}
+  [[nodiscard]] Key key(const CurvePoint& point) const noexcept {
     return {point.place_on_curve, static_cast<std::uint64_t>(point.id)};
   }
   [[nodiscard]] std::int64_t lower_share(const Run& run, int n_low, std::int64_t) const noexcept {
@@ -111,12 +111,12 @@ std::vector<std::int32_t> hilbert(mpi::Context& context, std::span<const double>
                                   std::span<const std::int64_t> weights, int n_parts) {
   detail::check_points(context, points, ids, weights, n_parts, true);
   const Grid grid(context, points);
-  std::vector<Point> marked(ids.size());
+  std::vector<CurvePoint> marked(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     marked[i] = {grid.place(points.subspan(3 * i, 3)), value(ids[i]), weights.empty() ? 1 : weights[i], context.rank(),
                  static_cast<std::int32_t>(i)};
   }
-  const std::int64_t total = mpi::sum(context, detail::total_weight<Point>(marked));
+  const std::int64_t total = mpi::sum(context, detail::total_weight<CurvePoint>(marked));
   return detail::bisect(context, std::move(marked), n_parts, AlongCurve(total, n_parts));
 }
 

@@ -2,17 +2,13 @@
 
 #include <algorithm>
 
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/detail/ghost_labels.hpp"
 
 namespace barrio::partition {
 namespace {
-
-void make_unique(std::vector<GlobalId>& ids) {
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-}
 
 /// Two pieces of slabs that touch: one of this rank, and one of another. Pieces go by their lowest vertex.
 struct Link {
@@ -62,13 +58,12 @@ std::vector<Link> find_links(mpi::Context& context, const Graph& graph, const st
       remote.push_back(other);
     }
   }
-  make_unique(remote);
+  sort_unique(remote);
   const std::vector<GlobalId> remote_piece = detail::ask_homes<GlobalId>(context, graph.vertices, remote, piece);
   for (Link& link : links)
     link.other = remote_piece[static_cast<std::size_t>(std::lower_bound(remote.begin(), remote.end(), link.other) -
                                                        remote.begin())];
-  std::sort(links.begin(), links.end());
-  links.erase(std::unique(links.begin(), links.end()), links.end());
+  sort_unique(links);
   return links;
 }
 
@@ -85,8 +80,8 @@ std::vector<std::int64_t> count_pieces(mpi::Context& context, const Graph& graph
     others.push_back(link.other);
     mine.push_back(link.mine);
   }
-  make_unique(others);
-  make_unique(mine);
+  sort_unique(others);
+  sort_unique(mine);
 
   // Every piece points to one that is no higher and connected with it; pointers go down until all of a connected set
   // point to its lowest piece.
@@ -114,7 +109,7 @@ std::vector<std::int64_t> count_pieces(mpi::Context& context, const Graph& graph
       lower_to(hook.mine, hook.other);
     std::vector<GlobalId> targets;
     for (const GlobalId id : mine) targets.push_back(pointer(id));
-    make_unique(targets);
+    sort_unique(targets);
     const std::vector<GlobalId> of_targets = detail::ask_homes<GlobalId>(context, graph.vertices, targets, lower);
     for (const GlobalId id : mine) {
       const auto at = std::lower_bound(targets.begin(), targets.end(), pointer(id)) - targets.begin();

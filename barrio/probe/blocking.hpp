@@ -6,9 +6,6 @@
 
 namespace barrio::probe {
 
-/// Computing time of an experiment's step.
-inline constexpr double step_seconds = 1e-3;
-
 /// Time that each call takes, by size, one way and both ways: Isend, Irecv, compute, Wait (Saif 2004, figure 3.1).
 /// Both sides of the pair.
 Json find_blocking_calls(Pair& pair);

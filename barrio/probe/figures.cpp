@@ -7,7 +7,6 @@
 namespace barrio::probe {
 namespace {
 
-constexpr double step_seconds = 1e-3;  // T0 to T1, T1 to T2, T2 to T3
 constexpr Step one_step{.call = Call::compute, .seconds = step_seconds};
 constexpr Step two_steps{.call = Call::compute, .seconds = 2 * step_seconds};
 constexpr Step three_steps{.call = Call::compute, .seconds = 3 * step_seconds};

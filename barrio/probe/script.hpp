@@ -9,6 +9,9 @@
 
 namespace barrio::probe {
 
+/// Computing time of an experiment's step, T0 to T1, T1 to T2, T2 to T3 in the figures.
+inline constexpr double step_seconds = 1e-3;
+
 /// What a rank does in one step of an experiment.
 enum class Call : std::int32_t {
   compute,

@@ -14,7 +14,7 @@
 namespace barrio::rankmap {
 namespace {
 
-[[noreturn]] void refuse(std::string subject, std::string cause, std::string remedy = {}) {
+[[noreturn]] void refuse_machine(std::string subject, std::string cause, std::string remedy = {}) {
   throw Error(ErrorCode::usage,
               {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
 }
@@ -22,10 +22,10 @@ namespace {
 // The product of counts, each >= 1.
 int checked_product(std::span<const int> counts, std::int64_t product = 1) {
   for (const int count : counts) {
-    if (count < 1) refuse("machine", fmt::format("has a count of {}", count), "use counts of 1 or more");
+    if (count < 1) refuse_machine("machine", fmt::format("has a count of {}", count), "use counts of 1 or more");
     product *= count;
     if (product > Machine::max_cores)
-      refuse("machine", fmt::format("has more than {} cores", Machine::max_cores), "describe a part of it");
+      refuse_machine("machine", fmt::format("has more than {} cores", Machine::max_cores), "describe a part of it");
   }
   return static_cast<int>(product);
 }
@@ -33,7 +33,7 @@ int checked_product(std::span<const int> counts, std::int64_t product = 1) {
 void check_distances(std::span<const double> distances) {
   for (const double distance : distances)
     if (!(distance >= 0.0 && distance <= 1e18))
-      refuse("machine", fmt::format("has a distance of {}", distance), "use finite distances >= 0");
+      refuse_machine("machine", fmt::format("has a distance of {}", distance), "use finite distances >= 0");
 }
 
 std::vector<int> to_vector(std::span<const int> items) { return {items.begin(), items.end()}; }
@@ -71,12 +71,12 @@ void Machine::place_groups() {
 
 Machine Machine::tree(std::span<const int> arities, std::span<const double> distances, int n_node_levels) {
   if (arities.empty() || arities.size() != distances.size())
-    refuse("machine", fmt::format("has {} levels and {} distances", arities.size(), distances.size()),
-           "give one distance per level, from the inside out");
+    refuse_machine("machine", fmt::format("has {} levels and {} distances", arities.size(), distances.size()),
+                   "give one distance per level, from the inside out");
   const int n_levels = static_cast<int>(arities.size());
   if (n_node_levels < 1 || n_node_levels > std::max(1, n_levels - 1))
-    refuse("machine", fmt::format("{} of {} levels in a node", n_node_levels, n_levels),
-           "leave at least one level outside the node");
+    refuse_machine("machine", fmt::format("{} of {} levels in a node", n_node_levels, n_levels),
+                   "leave at least one level outside the node");
   const int cores_per_node = checked_product(arities.first(static_cast<std::size_t>(n_node_levels)));
   Machine machine(Kind::tree, to_vector(arities), {distances.begin(), distances.end()}, arities.front(),
                   cores_per_node);
@@ -89,7 +89,7 @@ Machine Machine::nodes(int n_nodes, int cores_per_node, double inside, double ou
 }
 
 Machine Machine::torus(std::span<const int> dimensions, int cores_per_node, double inside, double per_hop) {
-  if (dimensions.empty()) refuse("machine", "is a torus without dimensions", "give at least one");
+  if (dimensions.empty()) refuse_machine("machine", "is a torus without dimensions", "give at least one");
   checked_product(std::vector{cores_per_node});
   return {Kind::torus, to_vector(dimensions), {inside, per_hop}, cores_per_node, cores_per_node};
 }
@@ -97,12 +97,13 @@ Machine Machine::torus(std::span<const int> dimensions, int cores_per_node, doub
 Machine Machine::dense(int n_cores, std::vector<double> distances) {
   const auto n = static_cast<std::size_t>(std::max(n_cores, 0));
   if (distances.size() != n * n)
-    refuse("machine", fmt::format("{} distances for {} cores", distances.size(), n_cores), "give cores x cores");
+    refuse_machine("machine", fmt::format("{} distances for {} cores", distances.size(), n_cores),
+                   "give cores x cores");
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (!(distances[i * n + j] == distances[j * n + i]))
-        refuse("machine", fmt::format("distance {} to {} differs from {} to {}", i, j, j, i),
-               "give a symmetric matrix");
+        refuse_machine("machine", fmt::format("distance {} to {} differs from {} to {}", i, j, j, i),
+                       "give a symmetric matrix");
   return {Kind::dense, {n_cores}, std::move(distances), 1, 1};
 }
 
@@ -157,14 +158,15 @@ std::string Machine::node_name(int node) const {
 
 void Machine::set_node_names(std::vector<std::string> names) {
   if (names.size() != static_cast<std::size_t>(n_nodes()))
-    refuse("node names", fmt::format("are {}, and the machine has {} nodes", names.size(), n_nodes()),
-           "give one name per node, in the order in which the launcher fills them");
+    refuse_machine("node names", fmt::format("are {}, and the machine has {} nodes", names.size(), n_nodes()),
+                   "give one name per node, in the order in which the launcher fills them");
   std::set<std::string_view> seen;
   constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
   for (const std::string& name : names) {
     if (name.empty() || name.find_first_not_of(allowed) != std::string::npos || name.front() == '-')
-      refuse(fmt::format("node name '{}'", name), "is no host name", "use letters, digits, '.', '-' and '_'");
-    if (!seen.insert(name).second) refuse(fmt::format("node name '{}'", name), "is given twice", "give each node once");
+      refuse_machine(fmt::format("node name '{}'", name), "is no host name", "use letters, digits, '.', '-' and '_'");
+    if (!seen.insert(name).second)
+      refuse_machine(fmt::format("node name '{}'", name), "is given twice", "give each node once");
   }
   names_ = std::move(names);
 }

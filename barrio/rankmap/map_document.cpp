@@ -23,7 +23,7 @@ Json square_json(const std::vector<double>& values, int n) {
   return rows;
 }
 
-[[noreturn]] void refuse(const std::string& subject, std::string cause) {
+[[noreturn]] void refuse_document(const std::string& subject, std::string cause) {
   throw Error(ErrorCode::bad_input, {.subject = subject,
                                      .cause = std::move(cause),
                                      .remedy = "give a document that 'barrio map --json' wrote for this machine"});
@@ -62,21 +62,22 @@ Json to_json(const MapResult& result, const TrafficMatrix& traffic, const Machin
 
 Placement placement_from_json(const Json& document, int n_cores, const std::string& subject) {
   const auto cores = document.find("cores");
-  if (cores == document.end() || !cores->is_number_integer()) refuse(subject, "has no whole number \"cores\"");
-  if (*cores != n_cores) refuse(subject, fmt::format("is for a machine of {} cores, not {}", cores->dump(), n_cores));
+  if (cores == document.end() || !cores->is_number_integer()) refuse_document(subject, "has no whole number \"cores\"");
+  if (*cores != n_cores)
+    refuse_document(subject, fmt::format("is for a machine of {} cores, not {}", cores->dump(), n_cores));
   const auto list = document.find("placement");
-  if (list == document.end() || !list->is_array()) refuse(subject, "has no list \"placement\"");
+  if (list == document.end() || !list->is_array()) refuse_document(subject, "has no list \"placement\"");
   std::vector<int> core_of_rank;
   for (const Json& core : *list) {
     if (!core.is_number_integer() || core < 0 || core >= n_cores)
-      refuse(subject,
-             fmt::format("placement[{}] is {}, not a core in 0..{}", core_of_rank.size(), core.dump(), n_cores - 1));
+      refuse_document(subject, fmt::format("placement[{}] is {}, not a core in 0..{}", core_of_rank.size(), core.dump(),
+                                           n_cores - 1));
     core_of_rank.push_back(core.get<int>());
   }
   try {
     return {std::move(core_of_rank), n_cores};
   } catch (const Error& error) {
-    refuse(subject, error.what());
+    refuse_document(subject, error.what());
   }
 }
 

@@ -16,14 +16,14 @@ struct Header {
 };
 
 // Blank lines are vertices without edges, so only comments may be passed over.
-bool next_data_line(LineReader& reader) {
+bool next_vertex_line(LineReader& reader) {
   while (reader.next_line())
     if (!reader.line().starts_with('%')) return true;
   return false;
 }
 
 Header read_header(LineReader& reader) {
-  if (!next_data_line(reader)) reader.fail("has no header", "a METIS graph begins with 'vertices edges [format]'");
+  if (!next_vertex_line(reader)) reader.fail("has no header", "a METIS graph begins with 'vertices edges [format]'");
   const auto words = reader.words();
   if (words.size() < 2 || words.size() > 4)
     reader.fail(fmt::format("the header has {} words", words.size()),
@@ -54,7 +54,7 @@ TrafficMatrix read_metis_graph(const std::string& path) {
   const Header header = read_header(reader);
   std::vector<TrafficEntry> entries;
   for (int vertex = 0; vertex < header.n_vertices; ++vertex) {
-    if (!next_data_line(reader))
+    if (!next_vertex_line(reader))
       reader.fail(fmt::format("the file ends after {} of {} vertex lines", vertex, header.n_vertices),
                   "it may be truncated");
     const auto words = reader.words();
@@ -73,7 +73,7 @@ TrafficMatrix read_metis_graph(const std::string& path) {
     reader.fail(
         fmt::format("the lines hold {} edge ends; the header promised {} edges", entries.size(), header.n_edges),
         "list each edge in the lines of both its vertices");
-  while (next_data_line(reader))
+  while (next_vertex_line(reader))
     if (!reader.words().empty()) reader.fail("more lines than vertices");
   return TrafficMatrix(header.n_vertices, std::move(entries));
 }

@@ -34,7 +34,7 @@ std::optional<PartName> parse_part_name(std::string_view name) {
   return PartName{.prefix = std::string(name.substr(0, dot)), .rank = rank};
 }
 
-[[noreturn]] void refuse(const std::string& subject, std::string cause) {
+[[noreturn]] void refuse_run(const std::string& subject, std::string cause) {
   throw Error(
       ErrorCode::bad_input,
       {.subject = subject,
@@ -56,17 +56,17 @@ std::map<int, fs::path> find_parts(const std::string& prefix_or_folder) {
     if (!name || (!is_folder && name->prefix != *prefix)) continue;
     if (!prefix) prefix = name->prefix;
     if (name->prefix != *prefix)
-      refuse(prefix_or_folder, fmt::format("holds files of two runs, {} and {}", std::min(*prefix, name->prefix),
-                                           std::max(*prefix, name->prefix)));
+      refuse_run(prefix_or_folder, fmt::format("holds files of two runs, {} and {}", std::min(*prefix, name->prefix),
+                                               std::max(*prefix, name->prefix)));
     parts.emplace(name->rank, file.path());
   }
-  if (parts.empty()) refuse(prefix_or_folder, "has no files PREFIX.<rank>.prof");
+  if (parts.empty()) refuse_run(prefix_or_folder, "has no files PREFIX.<rank>.prof");
   int expected = 0;
   for (const auto& [rank, path] : parts) {
-    if (rank != expected) refuse(prefix_or_folder, fmt::format("the file of rank {} is missing", expected));
+    if (rank != expected) refuse_run(prefix_or_folder, fmt::format("the file of rank {} is missing", expected));
     ++expected;
   }
-  if (expected > TrafficMatrix::max_ranks) refuse(prefix_or_folder, "has too many files");
+  if (expected > TrafficMatrix::max_ranks) refuse_run(prefix_or_folder, "has too many files");
   return parts;
 }
 

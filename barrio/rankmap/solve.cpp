@@ -13,29 +13,29 @@ namespace {
 constexpr int paper_block = 64;
 constexpr int max_cores_for_all_pairs = 1024;
 
-[[noreturn]] void refuse(std::string subject, std::string cause, std::string remedy) {
+[[noreturn]] void refuse_task(std::string subject, std::string cause, std::string remedy) {
   throw Error(ErrorCode::usage,
               {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
 }
 
 void check(const TrafficMatrix& traffic, const Machine& machine, const MapOptions& options) {
   if (traffic.n_ranks() > machine.n_cores())
-    refuse(fmt::format("machine '{}'", machine.text()),
-           fmt::format("has {} cores for {} ranks", machine.n_cores(), traffic.n_ranks()),
-           "describe a machine with at least one core per rank");
-  if (options.block < 0) refuse("block", fmt::format("is {}", options.block), "use 0 (automatic) or more");
+    refuse_task(fmt::format("machine '{}'", machine.text()),
+                fmt::format("has {} cores for {} ranks", machine.n_cores(), traffic.n_ranks()),
+                "describe a machine with at least one core per rank");
+  if (options.block < 0) refuse_task("block", fmt::format("is {}", options.block), "use 0 (automatic) or more");
   if (!(options.time_limit_seconds >= 0.0))
-    refuse("time limit", fmt::format("is {} s", options.time_limit_seconds), "use 0 s or more");
+    refuse_task("time limit", fmt::format("is {} s", options.time_limit_seconds), "use 0 s or more");
   if (options.given && (options.given->n_ranks() != traffic.n_ranks() || options.given->n_cores() != machine.n_cores()))
-    refuse("given placement",
-           fmt::format("is of {} ranks on {} cores, not {} on {}", options.given->n_ranks(), options.given->n_cores(),
-                       traffic.n_ranks(), machine.n_cores()),
-           "give the placement of this job on this machine");
+    refuse_task("given placement",
+                fmt::format("is of {} ranks on {} cores, not {} on {}", options.given->n_ranks(),
+                            options.given->n_cores(), traffic.n_ranks(), machine.n_cores()),
+                "give the placement of this job on this machine");
   if (traffic.has(options.weight)) return;
   for (const Weight other : {Weight::bytes, Weight::points, Weight::messages})
     if (traffic.has(other))
-      refuse(fmt::format("weight '{}'", name_of(options.weight)), "is zero in all of this traffic",
-             fmt::format("use weight '{}'", name_of(other)));
+      refuse_task(fmt::format("weight '{}'", name_of(options.weight)), "is zero in all of this traffic",
+                  fmt::format("use weight '{}'", name_of(other)));
 }
 
 struct Candidate {

@@ -20,13 +20,14 @@ constexpr double max_value = 1e18;  // sums of products with distances stay fini
 constexpr std::array<std::pair<std::string_view, Weight>, 3> weights{
     {{"points", Weight::points}, {"bytes", Weight::bytes}, {"messages", Weight::messages}}};
 
-[[noreturn]] void refuse(std::string subject, std::string cause, std::string remedy = {}) {
+[[noreturn]] void refuse_traffic(std::string subject, std::string cause, std::string remedy = {}) {
   throw Error(ErrorCode::bad_input,
               {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
 }
 
 void check_rank(Rank rank, int n_ranks, std::string_view which, const std::string& subject) {
-  if (rank < 0 || rank >= n_ranks) refuse(subject, fmt::format("{} rank {} is not in 0..{}", which, rank, n_ranks - 1));
+  if (rank < 0 || rank >= n_ranks)
+    refuse_traffic(subject, fmt::format("{} rank {} is not in 0..{}", which, rank, n_ranks - 1));
 }
 
 void check_entry(const TrafficEntry& entry, int n_ranks, const std::string& subject) {
@@ -35,14 +36,14 @@ void check_entry(const TrafficEntry& entry, int n_ranks, const std::string& subj
   for (const auto& [word, weight] : weights) {
     const double value = value_of(entry, weight);
     if (!(value >= 0.0 && value <= max_value))
-      refuse(subject, fmt::format("{} from rank {} to {} are {}; a finite number >= 0 was expected", word, entry.from,
-                                  entry.to, value));
+      refuse_traffic(subject, fmt::format("{} from rank {} to {} are {}; a finite number >= 0 was expected", word,
+                                          entry.from, entry.to, value));
   }
 }
 
 void check_n_ranks(std::int64_t n_ranks, const std::string& subject) {
   if (n_ranks < 0 || n_ranks > TrafficMatrix::max_ranks)
-    refuse(subject, fmt::format("{} ranks; 0 to {} are possible", n_ranks, TrafficMatrix::max_ranks));
+    refuse_traffic(subject, fmt::format("{} ranks; 0 to {} are possible", n_ranks, TrafficMatrix::max_ranks));
 }
 
 // Counts are whole numbers nearly always, and read better so.
@@ -53,12 +54,12 @@ Json number(double value) {
 
 TrafficEntry entry_from(const Json& row, const std::string& subject) {
   if (!row.is_array() || row.size() != 5 || !row[0].is_number_integer() || !row[1].is_number_integer())
-    refuse(subject, "is not [from, to, points, bytes, messages]");
+    refuse_traffic(subject, "is not [from, to, points, bytes, messages]");
   for (std::size_t i = 2; i < 5; ++i)
-    if (!row[i].is_number()) refuse(subject, fmt::format("value {} is not a number", i));
+    if (!row[i].is_number()) refuse_traffic(subject, fmt::format("value {} is not a number", i));
   const auto rank = [&](const Json& value) {
     const auto wide = value.get<std::int64_t>();
-    if (wide < 0 || wide >= TrafficMatrix::max_ranks) refuse(subject, fmt::format("{} is no rank", wide));
+    if (wide < 0 || wide >= TrafficMatrix::max_ranks) refuse_traffic(subject, fmt::format("{} is no rank", wide));
     return static_cast<Rank>(wide);
   };
   return {.from = rank(row[0]),
@@ -179,15 +180,16 @@ Json TrafficMatrix::to_json() const {
 }
 
 TrafficMatrix TrafficMatrix::from_json(const Json& document, const std::string& subject) {
-  if (!document.is_object()) refuse(subject, "is not a JSON object");
+  if (!document.is_object()) refuse_traffic(subject, "is not a JSON object");
   const auto ranks = document.find("ranks");
   if (ranks == document.end() || !ranks->is_number_integer())
-    refuse(subject, "has no whole number \"ranks\"", "write {\"schema\": \"barrio.traffic\", \"ranks\": n, ...}");
+    refuse_traffic(subject, "has no whole number \"ranks\"",
+                   "write {\"schema\": \"barrio.traffic\", \"ranks\": n, ...}");
   const auto n_ranks = ranks->get<std::int64_t>();
   check_n_ranks(n_ranks, subject);
   const auto rows = document.find("entries");
   if (rows == document.end() || !rows->is_array())
-    refuse(subject, "has no list \"entries\"", "write \"entries\": [[from, to, points, bytes, messages], ...]");
+    refuse_traffic(subject, "has no list \"entries\"", "write \"entries\": [[from, to, points, bytes, messages], ...]");
   std::vector<TrafficEntry> entries;
   entries.reserve(rows->size());
   for (const Json& row : *rows) {

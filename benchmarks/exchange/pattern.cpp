@@ -8,16 +8,14 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
+#include "barrio/base/sort_unique.hpp"
 
 namespace barrio::bench {
 namespace {
 
 constexpr int ranks_of_a_tile = 16;
 
-void sort_and_keep_one_of_each(std::vector<Rank>& ranks) {
-  std::ranges::sort(ranks);
-  ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
-}
+void sort_and_keep_one_of_each(std::vector<Rank>& ranks) { sort_unique(ranks); }
 
 }  // namespace
 

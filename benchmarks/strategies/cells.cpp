@@ -9,13 +9,8 @@ namespace {
 
 using exchange::Strategy;
 
-constexpr double shortest_compute_seconds = 20e-6;
-constexpr double compute_of_exchange = 2.0;  // computing of a round, in times of its exchange alone
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
+constexpr double shortest_cell_seconds = 20e-6;
+constexpr double compute_of_cell = 2.0;  // computing of a round, in times of its exchange alone
 
 Json measure_cell(mpi::Context& context, const StrategyOptions& options, Computing& computing, std::uint64_t n_bytes,
                   double imbalance, int n_messages) {
@@ -30,7 +25,7 @@ Json measure_cell(mpi::Context& context, const StrategyOptions& options, Computi
   for (int i = 0; i < 10; ++i)
     alone = std::min(alone,
                      time_round(context, messages, *exchanges[1], computing, 0, static_cast<std::uint64_t>(i)).total);
-  const double compute = std::max(shortest_compute_seconds, compute_of_exchange * alone);
+  const double compute = std::max(shortest_cell_seconds, compute_of_cell * alone);
   const double mine = context.rank() % 2 == 1 ? compute * (1.0 + imbalance) : compute;
   const std::uint64_t n_rows = computing.rows_of(mine);
   const double round = compute * (1.0 + imbalance) + alone;

@@ -12,18 +12,13 @@ namespace {
 
 using exchange::Strategy;
 
-constexpr double shortest_compute_seconds = 200e-6;
+constexpr double shortest_overlapped_seconds = 200e-6;
 
 /// Of repetitions, in which all were run one after the other.
 struct Seen {
   std::vector<double> totals;
   std::vector<double> waits;
 };
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 /// Mean of all but the longest fifth. The clock counts in steps of 10 ns, so a median would too.
 double trimmed_mean(std::vector<double> values) {
@@ -62,7 +57,7 @@ Json measure_overlap(mpi::Context& context, const StrategyOptions& options) {
     };
     double alone = 1e30;
     for (int i = 0; i < 20; ++i) alone = std::min(alone, run(0, 0).total);
-    const std::uint64_t n_rows = computing.rows_of(std::max(shortest_compute_seconds, 4 * alone));
+    const std::uint64_t n_rows = computing.rows_of(std::max(shortest_overlapped_seconds, 4 * alone));
     std::vector<Seen> seen(strategies.size());
     std::vector<double> computes;
     // By an exchange of its own, so that what is copied is as cold as that of the others.

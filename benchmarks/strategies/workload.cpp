@@ -30,6 +30,11 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
 Computing::Computing() : values_(n_values, 1.0) {
   constexpr int n_rows = 50;
   constexpr int n_trials = 20;

@@ -11,6 +11,9 @@ namespace barrio::bench {
 
 double seconds_now();
 
+/// The upper one of the middle two if their number is even. @param values  one at least
+double median(std::vector<double> values);
+
 /// Arithmetic in rows of a few microseconds, the same number of operations whenever it is asked for.
 class Computing {
  public:

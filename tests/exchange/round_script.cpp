@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "barrio/base/sort_unique.hpp"
+
 namespace barrio::test {
 namespace {
 
@@ -113,8 +115,7 @@ std::vector<Rank> two_hops_from(const Lists& neighbours, Rank rank) {
   for (const Rank middle : near)
     for (const Rank far : neighbours[static_cast<std::size_t>(middle)])
       if (far != rank && !std::ranges::binary_search(near, far)) found.push_back(far);
-  std::ranges::sort(found);
-  found.erase(std::ranges::unique(found).begin(), found.end());
+  sort_unique(found);
   return found;
 }
 

@@ -14,17 +14,12 @@
 namespace barrio::mesh {
 namespace {
 
+using test::parted_box;
 using test::WholeMesh;
 using test::world;
 
-MeshTables box(bool tets) {
-  MeshTables tables = make_box(world(), {.n = {5, 4, 3}, .tets = tets});
-  partition_cells(world(), tables, 7);
-  return tables;
-}
-
 TEST(Adjacency, FindsCellsAndFacesAroundVertices) {
-  const Mesh mesh(world(), box(true), {.ghost_layers = 1});
+  const Mesh mesh(world(), parted_box(world(), {5, 4, 3}, true, 7), {.ghost_layers = 1});
   for (const Dim dim : {Dim::volume, Dim::face}) {
     const EntityTable& table = mesh.entities(dim);
     const Adjacency around = around_vertices(mesh, dim);
@@ -40,7 +35,7 @@ TEST(Adjacency, FindsCellsAndFacesAroundVertices) {
 }
 
 TEST(Adjacency, SidesHaveOneOrTwoCells) {
-  const Mesh mesh(world(), box(false), {.ghost_layers = 1});
+  const Mesh mesh(world(), parted_box(world(), {5, 4, 3}, false, 7), {.ghost_layers = 1});
   const Sides sides(mesh, Dim::face);
   const Adjacency cells = cells_of_sides(mesh, sides);
   for (std::size_t s = 0; s < cells.size(); ++s) {
@@ -75,7 +70,7 @@ std::set<std::set<std::int64_t>> corners_of(const Mesh& mesh, const Sides& sides
 
 TEST(Adjacency, TheSkinOfTheMeshIsItsListedBoundary) {
   for (const bool tets : {false, true}) {
-    const MeshTables tables = box(tets);
+    const MeshTables tables = parted_box(world(), {5, 4, 3}, tets, 7);
     const Mesh mesh(world(), tables, {.ghost_layers = 1});
     const Sides sides(mesh, Dim::face);
     std::set<std::set<std::int64_t>> listed;
@@ -87,7 +82,7 @@ TEST(Adjacency, TheSkinOfTheMeshIsItsListedBoundary) {
 
 TEST(Adjacency, TheSkinOfASetIsThatOfTheWholeMesh) {
   // Every third cell: by common vertices of hexes, four make a face.
-  const MeshTables tables = box(false);
+  const MeshTables tables = parted_box(world(), {5, 4, 3}, false, 7);
   const Mesh mesh(world(), tables, {.ghost_layers = 2});
   const Sides sides(mesh, Dim::face);
   Range some;

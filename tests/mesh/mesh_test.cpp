@@ -11,14 +11,9 @@
 namespace barrio::mesh {
 namespace {
 
+using test::parted_box;
 using test::WholeMesh;
 using test::world;
-
-MeshTables box(std::array<std::int64_t, 3> n, bool tets, int n_parts) {
-  MeshTables tables = make_box(world(), {.n = n, .tets = tets});
-  partition_cells(world(), tables, n_parts);
-  return tables;
-}
 
 MeshTables scattered_box(std::array<std::int64_t, 3> n, bool tets, int n_parts) {
   return test::scattered(world(), make_box(world(), {.n = n, .tets = tets}), n_parts);
@@ -66,12 +61,13 @@ void expect_equals_oracle(const MeshTables& tables, int n_layers = 1) {
   }
 }
 
-TEST(Mesh, EqualsTheSerialOracleOnHexes) { expect_equals_oracle(box({7, 5, 4}, false, 8)); }
-TEST(Mesh, EqualsTheSerialOracleOnTets) { expect_equals_oracle(box({4, 3, 5}, true, 5)); }
+TEST(Mesh, EqualsTheSerialOracleOnHexes) { expect_equals_oracle(parted_box(world(), {7, 5, 4}, false, 8)); }
+TEST(Mesh, EqualsTheSerialOracleOnTets) { expect_equals_oracle(parted_box(world(), {4, 3, 5}, true, 5)); }
 TEST(Mesh, EqualsTheSerialOracleWithScatteredParts) { expect_equals_oracle(scattered_box({5, 4, 3}, true, 9)); }
 TEST(Mesh, EqualsTheSerialOracleWithSeveralLayers) {
-  for (const int n_layers : {0, 2, 3, 5}) expect_equals_oracle(box({9, 3, 3}, false, 9), n_layers);  // parts one thick
-  expect_equals_oracle(box({5, 4, 6}, true, 6), 2);
+  for (const int n_layers : {0, 2, 3, 5})
+    expect_equals_oracle(parted_box(world(), {9, 3, 3}, false, 9), n_layers);  // parts one thick
+  expect_equals_oracle(parted_box(world(), {5, 4, 6}, true, 6), 2);
   expect_equals_oracle(scattered_box({5, 4, 3}, true, 9), 2);
 }
 /// Ghosts over a bridge, and the listed faces that come with them, are those of the oracle.
@@ -114,9 +110,9 @@ void expect_bridged(const MeshTables& tables, const BuildOptions& options, std::
 
 TEST(Mesh, GhostsComeOverEdgesAndFaces) {
   for (const int n_layers : {1, 2, 3}) {
-    expect_bridged(box({7, 5, 4}, false, 8), {.ghost_layers = n_layers, .bridge = Dim::edge}, 2);
-    expect_bridged(box({7, 5, 4}, false, 8), {.ghost_layers = n_layers, .bridge = Dim::face}, 4);
-    expect_bridged(box({4, 3, 5}, true, 5), {.ghost_layers = n_layers, .bridge = Dim::face}, 3);
+    expect_bridged(parted_box(world(), {7, 5, 4}, false, 8), {.ghost_layers = n_layers, .bridge = Dim::edge}, 2);
+    expect_bridged(parted_box(world(), {7, 5, 4}, false, 8), {.ghost_layers = n_layers, .bridge = Dim::face}, 4);
+    expect_bridged(parted_box(world(), {4, 3, 5}, true, 5), {.ghost_layers = n_layers, .bridge = Dim::face}, 3);
   }
   expect_bridged(scattered_box({5, 4, 3}, true, 9), {.ghost_layers = 2, .bridge = Dim::edge}, 2);
   expect_bridged(scattered_box({5, 4, 3}, false, 9), {.ghost_layers = 2, .bridge = Dim::face}, 4);
@@ -124,7 +120,7 @@ TEST(Mesh, GhostsComeOverEdgesAndFaces) {
 
 TEST(Mesh, ListedFacesOfGhostsComeOnRequest) {
   for (const int n_layers : {0, 1, 2}) {
-    expect_bridged(box({7, 5, 4}, true, 8), {.ghost_layers = n_layers, .ghost_sides = true}, 1);
+    expect_bridged(parted_box(world(), {7, 5, 4}, true, 8), {.ghost_layers = n_layers, .ghost_sides = true}, 1);
     expect_bridged(scattered_box({5, 4, 3}, false, 9), {.ghost_layers = n_layers, .ghost_sides = true}, 1);
   }
 }
@@ -174,7 +170,7 @@ TEST(Mesh, GhostsMayBeThoseOfSomeRanks) {
 }
 
 TEST(Mesh, GhostsOfWhatDoesNotExistAreRefused) {
-  const MeshTables tables = with_sets(box({3, 3, 3}, false, 4));
+  const MeshTables tables = with_sets(parted_box(world(), {3, 3, 3}, false, 4));
   const auto refusal = [&](const BuildOptions& options) -> std::string {
     try {
       const Mesh mesh(world(), tables, options);
@@ -191,19 +187,19 @@ TEST(Mesh, GhostsOfWhatDoesNotExistAreRefused) {
   EXPECT_NE(refusal({.ghost_layers = 1, .ghost_ranks = other}).find("not the same on every rank"), std::string::npos);
 }
 
-TEST(Mesh, EmptyRanksAreLegal) { expect_equals_oracle(box({3, 2, 2}, false, 2)); }
-TEST(Mesh, MorePartsThanCellsIsLegal) { expect_equals_oracle(box({2, 1, 1}, false, 7)); }
+TEST(Mesh, EmptyRanksAreLegal) { expect_equals_oracle(parted_box(world(), {3, 2, 2}, false, 2)); }
+TEST(Mesh, MorePartsThanCellsIsLegal) { expect_equals_oracle(parted_box(world(), {2, 1, 1}, false, 7)); }
 
 TEST(Mesh, ChecksumDoesNotDependOnPartsOrRanks) {
-  const std::uint64_t eight = Mesh(world(), box({6, 6, 6}, true, 8)).checksum();
+  const std::uint64_t eight = Mesh(world(), parted_box(world(), {6, 6, 6}, true, 8)).checksum();
   const std::uint64_t scattered = Mesh(world(), scattered_box({6, 6, 6}, true, 3), {.ghost_layers = 1}).checksum();
   EXPECT_EQ(eight, scattered);
   EXPECT_EQ(eight, 5313926888093324486U) << "the value of one rank, written down";
-  EXPECT_NE(eight, Mesh(world(), box({6, 6, 7}, true, 8)).checksum());
+  EXPECT_NE(eight, Mesh(world(), parted_box(world(), {6, 6, 7}, true, 8)).checksum());
 }
 
 TEST(Mesh, ExchangesFieldsOnVerticesAndCells) {
-  Mesh mesh(world(), box({6, 5, 4}, true, 8), {.ghost_layers = 1});
+  Mesh mesh(world(), parted_box(world(), {6, 5, 4}, true, 8), {.ghost_layers = 1});
   auto x = mesh.add_field<double>("x", Dim::vertex, 3);
   auto part = mesh.add_field<std::int32_t>("part", mesh.cell_dim());
   const VertexTable& v = mesh.vertices();
@@ -229,7 +225,7 @@ TEST(Mesh, SumsOverOwnedVerticesCountEachOnce) {
 }
 
 TEST(Mesh, KeepsSetsAndBoundaryFaces) {
-  Mesh mesh(world(), box({5, 4, 3}, true, 7), {.ghost_layers = 1});
+  Mesh mesh(world(), parted_box(world(), {5, 4, 3}, true, 7), {.ghost_layers = 1});
   EXPECT_EQ(mesh.n_global(Dim::face), 2 * 2 * (5 * 4 + 4 * 3 + 5 * 3));
   const MeshSet& low = mesh.set(SetKind::neumann, "x-");
   std::int64_t n_owned = 0;
@@ -245,7 +241,7 @@ TEST(Mesh, KeepsSetsAndBoundaryFaces) {
 }
 
 TEST(Mesh, RefusesWhatItCannotDoByName) {
-  const MeshTables tables = box({2, 2, 2}, false, 2);
+  const MeshTables tables = parted_box(world(), {2, 2, 2}, false, 2);
   EXPECT_THROW(Mesh(world(), tables, {.ghost_layers = -1}), AgreedError);
   Mesh mesh(world(), tables);
   mesh.add_field<double>("temperature", Dim::vertex);
@@ -262,7 +258,7 @@ TEST(Mesh, RefusesWhatItCannotDoByName) {
 }
 
 TEST(Mesh, CountsItsMemory) {
-  Mesh mesh(world(), box({6, 6, 6}, true, 8), {.ghost_layers = 1});
+  Mesh mesh(world(), parted_box(world(), {6, 6, 6}, true, 8), {.ghost_layers = 1});
   const std::uint64_t before = mesh.memory_bytes();
   mesh.add_field<double>("u", Dim::vertex);
   EXPECT_EQ(mesh.memory_bytes(), before + 8 * mesh.n_local(Dim::vertex));

@@ -9,6 +9,7 @@
 #include "barrio/mesh/mesh.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mesh/polyhedron_faces.hpp"
+#include "tests/mesh/oracle.hpp"
 #include "tests/mesh/polyhedra.hpp"
 #include "tests/mesh/same_sharing.hpp"
 #include "tests/mesh/sets_and_tags.hpp"
@@ -21,6 +22,7 @@ namespace barrio::mesh {
 namespace {
 
 using test::add_sets_in_sets;
+using test::parted_box;
 using test::world;
 
 /// A rank for each cell of the whole mesh; the same on every rank.
@@ -121,12 +123,6 @@ void expect_moves(const MeshTables& tables, const std::vector<Destination>& ways
   }
 }
 
-MeshTables box(std::array<std::int64_t, 3> n, bool tets, int n_parts) {
-  MeshTables tables = make_box(world(), {.n = n, .tets = tets});
-  partition_cells(world(), tables, n_parts);
-  return tables;
-}
-
 /// Add tags whose values only the row determines: dense on vertices, of varying length on some rows of all tables.
 void add_tags(MeshTables& tables) {
   const Rank me = world().rank();
@@ -173,7 +169,7 @@ MeshTables mixed_plane(std::int64_t n) {
 }
 
 TEST(Migrate, ShiftsCellsToTheNextRank) {
-  const MeshTables tables = box({6, 4, 3}, false, world().size());
+  const MeshTables tables = parted_box(world(), {6, 4, 3}, false, world().size());
   const auto slabs = [](std::int64_t shift) -> Destination {
     return [shift](std::int64_t cell) { return static_cast<Rank>((cell / 9 + shift) % world().size()); };
   };
@@ -183,17 +179,19 @@ TEST(Migrate, ShiftsCellsToTheNextRank) {
 TEST(Migrate, ScattersAndGathers) {
   const Destination to_one = [](std::int64_t) { return world().size() - 1; };  // all others get empty
   for (const bool tets : {false, true})
-    expect_moves(box({4, 3, 4}, tets, 5), {scattered(test::seed()), to_one, scattered(test::seed() + 99)},
+    expect_moves(parted_box(world(), {4, 3, 4}, tets, 5),
+                 {scattered(test::seed()), to_one, scattered(test::seed() + 99)},
                  {.ghost_layers = 1, .ghost_sides = true});
 }
 
 TEST(Migrate, KeepsOtherBridges) {
   for (const Dim bridge : {Dim::edge, Dim::face})
-    expect_moves(box({4, 3, 4}, true, 3), {scattered(test::seed())}, {.ghost_layers = 2, .bridge = bridge});
+    expect_moves(parted_box(world(), {4, 3, 4}, true, 3), {scattered(test::seed())},
+                 {.ghost_layers = 2, .bridge = bridge});
 }
 
 TEST(Migrate, MovesTagsOfAllKindsAndSetsInSets) {
-  for (MeshTables tables : {box({4, 3, 4}, true, 5), mixed_plane(6)}) {
+  for (MeshTables tables : {parted_box(world(), {4, 3, 4}, true, 5), mixed_plane(6)}) {
     add_tags(tables);
     add_sets_in_sets(tables);
     expect_moves(tables, {scattered(test::seed()), scattered(test::seed() + 7)},
@@ -204,7 +202,7 @@ TEST(Migrate, MovesTagsOfAllKindsAndSetsInSets) {
 TEST(Migrate, GivesCellsToNeighboursWithoutAskingFurther) {
   // Each rank gives every third cell to one of its neighbours: nobody is written to who is farther than two steps.
   for (const bool tets : {false, true}) {
-    const MeshTables tables = box({6, 5, 4}, tets, world().size());
+    const MeshTables tables = parted_box(world(), {6, 5, 4}, tets, world().size());
     const BuildOptions options{.ghost_layers = 1, .ghost_sides = true};
     Mesh mesh(world(), tables, options);
     for (int repeat = 0; repeat < 3; ++repeat) {
@@ -230,7 +228,7 @@ TEST(Migrate, GivesCellsToNeighboursWithoutAskingFurther) {
 }
 
 TEST(Migrate, TakesDestinationsThatTheMeshItselfHolds) {
-  Mesh mesh(world(), box({5, 4, 3}, true, world().size()), {.ghost_layers = 1});
+  Mesh mesh(world(), parted_box(world(), {5, 4, 3}, true, world().size()), {.ghost_layers = 1});
   auto to = mesh.add_field<std::int32_t>("to", Dim::volume);
   const std::size_t n = mesh.n_owned(Dim::volume);
   for (std::size_t c = 0; c < n; ++c) to.values()[c] = (world().rank() + 1) % world().size();
@@ -291,7 +289,7 @@ TEST(Migrate, MovesPolyhedraWithTheirFaces) {
 }
 
 TEST(Migrate, MovesNothingWhenAllStay) {
-  const MeshTables tables = box({5, 4, 3}, true, world().size());
+  const MeshTables tables = parted_box(world(), {5, 4, 3}, true, world().size());
   Mesh mesh(world(), tables, {.ghost_layers = 1});
   const std::uint64_t before = mesh.checksum();
   EXPECT_EQ(mesh.migrate(std::vector<Rank>(mesh.n_owned(Dim::volume), world().rank())), 0U);
@@ -301,7 +299,7 @@ TEST(Migrate, MovesNothingWhenAllStay) {
 
 TEST(Migrate, BalancesWeights) {
   // Cells of the lower half weigh three times as much; all of them begin on one rank.
-  MeshTables tables = box({6, 6, 8}, false, 1);
+  MeshTables tables = parted_box(world(), {6, 6, 8}, false, 1);
   Mesh mesh(world(), tables, {.ghost_layers = 1});
   const auto weigh = [&] {
     std::vector<std::int64_t> weights;
@@ -322,7 +320,7 @@ TEST(Migrate, BalancesWeights) {
 }
 
 TEST(Migrate, RefusesWrongDestinations) {
-  Mesh mesh(world(), box({3, 3, 3}, false, 4), {.ghost_layers = 1});
+  Mesh mesh(world(), parted_box(world(), {3, 3, 3}, false, 4), {.ghost_layers = 1});
   const std::uint64_t before = mesh.checksum();
   std::vector<Rank> to(mesh.n_owned(Dim::volume), 0);
   if (world().rank() == world().size() - 1) to.push_back(0);

@@ -2,6 +2,8 @@
 
 #include <random>
 #include <string>
+#include "barrio/mesh/box.hpp"
+#include "barrio/mesh/partition_cells.hpp"
 #include "tests/support/collect.hpp"
 #include "tests/support/mpi_test.hpp"
 
@@ -106,6 +108,12 @@ mesh::MeshTables scattered(mpi::Context& context, mesh::MeshTables tables, int n
     std::mt19937_64 random(seed() + static_cast<std::uint64_t>(value(id)));
     tables.parts.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(n_parts)));
   }
+  return tables;
+}
+
+mesh::MeshTables parted_box(mpi::Context& context, std::array<std::int64_t, 3> n, bool tets, int n_parts) {
+  mesh::MeshTables tables = mesh::make_box(context, {.n = n, .tets = tets});
+  mesh::partition_cells(context, tables, n_parts);
   return tables;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
@@ -42,5 +44,8 @@ struct WholeMesh {
 
 /// Give each cell a random part, by `seed()`: every rank borders on every other, parts may be empty. Collective.
 mesh::MeshTables scattered(mpi::Context& context, mesh::MeshTables tables, int n_parts);
+
+/// A box of cells, their parts set to one of `n_parts`. Collective.
+mesh::MeshTables parted_box(mpi::Context& context, std::array<std::int64_t, 3> n, bool tets, int n_parts);
 
 }  // namespace barrio::test

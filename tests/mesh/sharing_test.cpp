@@ -17,17 +17,12 @@
 namespace barrio::mesh {
 namespace {
 
+using test::parted_box;
 using test::WholeMesh;
 using test::world;
 
-MeshTables box(bool tets, int n_parts) {
-  MeshTables tables = make_box(world(), {.n = {5, 4, 3}, .tets = tets});
-  partition_cells(world(), tables, n_parts);
-  return tables;
-}
-
 TEST(Sharing, EveryEntityKnowsWhatItIs) {
-  const MeshTables tables = box(true, 8);
+  const MeshTables tables = parted_box(world(), {5, 4, 3}, true, 8);
   const WholeMesh whole(world(), tables);
   const Mesh mesh(world(), tables, {.ghost_layers = 2});
   const auto sharers = whole.sharers(world().size());
@@ -53,7 +48,7 @@ TEST(Sharing, EveryEntityKnowsWhatItIs) {
 }
 
 TEST(Sharing, IsReadAsTags) {
-  const Mesh mesh(world(), box(false, 8), {.ghost_layers = 1, .ghost_sides = true});
+  const Mesh mesh(world(), parted_box(world(), {5, 4, 3}, false, 8), {.ghost_layers = 1, .ghost_sides = true});
   const std::vector<MeshTag> tags = sharing_tags(mesh);
   ASSERT_EQ(tags.size(), 4U);
   const auto numbers = [&](std::size_t tag, Dim dim, LocalId id) {
@@ -82,7 +77,7 @@ TEST(Sharing, IsReadAsTags) {
 }
 
 TEST(Sharing, InterfacesAreTheSharedEntitiesByTheirSharers) {
-  const MeshTables tables = box(false, 7);
+  const MeshTables tables = parted_box(world(), {5, 4, 3}, false, 7);
   const Mesh mesh(world(), tables, {.ghost_layers = 1});
   std::map<std::set<int>, std::set<std::int64_t>> expected;
   std::map<int, std::set<std::int64_t>> with;
@@ -104,7 +99,7 @@ TEST(Sharing, InterfacesAreTheSharedEntitiesByTheirSharers) {
 }
 
 TEST(Sharing, RemoteIdsAreTheLocalIdsOfOthers) {
-  const Mesh mesh(world(), box(true, 8), {.ghost_layers = 1});
+  const Mesh mesh(world(), parted_box(world(), {5, 4, 3}, true, 8), {.ghost_layers = 1});
   for (const Dim dim : {Dim::vertex, Dim::face}) {
     struct Known {
       std::int64_t id;
@@ -128,8 +123,8 @@ TEST(Sharing, RemoteIdsAreTheLocalIdsOfOthers) {
 }
 
 TEST(Sharing, ReducesByName) {
-  Mesh mesh(world(), box(false, 8));
-  const auto sharers = WholeMesh(world(), box(false, 8)).sharers(world().size());
+  Mesh mesh(world(), parted_box(world(), {5, 4, 3}, false, 8));
+  const auto sharers = WholeMesh(world(), parted_box(world(), {5, 4, 3}, false, 8)).sharers(world().size());
   const auto reduced = [&]<class T>(exchange::Reduction reduction, T value_here) {
     std::vector<T> values(mesh.n_local(Dim::vertex), value_here);
     exchange::HaloExchange<T>(world(), mesh.halo_plan(Dim::vertex), values, 1).reduce(reduction);
@@ -153,7 +148,7 @@ TEST(Sharing, ReducesByName) {
 
 /// Break a mesh in one place on the last rank; all ranks must hear of it.
 void expect_refused(const std::function<bool(VertexTable&, EntityTable&)>& break_it) {
-  const Mesh mesh(world(), box(true, 8), {.ghost_layers = 1});
+  const Mesh mesh(world(), parted_box(world(), {5, 4, 3}, true, 8), {.ghost_layers = 1});
   bool is_broken = false;
   if (world().rank() == world().size() - 1)
     is_broken = break_it(const_cast<VertexTable&>(mesh.vertices()), const_cast<EntityTable&>(mesh.cells()));

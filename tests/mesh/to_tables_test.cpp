@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/mesh/box.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mesh/to_tables.hpp"
@@ -168,8 +169,7 @@ MeshTables closed_up(const MeshTables& tables, std::int64_t lost_face) {
     if (topology(block.type).dim == tables.top_dim())
       for (const GlobalId node : block.nodes) used.push_back(value(node));
   used = test::collect(world(), used);
-  std::ranges::sort(used);
-  used.erase(std::unique(used.begin(), used.end()), used.end());
+  sort_unique(used);
   const auto new_row = [&](Dim dim, std::int64_t row) -> std::int64_t {
     if (dim == Dim::vertex) {
       const auto at = std::ranges::lower_bound(used, row);

@@ -148,13 +148,13 @@ std::map<std::int64_t, int> walk(const std::vector<Point>& points, int n_parts) 
   return part_of;
 }
 
-void expect_equals_oracle(const std::vector<Point>& points, int n_parts, bool weighted) {
+void expect_hilbert_equals_oracle(const std::vector<Point>& points, int n_parts, bool weighted) {
   test::expect_equals_oracle(hilbert, walk, points, n_parts, weighted);
 }
 
 TEST(Hilbert, EqualsTheSerialOracleOnRandomPoints) {
   for (const int n_parts : {1, 2, 3, 5, 8, 13})
-    expect_equals_oracle(test::random_points(400, static_cast<std::uint64_t>(n_parts)), n_parts, false);
+    expect_hilbert_equals_oracle(test::random_points(400, static_cast<std::uint64_t>(n_parts)), n_parts, false);
 }
 
 TEST(Hilbert, EqualsTheSerialOracleOnPlanesAndLines) {
@@ -162,7 +162,7 @@ TEST(Hilbert, EqualsTheSerialOracleOnPlanesAndLines) {
     auto points = test::random_points(200, 30 + flat.size());
     for (Point& point : points)
       for (const std::size_t axis : flat) point.x[axis] = 0.3;
-    for (const int n_parts : {2, 7}) expect_equals_oracle(points, n_parts, false);
+    for (const int n_parts : {2, 7}) expect_hilbert_equals_oracle(points, n_parts, false);
   }
 }
 

@@ -46,13 +46,13 @@ std::map<std::int64_t, int> plain(const std::vector<Point>& all, int n_parts) {
   return part_of;
 }
 
-void expect_equals_oracle(const std::vector<Point>& points, int n_parts, bool weighted) {
+void expect_rcb_equals_oracle(const std::vector<Point>& points, int n_parts, bool weighted) {
   test::expect_equals_oracle(rcb, plain, points, n_parts, weighted);
 }
 
 TEST(Rcb, EqualsTheSerialOracleOnRandomPoints) {
   for (const int n_parts : {1, 2, 3, 5, 8, 13})
-    expect_equals_oracle(test::random_points(400, static_cast<std::uint64_t>(n_parts)), n_parts, false);
+    expect_rcb_equals_oracle(test::random_points(400, static_cast<std::uint64_t>(n_parts)), n_parts, false);
 }
 
 TEST(Rcb, EqualsTheSerialOracleOnAGrid) {
@@ -60,7 +60,7 @@ TEST(Rcb, EqualsTheSerialOracleOnAGrid) {
   for (int z = 0; z < 5; ++z)
     for (int y = 0; y < 8; ++y)
       for (int x = 0; x < 8; ++x) points.push_back({{x - 4.0, y - 4.0, z * 1.0}, test::id_of(points.size())});
-  for (const int n_parts : {2, 4, 6, 7, 16}) expect_equals_oracle(points, n_parts, false);
+  for (const int n_parts : {2, 4, 6, 7, 16}) expect_rcb_equals_oracle(points, n_parts, false);
 }
 
 TEST(Rcb, EqualsTheSerialOracleOnHardCases) { test::expect_equals_oracle_on_hard_cases(rcb, plain); }
