@@ -1,12 +1,8 @@
 #include "benchmarks/exchange/options.hpp"
-#ifdef BARRIO_MPI_SMPI
-#undef exit  // the simulator's compiler defines it, and CLI11 has a member of that name
-#endif
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "barrio/base/error.hpp"
+#include "benchmarks/command_line.hpp"
 #include "benchmarks/exchange/contenders.hpp"
 #include "benchmarks/exchange/pattern.hpp"
 
@@ -78,14 +74,7 @@ std::optional<Options> parse_options(mpi::Context& context, int argc, char** arg
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Of the choice of ranks in the pattern meet")->capture_default_str();
   app.add_flag("--json", options.is_json, "Print one JSON document");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {
-    if (context.is_root()) app.exit(wanted);
-    return {};
-  } catch (const CLI::ParseError& error) {
-    throw AgreedError(ErrorCode::usage, {.subject = "bench exchange", .cause = error.what(), .remedy = "see --help"});
-  }
+  if (!parse(app, "bench exchange", context, argc, argv)) return {};
   if (options.is_sweep && options.pattern == "meet")
     throw AgreedError(ErrorCode::usage,
                       {.subject = "--sweep", .cause = "compares packets on ring or tile, not on meet"});

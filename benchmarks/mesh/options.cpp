@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "barrio/base/error.hpp"
+#include "benchmarks/command_line.hpp"
 #include "benchmarks/mesh/peers.hpp"
 
 namespace barrio::bench {
@@ -76,14 +75,7 @@ std::optional<MeshOptions> parse_mesh_options(mpi::Context& context, int argc, c
   app.add_flag("!--no-join", options.has_join, "Do not join four blocks of hexes");
   app.add_flag("!--no-structured", options.has_structured, "Do not construct structured boxes");
   app.add_flag("--json", options.is_json, "Print one JSON document");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {
-    if (context.is_root()) app.exit(wanted);
-    return {};
-  } catch (const CLI::ParseError& error) {
-    throw AgreedError(ErrorCode::usage, {.subject = "bench mesh", .cause = error.what(), .remedy = "see --help"});
-  }
+  if (!parse(app, "bench mesh", context, argc, argv)) return {};
   options.peers = choose_peers(options.peers);
   if (options.n_parts < 1 || (options.n_parts & (options.n_parts - 1)) != 0) {
     throw AgreedError(ErrorCode::usage, {.subject = std::to_string(options.n_parts) + " parts",

@@ -6,10 +6,6 @@
 //   python3 benchmarks/mesh/simulate.py --ranks 64 256
 #include <fmt/format.h>
 
-#ifdef BARRIO_MPI_SMPI
-#undef exit  // the simulator's compiler defines it, and CLI11 has a member of that name
-#endif
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -21,6 +17,7 @@
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/mpi/report.hpp"
 #include "barrio/mpi/run.hpp"
+#include "benchmarks/command_line.hpp"
 
 namespace {
 
@@ -118,15 +115,7 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     app.add_flag("--tets", tets, "Cut each hex into six tets");
     app.add_option("--ghosts", n_layers, "Layers of ghost cells")->check(CLI::NonNegativeNumber)->capture_default_str();
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::Success&) {
-      if (context.is_root()) std::fputs(app.help().c_str(), stdout);
-      return;
-    } catch (const CLI::ParseError& error) {
-      throw AgreedError(ErrorCode::usage,
-                        {.subject = "bench mesh scale", .cause = error.what(), .remedy = "see --help"});
-    }
+    if (!bench::parse(app, "bench mesh scale", context, argc, argv)) return;
     run(context, n, tets, n_layers);
   });
 }

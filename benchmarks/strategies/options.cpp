@@ -1,11 +1,8 @@
 #include "benchmarks/strategies/options.hpp"
-#ifdef BARRIO_MPI_SMPI
-#undef exit  // the simulator's compiler defines it, and CLI11 has a member of that name
-#endif
-#include <CLI/CLI.hpp>
 #include <string_view>
 
 #include "barrio/base/profile.hpp"
+#include "benchmarks/command_line.hpp"
 
 namespace barrio::bench {
 
@@ -33,14 +30,7 @@ std::optional<StrategyOptions> parse_strategy_options(mpi::Context& context, int
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("--json", options.is_json, "Print one JSON document");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {
-    if (context.is_root()) app.exit(wanted);
-    return {};
-  } catch (const CLI::ParseError& error) {
-    throw AgreedError(ErrorCode::usage, {.subject = "bench strategies", .cause = error.what(), .remedy = "see --help"});
-  }
+  if (!parse(app, "bench strategies", context, argc, argv)) return {};
   if (context.size() < 2)
     throw AgreedError(ErrorCode::usage, {.subject = "bench strategies",
                                          .cause = "needs two ranks: one rank alone sends to nobody",

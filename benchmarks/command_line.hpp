@@ -1,0 +1,29 @@
+#pragma once
+
+// Once for all benchmarks, since the simulator's compiler defines `exit` as a macro, and CLI11 has a member of that
+// name.
+#ifdef BARRIO_MPI_SMPI
+#undef exit
+#endif
+#include <CLI/CLI.hpp>
+
+#include "barrio/base/error.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::bench {
+
+/// Read the command line of a benchmark on all ranks; rank 0 prints help. @return false if that was all that was wanted
+/// @throws AgreedError{usage} for what is no option of it
+inline bool parse(CLI::App& app, const char* name, mpi::Context& context, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& wanted) {
+    if (context.is_root()) app.exit(wanted);
+    return false;
+  } catch (const CLI::ParseError& error) {
+    throw AgreedError(ErrorCode::usage, {.subject = name, .cause = error.what(), .remedy = "see --help"});
+  }
+  return true;
+}
+
+}  // namespace barrio::bench
