@@ -89,25 +89,29 @@ class Probe : public Command {
                                                     : probe::Depth::check;
     const probe::Findings found = probe::run(context, {.depth = depth});
     Json result = mpi::document(context, "barrio.probe", 1);
-    Json transport = found.document;
-    transport["name"] = transport["platform"]["transport"];
-    transport["variables"] = transport["platform"]["settings"];
-    result["transports"] = Json::array({std::move(transport)});
-    const bool is_disturbed = found.document.value("is_disturbed", false);
-    if (is_disturbed)
+    result["transports"] = Json::array();
+    const auto add = [&](Json transport) {
+      transport["name"] = transport["platform"]["transport"];
+      transport["variables"] = transport["platform"]["settings"];
+      transport.erase("on_node");
+      result["transports"].push_back(std::move(transport));
+    };
+    add(found.document);
+    if (found.document.contains("on_node")) add(found.document["on_node"]);
+    if (found.document.value("is_disturbed", false))
       context.log().notice(fmt::format(
           "other work took {:.0f} % of the time of a rank, so these figures say little and no profile is kept: "
           "probe again on an idle host, with a core for each of the two ranks",
           100 * found.document["lost_time"].get<double>()));
-    if (depth != probe::Depth::check && !is_disturbed) store(context, found);
+    store(context, found.document);
     return result;
   }
 
-  void store(mpi::Context& context, const probe::Findings& found) {
+  void store(mpi::Context& context, const Json& found) {
     const std::string path = mpi::stored_profiles_path();
     if (is_not_stored_ || path.empty() || !context.is_root()) return;
     try {
-      mpi::store_profile(path, mpi::platform_from_json(found.document["platform"]), found.profile);
+      probe::store(path, found);
     } catch (const Error& error) {
       context.log().notice(fmt::format("the profile is not kept: {}: {}", error.subject(), error.cause()));
     }
@@ -194,7 +198,7 @@ class Probe : public Command {
   }
 
   void try_setting(const probe::Setting& setting, int n_ranks, Json& result) {
-    std::vector<std::string> variables{setting.variable};
+    std::vector<std::string> variables = setting.variables;
     bool is_known = false;
     for (const probe::Transport& transport : probe::transports_of(BARRIO_MPI_FLAVOUR))
       if (transport.name == setting.transport)
@@ -207,7 +211,7 @@ class Probe : public Command {
     if (found.is_null()) {
       entry["reason"] = reason_of(end);
     } else {
-      for (const char* part : {"limits", "latencies", "overlap"}) entry[part] = found[part];
+      for (const char* part : {"limits", "latencies", "overlap", "is_disturbed"}) entry[part] = found[part];
     }
     result["settings"].push_back(std::move(entry));
   }

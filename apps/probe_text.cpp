@@ -109,21 +109,71 @@ std::string transport_text(const Json& transport) {
   return text;
 }
 
-std::string settings_text(const Json& settings) {
-  std::string text = "\nsettings\n";
-  for (const Json& setting : settings) {
-    text += fmt::format("  {:<5} {}\n", setting["transport"].get<std::string>(), setting["how"].get<std::string>());
+/// An exchange of one size, alone and what computing without a call leaves of it.
+std::string exchange_text(const Json& found, std::uint64_t n_bytes) {
+  for (const Json& row : found["overlap"])
+    if (row["bytes"] == n_bytes)
+      return fmt::format("{:>10} {:>10}", seconds(row["alone_seconds"]), seconds(row["tests"][0]["wait_seconds"]));
+  return "";
+}
+
+std::string headed_line(std::string_view name, std::string_view kept, std::string_view sent, std::string_view middle,
+                        std::string_view large, std::string_view memory) {
+  return fmt::format("  {:<10} {:>16} {:>16} {:>21} {:>21}{}{}\n", name, kept, sent, middle, large,
+                     memory.empty() ? "" : "  ", memory);
+}
+
+/// One line of a table of settings: the transport as it is, or one value.
+std::string setting_line(std::string_view name, const Json& found, std::string_view memory) {
+  const Json& limits = found["limits"];
+  return headed_line(name, limit(limits, "eager_bytes"), limit(limits, "detached_bytes"), exchange_text(found, 65'536),
+                     exchange_text(found, 1'048'576), memory);
+}
+
+/// How a value is given to the launcher, whatever it is.
+std::string how_text(const Json& setting) {
+  auto how = setting["how"].get<std::string>();
+  if (setting["value"] == 0) return how;
+  const std::string value = setting["value"].dump();
+  for (std::size_t at = how.find(value); at != std::string::npos; at = how.find(value))
+    how.replace(at, value.size(), "BYTES");
+  return how;
+}
+
+/// Head of the table of one quantity, with the transport as it is.
+std::string quantity_text(const Json& result, const Json& setting, std::string_view title) {
+  const bool has_price = setting["memory_of_a_rank"].back()["bytes"] != 0;
+  const std::string memory =
+      has_price ? fmt::format("memory of a rank with 16, 256, 4096 peers ({})", setting["memory"].get<std::string>())
+                : "";
+  std::string text = fmt::format("\n{}\n", title) +
+                     headed_line("", "kept", "sent alone", "64 KiB: alone, wait", "1 MiB: alone, wait", memory);
+  for (const Json& as_it_is : result["transports"])
+    if (as_it_is["name"] == setting["transport"]) text += setting_line("as it is", as_it_is, "");
+  return text;
+}
+
+std::string settings_text(const Json& result) {
+  std::string text =
+      "\nsettings: which messages are kept until a receive is posted, or sent while the receiver works\n";
+  std::string table;
+  for (const Json& setting : result["settings"]) {
+    const std::string title = fmt::format("{}, {}: {}", setting["transport"].get<std::string>(),
+                                          setting["quantity"].get<std::string>(), how_text(setting));
+    if (title != table) text += quantity_text(result, setting, title);
+    table = title;
+    const std::string name = setting["value"] == 0 ? "with it" : bytes(setting["value"]);
     if (setting.contains("reason")) {
-      text += fmt::format("        does not run: {}\n", setting["reason"].get<std::string>());
+      text += fmt::format("  {:<10} does not run: {}\n", name, setting["reason"].get<std::string>());
       continue;
     }
-    const Json& limits = setting["limits"];
-    text += fmt::format("        kept until a receive is posted {}; sent while the receiver works {}\n",
-                        limit(limits, "eager_bytes"), limit(limits, "detached_bytes"));
-    if (setting["memory"].get<std::string>().empty()) continue;
-    text += "        memory of a rank with 16, 256, 4096 peers:";
-    for (const Json& memory : setting["memory_of_a_rank"]) text += fmt::format(" {}", bytes(memory["bytes"]));
-    text += fmt::format("; {}\n", setting["memory"].get<std::string>());
+    std::string memory;
+    for (const Json& row : setting["memory_of_a_rank"])
+      if (row["bytes"] != 0) memory += fmt::format("{:>10}", bytes(row["bytes"]));
+    text += setting_line(name, setting, memory);
+    if (setting.contains("granted"))
+      text += fmt::format("  {:<10} the kernel grants {} ({})\n", "", bytes(setting["granted"]),
+                          setting["limited_by"].get<std::string>());
   }
   return text;
 }
@@ -138,7 +188,7 @@ std::string probe_text(const Json& result) {
       text += fmt::format("\n{} is {}: {}\n", transport["name"].get<std::string>(),
                           std::string_view(part) == "absent" ? "not there" : "stalled",
                           transport["reason"].get<std::string>());
-  if (!result.value("settings", Json::array()).empty()) text += settings_text(result["settings"]);
+  if (!result.value("settings", Json::array()).empty()) text += settings_text(result);
   if (const std::string path = result.value("stored_in", ""); !path.empty())
     text += fmt::format("\nProfiles are kept in {}; programs of barrio use them from now on.\n", path);
   return text;

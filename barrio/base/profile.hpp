@@ -26,6 +26,7 @@ struct Profile {
   std::uint64_t eager_bytes = 4096;          ///< messages up to this size are kept at the receiver until it asks
   std::uint64_t detached_bytes = 0;          ///< sends up to this size complete without help of their receiver
   double test_seconds = 0.3e-6;              ///< of a test that finds nothing
+  double near_cost = 1.0;                    ///< small message within a node, in times of one between nodes
   bool is_measured = false;
 
   /// Sizes of `times`: 1 KiB, 4 KiB, 16 KiB ... 4 MiB.

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -31,11 +32,6 @@ std::size_t turn_of(int node, std::size_t n_ranks) {
   std::size_t sum = 0;
   for (auto rest = static_cast<std::size_t>(node); n_ranks > 1 && rest > 0; rest /= n_ranks) sum += rest % n_ranks;
   return sum % n_ranks;
-}
-
-void sort_unique(std::vector<Rank>& ranks) {
-  std::ranges::sort(ranks);
-  ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
 }
 
 }  // namespace
@@ -85,10 +81,16 @@ NodePlan make_node_plan(mpi::Context& context, std::span<const Rank> neighbours,
 
 bool is_cheaper_by_node(mpi::Context& context, const NodePlan& plan) {
   // Two more steps take the time of about as many messages each. Fitted on simulated fat trees of 2 to 8 nodes of 16.
-  constexpr std::uint64_t cost_of_steps = 4;
-  std::array<std::uint64_t, 2> costs{plan.near.size() + plan.far.size(),
-                                     plan.near.size() + 2 * plan.locals.size() + plan.peers.size() + cost_of_steps};
-  mpi::all_reduce(context, std::span<std::uint64_t>(costs), MPI_MAX);
+  constexpr double cost_of_steps = 4;
+  const double near_cost = context.profile().near_cost;
+  const auto cost = [near_cost](double n_near, std::size_t n_far) {
+    return near_cost * n_near + static_cast<double>(n_far);
+  };
+  const auto n_near = static_cast<double>(plan.near.size());
+  const auto n_passed_on = 2 * static_cast<double>(plan.locals.size());
+  std::array<double, 2> costs{cost(n_near, plan.far.size()),
+                              cost(n_near + n_passed_on + cost_of_steps, plan.peers.size())};
+  mpi::all_reduce(context, std::span<double>(costs), MPI_MAX);
   return costs[1] < costs[0];
 }
 

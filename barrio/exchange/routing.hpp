@@ -16,9 +16,11 @@ enum class Routing {
   /// latency, and as many messages between nodes as there are pairs of nodes that border on each other. For nodes of
   /// many ranks that have many neighbours elsewhere.
   by_node,
-  /// What costs the busiest rank fewer messages, found once from counts of all ranks when the Neighborhood is made: one
-  /// to each neighbour, or one to each on its node, two to each rank that it passes on for or through, one to each
-  /// counterpart, and 4 for the two steps more. With a `Termination` other than `neighbourhood` direct.
+  /// What costs the busiest rank less, found once from counts of all ranks when the Neighborhood is made: one message
+  /// to
+  /// each neighbour, or one to each on its node, two to each rank that it passes on for or through, one to each
+  /// counterpart, and 4 for the two steps more. Messages within a node count `Profile::near_cost`. With a `Termination`
+  /// other than `neighbourhood` direct.
   automatic,
 };
 

@@ -28,7 +28,8 @@ Comm Comm::split_by_host(MPI_Comm source, int key) {
   int length = 0;
   check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
   Hash64 hash;
-  for (const char c : name) hash.add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
+  for (const char c : std::string_view(name.data(), static_cast<std::size_t>(length)))
+    hash.add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
   constexpr std::uint64_t largest_colour = 0x7fffffff;
   return split(source, static_cast<int>(hash.value() & largest_colour), key);
 }
@@ -36,13 +37,7 @@ Comm Comm::split_by_host(MPI_Comm source, int key) {
 Comm Comm::split_shared(MPI_Comm source, int key) {
 #ifdef BARRIO_MPI_SMPI
   // The simulator's MPI_Comm_split_type does not follow its host list, the processor names do.
-  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
-  int length = 0;
-  check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
-  Hash64 hash;
-  for (const char c : std::string_view(name.data(), static_cast<std::size_t>(length)))
-    hash.add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
-  return split(source, static_cast<int>(hash.value() & 0x7fffffffU), key);
+  return split_by_host(source, key);
 #else
   Comm made;
   check(MPI_Comm_split_type(source, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, &made.comm_), "MPI_Comm_split_type");

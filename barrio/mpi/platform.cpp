@@ -105,6 +105,11 @@ Platform find_platform(Context& context) {
   return platform_from_json(Json::parse(line));
 }
 
+Platform platform_on_node(Platform platform) {
+  platform.transport = transport_on_node();
+  return platform;
+}
+
 Json to_json(const Platform& platform) {
   return {{"mpi", platform.mpi},
           {"transport", platform.transport},
@@ -129,10 +134,15 @@ Json to_json(const Profile& profile) {
                      {"one_test", one.one_test},
                      {"few_tests", one.few_tests}});
   }
-  return {{"packet_bytes", profile.packet_bytes}, {"ring_depth", profile.ring_depth},
-          {"spin_polls", profile.spin_polls},     {"n_tests", profile.n_tests},
-          {"eager_bytes", profile.eager_bytes},   {"detached_bytes", profile.detached_bytes},
-          {"test_seconds", profile.test_seconds}, {"times", std::move(times)}};
+  return {{"packet_bytes", profile.packet_bytes},
+          {"ring_depth", profile.ring_depth},
+          {"spin_polls", profile.spin_polls},
+          {"n_tests", profile.n_tests},
+          {"eager_bytes", profile.eager_bytes},
+          {"detached_bytes", profile.detached_bytes},
+          {"test_seconds", profile.test_seconds},
+          {"near_cost", profile.near_cost},
+          {"times", std::move(times)}};
 }
 
 Profile profile_from_json(const Json& json) {
@@ -144,6 +154,7 @@ Profile profile_from_json(const Json& json) {
   profile.eager_bytes = number<std::uint64_t>(json, "eager_bytes", 0, std::uint64_t{1} << 40U);
   profile.detached_bytes = number<std::uint64_t>(json, "detached_bytes", 0, std::uint64_t{1} << 40U);
   profile.test_seconds = number<double>(json, "test_seconds", 0.0, most_seconds);
+  profile.near_cost = number<double>(json, "near_cost", 0.0, 1.0);
   const Json& times = member(json, "times");
   if (!times.is_array() || times.size() != Profile::n_sizes)
     throw Error(ErrorCode::bad_input, {.subject = "profile",

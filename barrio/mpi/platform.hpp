@@ -19,6 +19,8 @@ struct Platform {
 
 /// This job's platform: of rank 0's host and environment. Collective; the same on all ranks.
 Platform find_platform(Context& context);
+/// The platform of jobs that have all their ranks on one node of this job, as far as the environment tells. Local.
+Platform platform_on_node(Platform platform);
 
 Json to_json(const Platform& platform);
 /// @throws Error{bad_input} naming what is missing

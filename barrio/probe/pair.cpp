@@ -18,26 +18,34 @@ double local_seconds() noexcept {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// The first rank on another host than rank 0; the number of ranks if there is none.
-Rank first_elsewhere(mpi::Context& context) {
+/// Whether this rank is on the host of rank 0. Collective.
+bool is_with_rank_0(mpi::Context& context) {
   const mpi::Comm host = mpi::Comm::split_by_host(context.comm(), context.rank());
   Rank lowest = context.rank();
   mpi::check(MPI_Bcast(&lowest, 1, MPI_INT, 0, host.get()), "MPI_Bcast");
-  return mpi::min(context, lowest > 0 ? context.rank() : context.size());
+  return lowest == 0;
+}
+
+/// The first rank of those that say so; the number of ranks if none does. Collective.
+Rank first_of(mpi::Context& context, bool is_one) {
+  return mpi::min(context, is_one ? context.rank() : context.size());
 }
 
 }  // namespace
 
-Pair::Pair(mpi::Context& context) : policy_(context.wait_policy()) {
+Pair::Pair(mpi::Context& context, Partner partner) : policy_(context.wait_policy()) {
   if (context.size() < 2)
     throw AgreedError(ErrorCode::usage, {.subject = "probe",
                                          .cause = "needs two ranks: one rank alone sends to nobody",
                                          .remedy = "barrio --ranks 2 probe"});
-  const Rank elsewhere = first_elsewhere(context);
-  is_apart_ = elsewhere < context.size();
-  const Rank partner = is_apart_ ? elsewhere : 1;
-  if (context.rank() == 0) side_ = 0;
-  if (context.rank() == partner) side_ = 1;
+  const bool is_with_0 = is_with_rank_0(context);
+  const Rank elsewhere = first_of(context, !is_with_0);
+  const Rank beside = first_of(context, is_with_0 && context.rank() > 0);
+  is_apart_ = partner == Partner::far && elsewhere < context.size();
+  const Rank other = is_apart_ ? elsewhere : beside;
+  exists_ = other < context.size();
+  if (exists_ && context.rank() == 0) side_ = 0;
+  if (context.rank() == other) side_ = 1;
   comm_ = mpi::Comm::split(context.comm(), side_ >= 0 ? 0 : MPI_UNDEFINED, side_);
   if (takes_part()) estimate_offset();
 }

@@ -8,13 +8,21 @@
 
 namespace barrio::probe {
 
-/// Two ranks that experiments are made with: the context's rank 0, and the first rank of another node or else rank 1.
-/// All measured times are seconds of rank 0's clock.
+/// Which rank is rank 0's partner.
+enum class Partner {
+  far,   ///< the first one on another node, or else rank 1
+  near,  ///< the first one on rank 0's node
+};
+
+/// Two ranks that experiments are made with: the context's rank 0 and a partner. All measured times are seconds of rank
+/// 0's clock.
 class Pair {
  public:
   /// Collective over the context, which has two ranks at least. @throws AgreedError{usage} if it has one
-  explicit Pair(mpi::Context& context);
+  explicit Pair(mpi::Context& context, Partner partner = Partner::far);
 
+  /// Whether there is such a partner, the same on all ranks.
+  [[nodiscard]] bool exists() const noexcept { return exists_; }
   /// Whether this rank is one of the two; the others have nothing to do.
   [[nodiscard]] bool takes_part() const noexcept { return side_ >= 0; }
   /// 0 or 1; -1 on ranks that take no part.
@@ -52,6 +60,7 @@ class Pair {
   mpi::Comm comm_;
   mpi::WaitPolicy policy_;
   int side_ = -1;
+  bool exists_ = true;
   bool is_apart_ = false;
   double offset_seconds_ = 0.0;  ///< to be added to this rank's clock
 };

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/mpi/platform.hpp"
 #include "barrio/mpi/report.hpp"
+#include "barrio/mpi/stored_profile.hpp"
 #include "barrio/probe/blocking.hpp"
 #include "barrio/probe/figures.hpp"
 #include "barrio/probe/limits.hpp"
@@ -66,29 +68,62 @@ void rest(mpi::Context& context, const Pair& pair) {
   mpi::wait(request, context.wait_policy());
 }
 
-}  // namespace
-
-Findings run(mpi::Context& context, const ProbeOptions& options) {
-  Pair pair(context);
-  Findings findings{.document = mpi::document(context, "barrio.probe.transport", 1), .profile = context.profile()};
-  const mpi::Platform platform = mpi::find_platform(context);
-  findings.document["platform"] = mpi::to_json(platform);
-  findings.document["is_between_nodes"] = pair.is_apart();
+/// Make the experiments with one pair of ranks. Collective. @return null, and the profile as it was, if there is none
+Json run_with(mpi::Context& context, Partner partner, Depth depth, Profile& profile) {
+  Pair pair(context, partner);
+  if (!pair.exists()) return {};
+  Json document = mpi::document(context, "barrio.probe.transport", 1);
+  mpi::Platform platform = mpi::find_platform(context);
+  if (partner == Partner::near) platform = mpi::platform_on_node(std::move(platform));
+  document["is_between_nodes"] = pair.is_apart();
   const double start = MPI_Wtime();
   std::string text;
   const Status status = capture([&] {
     if (!pair.takes_part()) return;
-    const Json found = experiment(pair, options.depth, findings.profile);
+    Json found = experiment(pair, depth, profile);
+    found["platform"] = mpi::to_json(platform);
     if (context.is_root()) text = found.dump();
   });
   rest(context, pair);
   agree(context, status);
   mpi::broadcast(context, text);
-  mpi::broadcast(context, std::span(&findings.profile, 1));
-  findings.document.update(Json::parse(text));
-  findings.document["seconds"] = mpi::max(context, MPI_Wtime() - start);
+  mpi::broadcast(context, std::span(&profile, 1));
+  document.update(Json::parse(text));
+  document["seconds"] = mpi::max(context, MPI_Wtime() - start);
+  document["profile"] = mpi::to_json(profile);
+  return document;
+}
+
+/// Messages a second, of the smallest size that streams were made of.
+double small_message_rate(const Json& document) {
+  const Json& smallest = document["streams"]["sizes"][0];
+  return smallest["bytes_per_second"].get<double>() / smallest["bytes"].get<double>();
+}
+
+}  // namespace
+
+Findings run(mpi::Context& context, const ProbeOptions& options) {
+  Findings findings{.document = {}, .profile = context.profile()};
+  findings.document = run_with(context, Partner::far, options.depth, findings.profile);
+  if (options.depth == Depth::check || !findings.document["is_between_nodes"].get<bool>()) return findings;
+  Profile near = context.profile();
+  Json on_node = run_with(context, Partner::near, Depth::limits, near);
+  if (on_node.is_null()) return findings;
+  findings.profile.near_cost = std::min(small_message_rate(findings.document) / small_message_rate(on_node), 1.0);
   findings.document["profile"] = mpi::to_json(findings.profile);
+  findings.document["on_node"] = std::move(on_node);
   return findings;
+}
+
+bool has_profile(const Json& document) { return document.contains("limits") && !document.value("is_disturbed", false); }
+
+void store(const std::string& path, const Json& document) {
+  const auto store_one = [&](const Json& one) {
+    if (has_profile(one))
+      mpi::store_profile(path, mpi::platform_from_json(one["platform"]), mpi::profile_from_json(one["profile"]));
+  };
+  store_one(document);
+  if (document.contains("on_node")) store_one(document["on_node"]);
 }
 
 }  // namespace barrio::probe

@@ -18,14 +18,22 @@ struct ProbeOptions {
 };
 
 struct Findings {
-  Json document;    ///< of schema barrio.probe.transport; on all ranks
-  Profile profile;  ///< the same on all ranks
+  /// Of schema barrio.probe.transport; on all ranks. Where the job has several nodes, and two ranks on the first one,
+  /// "on_node" is another document with what holds within a node.
+  Json document;
+  Profile profile;  ///< of the job's platform; the same on all ranks
 };
 
 /// Find out how messages between two ranks behave over the transport this job was launched with. Collective; ranks
-/// beyond the pair sleep meanwhile. Cost: one to four seconds; messages of up to 4 MiB.
+/// beyond the pair sleep meanwhile. Cost: one to four seconds, with several nodes one more; messages of up to 4 MiB.
 /// @throws AgreedError{usage} with one rank, {failed} if the pair stalls for good
 /// Source: Saif 2004, chapter 3.
 Findings run(mpi::Context& context, const ProbeOptions& options = {});
+
+/// Whether the findings have a profile that was not disturbed by other work.
+bool has_profile(const Json& document);
+
+/// Put the profiles of a document among those of a file. Local. @throws Error{failed} if it cannot be written
+void store(const std::string& path, const Json& document);
 
 }  // namespace barrio::probe

@@ -17,10 +17,8 @@ nb::object probe(const CommArgument& comm, const std::string& depth, bool store)
   std::string text;
   in_own_context(comm, [&](std::unique_ptr<mpi::Context>& context) {
     const probe::Findings found = probe::run(*context, {.depth = wanted});
-    if (const std::string path = mpi::stored_profiles_path(); store && wanted != probe::Depth::check &&
-                                                              context->is_root() && !path.empty() &&
-                                                              !found.document.value("is_disturbed", false))
-      mpi::store_profile(path, mpi::platform_from_json(found.document["platform"]), found.profile);
+    if (const std::string path = mpi::stored_profiles_path(); store && context->is_root() && !path.empty())
+      probe::store(path, found.document);
     text = found.document.dump();
     return 0;
   });
@@ -38,8 +36,8 @@ void bind_probe(nb::module_& module) {
 
 `depth`: "check" compares a few times with the stored profile, "limits" measures what a profile needs, "all" makes every
 experiment of `barrio probe`. `store` keeps the profile for later jobs of this user on this platform, unless other work
-disturbed it ("is_disturbed"). Raises UsageError
-with one rank. Keys: platform, limits, overlap, streams, profile and more; see the reference of documents.)");
+disturbed it ("is_disturbed"). In a job of several nodes rank 0's partner is on another node; "on_node" has what holds
+within its node. Raises UsageError with one rank. Keys: platform, limits, overlap, streams, profile and more; see the reference of documents.)");
 }
 
 }  // namespace barrio::python

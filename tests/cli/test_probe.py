@@ -73,6 +73,54 @@ class Probe(Case):
         self.assertEqual(len(one["check"]["rows"]), 3)
         self.assertNotIn("no profile", check.err)
 
+    def test_settings_move_the_limits_of_sockets(self) -> None:
+        result = self.folder / "probe.json"
+        for _ in range(5):
+            outcome = self.probe("--result", result, "--transport", "tcp", "--no-store", ranks=2)
+            self.assert_code(outcome, 0)
+            found = json.loads(result.read_text())
+            settings = found["settings"]
+            if not any(one.get("is_disturbed") for one in found["transports"] + settings):
+                break
+        else:
+            self.skipTest("other work disturbs every probe on this host")
+        self.assertEqual({one["transport"] for one in settings}, {"tcp"})
+        eager = [one for one in settings if one["quantity"] == "eager limit"]
+        self.assertEqual(len(eager), 3, outcome)
+        for one in eager:
+            self.assertNotIn("reason", one)
+            kept = one["limits"]["eager_bytes"]
+            self.assertTrue(0.9 * one["value"] <= kept <= one["value"], f"{one['how']}: {kept}")
+            self.assertEqual(one["memory_of_a_rank"][2]["bytes"], 4096 * one["value"])
+            self.assertIn(one["how"].replace(str(one["value"]), "BYTES"), outcome.out)
+        self.assertEqual(len([one for one in settings if one["quantity"] == "socket buffers"]), 3)
+
+    def test_between_nodes_and_within_one(self) -> None:
+        script = self.folder / "other_node.sh"
+        script.write_text(
+            "#!/bin/sh\n"
+            'if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 2 ]; then\n'
+            '  exec unshare --uts sh -c \'hostname other && exec "$@"\' sh "$@"\n'
+            "fi\n"
+            'exec "$@"\n'
+        )
+        script.chmod(0o755)
+        if subprocess.run(["unshare", "--uts", "true"], check=False).returncode != 0:
+            self.skipTest("this user may not give a process another host name")
+        words = ["probe", "--depth", "limits", "--json"]
+        outcome = execute(
+            [*MPIEXEC, "-n", "3", script, COMMAND, *words], environment=self.environment
+        )
+        self.assert_code(outcome, 0)
+        transports = outcome.json()["transports"]
+        self.assertEqual([one["name"] for one in transports], ["network", "shm"])
+        self.assertEqual([one["is_between_nodes"] for one in transports], [True, False])
+        near_cost = transports[0]["profile"]["near_cost"]
+        self.assertTrue(0 < near_cost <= 1)
+        if not any(one["is_disturbed"] for one in transports):
+            kept = json.loads(self.profiles.read_text())["profiles"]
+            self.assertEqual([one["platform"]["transport"] for one in kept], ["network", "shm"])
+
     def test_all_of_shared_memory_as_a_table(self) -> None:
         result = self.folder / "probe.json"
         outcome = self.probe(

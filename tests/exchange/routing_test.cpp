@@ -178,6 +178,15 @@ TEST(Routing, ManyRanksANodeGainFromFourNodesOn) {
   EXPECT_FALSE(detail::is_cheaper_by_node(world(), busy));
 }
 
+TEST(Routing, CheapMessagesOnANodePayEarlier) {
+  Profile profile;
+  profile.near_cost = 0.3;
+  mpi::Context context(world().comm(), {.profile = profile});
+  EXPECT_TRUE(detail::is_cheaper_by_node(context, plan_of_all(2)));
+  // There is nothing to gain where all neighbours are on the node.
+  EXPECT_FALSE(detail::is_cheaper_by_node(context, plan_of_all(1)));
+}
+
 TEST(Routing, NodesOfTheMachineAreFound) {
   const std::vector<Rank> ranks = neighbours_of(Graph::ring, world().rank(), world().size());
   const detail::NodePlan plan = detail::make_node_plan(world(), ranks, {});

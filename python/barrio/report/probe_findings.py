@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import words
+from .documents import Document
 from .markup import Html, table
 from .probe_data import (
     STEP_SECONDS,
@@ -268,16 +269,24 @@ def _delayed(transport: Transport) -> str:
 
 
 def _settings(transport: Transport) -> str:
-    said = []
+    """Say what the first and the last value of each quantity did."""
+    tried: dict[str, list[Document]] = {}
     for setting in transport.settings:
-        if setting.text("reason"):
-            continue
-        limits = limits_of(setting)
-        memory = [row for row in rows(setting, "memory_of_a_rank") if row.number("bytes")]
+        if not setting.text("reason"):
+            quantity = setting.text("quantity") or setting.text("name")
+            tried.setdefault(quantity, []).append(setting)
+    said = []
+    for quantity, all_of in tried.items():
+        first, last = all_of[0], all_of[-1]
+        names = dict.fromkeys(
+            size(value) for one in (first, last) if (value := one.number("value"))
+        )
+        kept = dict.fromkeys(limit(limits_of(one), "eager_bytes") for one in (first, last))
+        memory = [row for row in rows(last, "memory_of_a_rank") if row.number("bytes")]
         price = ""
         if memory:
-            last = memory[-1]
-            peers = words.plural(last.number("peers"), "peer")
-            price = f", {size(last.number('bytes'))} a rank with {peers}"
-        said.append(f"{setting.text('name')}: kept {limit(limits, 'eager_bytes')}{price}")
+            peers = words.plural(memory[-1].number("peers"), "peer")
+            price = f", at most {size(memory[-1].number('bytes'))} a rank with {peers}"
+        name = " ".join(filter(None, [quantity, " to ".join(names)]))
+        said.append(f"{name}: kept {', '.join(kept)}{price}")
     return "; ".join(said) or _NO_SETTINGS

@@ -231,7 +231,7 @@ def _rate(value: float | None) -> str:
     return words.NOTHING if value is None else f"{words.in_bytes(value)}/s"
 
 
-_AT = 65536.0  # size at which settings are compared
+_SIZES = (65536.0, 1048576.0)  # of exchanges by which settings are compared
 
 
 def settings_tables(transport: Transport, caption: str = "") -> list[Html]:
@@ -247,43 +247,48 @@ def settings_tables(transport: Transport, caption: str = "") -> list[Html]:
         }
     )
     numbers = words.listing([words.count(n) for n in peers])
-    names = [
-        "how",
-        "kept until a receive is posted",
-        "arrive while the sender computes",
-        "leave while the receiver computes",
-        f"wait after computing, {size(_AT)}",
-        f"the same with {FEW_TESTS} tests",
-        f"memory of a rank with {numbers} peers" if peers else "memory of a rank",
-        "where that memory is",
-    ]
-    nothing = words.NOTHING
-    columns: list[list[Any]] = [names, [nothing, *_effect(transport.found), nothing, nothing]]
+    head = ["setting", "kept", "arrives", "leaves"]
+    for n in _SIZES:
+        head += [f"{size(n)} alone", "wait after computing", f"with {FEW_TESTS} tests"]
+    head += [f"memory of a rank with {numbers} peers" if peers else "memory", "how"]
+    lines = [["as it is", *_effect(transport.found), words.NOTHING, words.NOTHING]]
     for setting in transport.settings:
-        how = tag("code", setting.text("how"))
-        memory = {
-            row.number("peers"): row.number("bytes") for row in rows(setting, "memory_of_a_rank")
-        }
-        price = ", ".join(size(memory.get(n)) for n in peers) or nothing
-        if memory and not any(memory.values()):
-            price = "no more"
-        effect = _effect(setting)
+        how: list[Any] = [tag("code", setting.text("how"))]
         if setting.text("reason"):
-            how = tag("td", how, tag("br"), f"does not run: {setting.text('reason')}")
-            effect = [nothing] * len(effect)
-        columns.append([how, *effect, price, setting.text("memory") or nothing])
-    head = ["", "as it is", *[setting.text("name") for setting in transport.settings]]
-    lines = [list(line) for line in zip(*columns, strict=True)]
-    return [table(head, lines, n_left=len(head), caption=caption or None)]
+            how += [tag("br"), f"does not run: {setting.text('reason')}"]
+        granted = setting.number("granted")
+        if granted is not None:
+            how += [tag("br"), f"the kernel grants {size(granted)} ({setting.text('limited_by')})"]
+        lines.append(
+            [setting.text("name"), *_effect(setting), _price(setting, peers), tag("td", how)]
+        )
+    return [table(head, lines, n_left=1, caption=caption or None)]
+
+
+def _price(setting: Document, peers: list[float]) -> Any:
+    """Name the memory that a setting takes, and where it lies."""
+    memory = {row.number("peers"): row.number("bytes") for row in rows(setting, "memory_of_a_rank")}
+    if not any(memory.values()):
+        return "no more"
+    price = ", ".join(size(memory.get(n)) for n in peers)
+    where = setting.text("memory")
+    return tag("td", price, [tag("br"), tag("span", where, class_="soft")] if where else None)
 
 
 def _effect(found: Document) -> list[str]:
+    """Return limits, and what exchanges take alone, after computing and with tests."""
+    if found.text("reason"):
+        return [words.NOTHING] * (3 + 3 * len(_SIZES))
     limits = limits_of(found)
     said = [limit(limits, key) for key in ("eager_bytes", "arriving_bytes", "detached_bytes")]
-    at = next((row for row in rows(found, "overlap") if row.number("bytes") == _AT), None)
-    return said + [
-        words.seconds(wait_after(at, n)) if at else words.NOTHING for n in (0, FEW_TESTS)
-    ]
+    for n_bytes in _SIZES:
+        at = next((row for row in rows(found, "overlap") if row.number("bytes") == n_bytes), None)
+        if at is None:
+            said += [words.NOTHING] * 3
+            continue
+        said.append(words.seconds(at.number("alone_seconds")))
+        said += [words.seconds(wait_after(at, n)) for n in (0, FEW_TESTS)]
+    return said
 
 
 def transports_table(transports: list[Transport], links: dict[str, str]) -> Html:
