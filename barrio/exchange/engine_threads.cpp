@@ -82,7 +82,11 @@ EngineThreads::EngineThreads(Queues queues, std::size_t n_threads, const std::ve
   }
 }
 
-EngineThreads::~EngineThreads() { hold_yield(-1); }
+EngineThreads::~EngineThreads() {
+  receivers_.clear();  // threads end first
+  senders_.clear();
+  hold_yield(-1);
+}
 
 void EngineThreads::start(EngineJob& job) {
   const std::size_t which = job.tag() % receivers_.size();
