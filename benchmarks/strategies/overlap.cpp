@@ -40,7 +40,7 @@ double paired(const std::vector<double>& totals, const std::vector<double>& comp
 Json measure_overlap(mpi::Context& context, const StrategyOptions& options) {
   const std::vector<Strategy> strategies{Strategy::delayed_waits, Strategy::staggered_tests, Strategy::probe_pump,
                                          Strategy::persistent, Strategy::automatic};
-  constexpr int n_inner = 10;  // rounds of each strategy in a repetition
+  constexpr int n_inner = 40;  // rounds of each strategy in a repetition: a ratio is asked for to the hundredth
   Computing computing;
   Json rows = Json::array();
   for (const std::uint64_t n_bytes : options.sizes) {
