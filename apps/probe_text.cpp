@@ -157,6 +157,7 @@ std::string settings_text(const Json& result) {
   std::string text =
       "\nsettings: which messages are kept until a receive is posted, or sent while the receiver works\n";
   std::string table;
+  int n_disturbed = 0;
   for (const Json& setting : result["settings"]) {
     const std::string title = fmt::format("{}, {}: {}", setting["transport"].get<std::string>(),
                                           setting["quantity"].get<std::string>(), how_text(setting));
@@ -171,10 +172,14 @@ std::string settings_text(const Json& result) {
     for (const Json& row : setting["memory_of_a_rank"])
       if (row["bytes"] != 0) memory += fmt::format("{:>10}", bytes(row["bytes"]));
     text += setting_line(name, setting, memory);
+    if (setting.value("is_disturbed", false)) n_disturbed += 1;
     if (setting.contains("granted"))
       text += fmt::format("  {:<10} the kernel grants {} ({})\n", "", bytes(setting["granted"]),
                           setting["limited_by"].get<std::string>());
   }
+  if (n_disturbed > 0)
+    text += fmt::format("\nWRONG, perhaps: other work disturbed {} of these runs; probe again on an idle host\n",
+                        n_disturbed);
   return text;
 }
 
