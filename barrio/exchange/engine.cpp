@@ -52,8 +52,12 @@ Engine::Engine(mpi::Context& context, const EngineOptions& options) {
   const mpi::NodeCores node = mpi::find_node_cores(context, options.n_computing_threads);
   if (options.mode == EngineMode::automatic) why_off_ = why_no_core(node, options.n_computing_threads);
   if (options.mode == EngineMode::off) why_off_ = "it was switched off by its options";
+#ifdef BARRIO_MPI_SMPI
+  why_off_ = "the simulator has no threads within a rank";
+#endif
   const bool is_passive = options.n_computing_threads == 0 && options.mode != EngineMode::off;
-  if (options.places_threads && node.n_ranks_compute > 0 && node.all >= n_wanted(node) &&
+  const bool has_core = is_passive || node.mine > options.n_computing_threads;
+  if (options.places_threads && has_core && node.n_ranks_compute > 0 && node.all >= n_wanted(node) &&
       (why_off_.empty() || is_passive))
     cores_ = std::make_unique<mpi::CoresScope>(is_passive ? node.spare : node.busy);
   if (!why_off_.empty()) return;

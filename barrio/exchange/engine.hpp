@@ -42,8 +42,8 @@ struct EngineOptions {
   /// Threads of this rank that compute. 0 for a rank that only waits for others: it needs no engine.
   int n_computing_threads = 1;
   /// Keep the thread that makes the engine, and those that it starts from then on, off the cores that are left for
-  /// communication, as long as the engine lives; and a rank that does not compute on them. Else the system may put two
-  /// threads on one core and none on another.
+  /// communication, as long as the engine lives (what has been started stays there); and a rank that does not compute
+  /// on them. Else the system may put two threads on one core and none on another.
   bool places_threads = true;
 };
 
@@ -52,8 +52,8 @@ struct EngineOptions {
 ///
 /// RepeatedExchange and HaloExchange take it as an option. Any number of threads may begin exchanges of their own; each
 /// exchange belongs to one thread. As long as exchanges are under way, with MPI_THREAD_SERIALIZED no other thread may
-/// call MPI but through `call()`. Its threads sleep while nothing is under way. Where no core is spare the engine is
-/// switched off: the same program runs, exchanges choose another strategy, and `why_off()` says why.
+/// call MPI but through `call()`. Its threads sleep when nothing has been under way for 20 ms. Where no core is spare
+/// the engine is switched off: the same program runs, exchanges choose another strategy, and `why_off()` says why.
 class Engine {
  public:
   /// Collective: ranks of a node share its cores. @throws Error{usage} if MPI was initialised for fewer threads than
@@ -68,8 +68,8 @@ class Engine {
   /// Why it has no threads; empty if it has.
   [[nodiscard]] const std::string& why_off() const& noexcept { return why_off_; }
 
-  /// Run a function on the thread that owns MPI and wait for it; at once if the engine is off. An exception that leaves
-  /// it is thrown here.
+  /// Run a function on the thread that owns MPI and wait for it; at once if the engine is off, or if this is that
+  /// thread. An exception that leaves it is thrown here. The function begins no exchange of this engine.
   void call(const std::function<void()>& function);
 
   /// For exchanges: start this one, and test it until it is done.

@@ -1,11 +1,13 @@
 #include <dlfcn.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <future>
 #include <utility>
 
+#include "barrio/base/assert.hpp"
 #include "barrio/exchange/detail/engine_threads.hpp"
 #include "barrio/mpi/cores.hpp"
 
@@ -17,6 +19,11 @@ void hold_yield(int change) {
   using Hold = void (*)(int);
   if (const auto hold = reinterpret_cast<Hold>(::dlsym(RTLD_DEFAULT, "barrio_mpich_hold_yield"))) hold(change);
 }
+
+/// Whose thread this is; null for all others.
+thread_local const EngineThreads* engine_of_this_thread = nullptr;
+
+bool is_abandoned(const EngineThread::Work& work) { return work.job != nullptr && work.job->is_abandoned(); }
 
 }  // namespace
 
@@ -54,10 +61,11 @@ bool EngineThread::take(std::vector<Work>& under_way) {
     if (under_way.empty()) news_.wait(lock, [this] { return is_ending_ || !queue_.empty(); });
     news.swap(queue_);
     has_news_ = is_ending_;
-    if (news.empty() && under_way.empty() && is_ending_) return false;
+    if (news.empty() && is_ending_ && std::ranges::all_of(under_way, is_abandoned)) return false;
   }
   // Outside the lock: a send may take its time, and callers go on.
   for (Work& work : news) {
+    if (is_abandoned(work)) continue;
     work.begin();
     under_way.push_back(std::move(work));
   }
@@ -67,6 +75,7 @@ bool EngineThread::take(std::vector<Work>& under_way) {
 void EngineThread::run() {
   // Else the system may put it where its rank computes, since one that yields looks busy. If not allowed, so be it.
   mpi::run_on_cores(cores_);
+  engine_of_this_thread = &owner_;
   std::vector<Work> under_way;
   while (take(under_way)) {
     // The core is spare, yet others may want it for a moment: a thread that computes, or a rank that waits.
@@ -77,8 +86,8 @@ void EngineThread::run() {
 EngineThreads::EngineThreads(Queues queues, std::size_t n_threads, const std::vector<int>& cores) {
   hold_yield(1);
   for (std::size_t i = 0; i < n_threads; ++i) {
-    receivers_.push_back(std::make_unique<EngineThread>(cores));
-    if (queues == Queues::two) senders_.push_back(std::make_unique<EngineThread>(cores));
+    receivers_.push_back(std::make_unique<EngineThread>(*this, cores));
+    if (queues == Queues::two) senders_.push_back(std::make_unique<EngineThread>(*this, cores));
   }
 }
 
@@ -89,6 +98,7 @@ EngineThreads::~EngineThreads() {
 }
 
 void EngineThreads::start(EngineJob& job) {
+  BARRIO_ASSERT(cheap, !is_own_thread() && "an exchange begun in Engine::call() needs the thread that it is begun on");
   const std::size_t which = job.tag() % receivers_.size();
   const auto receive = [&job] {
     if (!job.test_receives()) return false;
@@ -102,8 +112,8 @@ void EngineThreads::start(EngineJob& job) {
   };
   job.open(2);
   if (!senders_.empty()) {
-    receivers_[which]->put({[&job] { job.start_receives(); }, receive});
-    senders_[which]->put({[&job] { job.start_sends(); }, send});
+    receivers_[which]->put({[&job] { job.start_receives(); }, receive, &job});
+    senders_[which]->put({[&job] { job.start_sends(); }, send, &job});
     return;
   }
   // Receives are there before the sends that they may wait for on the other side.
@@ -118,10 +128,14 @@ void EngineThreads::start(EngineJob& job) {
                             job.close_half();
                             job.close_half();
                             return true;
-                          }});
+                          },
+                          &job});
 }
 
+bool EngineThreads::is_own_thread() const noexcept { return engine_of_this_thread == this; }
+
 void EngineThreads::call(const std::function<void()>& function) {
+  if (is_own_thread()) return function();
   std::promise<void> promise;
   receivers_.front()->put({[&] {
                              try {
@@ -131,7 +145,7 @@ void EngineThreads::call(const std::function<void()>& function) {
                                promise.set_exception(std::current_exception());
                              }
                            },
-                           [] { return true; }});
+                           [] { return true; }, nullptr});
   promise.get_future().get();
 }
 

@@ -8,8 +8,9 @@
 
 namespace barrio::exchange {
 namespace {
-// One tag is enough: all ranks begin their exchanges in one order, and messages between two ranks keep it.
-constexpr int n_halo_tags = 1;
+// All ranks begin their exchanges in one order, and messages between two ranks keep it, so one tag is enough for them.
+// `reduce()` sends by itself while an engine may still hold an exchange back: it has a tag of its own.
+constexpr int n_halo_tags = 2;
 }  // namespace
 
 std::uint64_t HaloPlan::memory_bytes() const noexcept {

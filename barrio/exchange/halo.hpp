@@ -58,6 +58,7 @@ class HaloExchange {
  public:
   /// Local. The plan is shared; the values are borrowed as long as the exchange lives.
   /// @param values  shape (n_local, n_components), contiguous by entity
+  /// @param options  with an engine: all exchanges of one plan name it, so that they keep their order
   /// @throws Error{usage} as RepeatedExchange
   HaloExchange(mpi::Context& context, std::shared_ptr<const HaloPlan> plan, std::span<T> values, int n_components,
                const RepeatedExchangeOptions& options = {})
@@ -99,13 +100,13 @@ class HaloExchange {
     for (std::size_t reader = 0; reader < plan_->readers.size(); ++reader) {
       const std::size_t n_bytes = plan_->sent_to(reader).size() * n_components_ * sizeof(T);
       mpi::check(MPI_Irecv(out(reader), mpi::detail::checked_bytes(n_bytes), MPI_BYTE, plan_->readers[reader],
-                           plan_->tags.first, context_->comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
+                           plan_->tags.first + 1, context_->comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
                  "MPI_Irecv");
     }
     for (const HaloPlan::Incoming& in : plan_->incoming) {
       const std::size_t n_bytes = static_cast<std::size_t>(in.count) * n_components_ * sizeof(T);
       mpi::check(MPI_Isend(&values_[index(in.first) * n_components_], mpi::detail::checked_bytes(n_bytes), MPI_BYTE,
-                           in.owner, plan_->tags.first, context_->comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
+                           in.owner, plan_->tags.first + 1, context_->comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
                  "MPI_Isend");
       context_->counters().messages_sent += 1;
       context_->counters().bytes_sent += n_bytes;
@@ -171,6 +172,7 @@ class HaloExchange {
     return all;
   }
   [[nodiscard]] T* out(std::size_t reader) const noexcept {
+    static_assert(alignof(T) <= alignof(std::max_align_t), "messages are aligned for built-in types");
     return reinterpret_cast<T*>(exchange_.outgoing(reader).data());
   }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <string>
 
 #include "barrio/base/assert.hpp"
@@ -49,16 +50,19 @@ Coalescing coalescing_of(const mpi::Context& context, const RepeatedExchangeOpti
           .handshake_seconds = context.profile().handshake_seconds()};
 }
 
-void check_ranks(const mpi::Context& context, std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) {
-  const auto check = [&](Rank rank) {
-    if (rank >= 0 && rank < context.size()) return;
-    throw Error(ErrorCode::usage,
-                {.subject = "exchange",
-                 .cause = "rank " + std::to_string(rank) + " is none of " + std::to_string(context.size()),
-                 .remedy = "ranks count from 0"});
+void check_messages(const mpi::Context& context, std::span<const Outgoing> outgoing, std::span<const Incoming> incoming,
+                    int tag) {
+  const auto refuse = [](std::string cause, const char* remedy) {
+    throw Error(ErrorCode::usage, {.subject = "exchange", .cause = std::move(cause), .remedy = remedy});
   };
-  for (const Outgoing& one : outgoing) check(one.to);
-  for (const Incoming& one : incoming) check(one.from);
+  const auto check = [&](Rank rank, std::size_t n_bytes) {
+    if (rank < 0 || rank >= context.size())
+      refuse("rank " + std::to_string(rank) + " is none of " + std::to_string(context.size()), "ranks count from 0");
+    if (n_bytes > INT_MAX) refuse(std::to_string(n_bytes) + " bytes are more than one message holds", "send two");
+  };
+  for (const Outgoing& one : outgoing) check(one.to, one.n_bytes);
+  for (const Incoming& one : incoming) check(one.from, one.bytes.size());
+  if (tag < 0) refuse("tag " + std::to_string(tag) + " is none", "take one by Context::take_tags()");
 }
 
 }  // namespace
@@ -71,7 +75,7 @@ RepeatedCore::RepeatedCore(mpi::Context& context, std::span<const Outgoing> outg
       choice_(candidates_of(context, options)),
       pace_(options.n_tests > 0 ? options.n_tests : context.profile().n_tests, context.profile().test_seconds,
             options.n_tests > 0) {
-  check_ranks(context, outgoing, incoming);
+  check_messages(context, outgoing, incoming, tag);
   if (options.strategy == Strategy::thread && options.engine == nullptr)
     throw Error(ErrorCode::usage, {.subject = "Strategy::thread",
                                    .cause = "is chosen without an engine, whose thread would exchange",
@@ -109,8 +113,8 @@ void RepeatedCore::make_persistent() {
 
 void RepeatedCore::start_receives() {
   if (strategy_ == Strategy::persistent) {
-    if (!wires_->in.empty())
-      mpi::check(MPI_Startall(static_cast<int>(wires_->in.size()), persistent_.data()), "MPI_Startall");
+    // One by one: MPI_Startall may start them in any order, and those from one peer are told apart by theirs.
+    for (MPI_Request& request : receives()) mpi::check(MPI_Start(&request), "MPI_Start");
     return;
   }
   for (std::size_t i = 0; i < wires_->in.size(); ++i) {
@@ -206,15 +210,20 @@ bool RepeatedCore::test() {
   }
   // A call that takes its time has copied something. Then there is more to copy as a rule, and at once costs less than
   // later, when caches hold something else.
-  constexpr int most_calls = 256;
+  // For so long in one go: a call that gives the core away takes its time too, and moves nothing.
+  constexpr double longest = 2e-3;
   constexpr double least_copy_seconds = 2e-6;
   const double longest_idle = std::max(4 * context_.profile().test_seconds, least_copy_seconds);
+  const bool yields =
+      context_.wait_policy().spin_polls == 0 || context_.wait_policy().kind == mpi::WaitPolicy::Kind::block;
   bool has_moved = true;
-  for (int call = 0; call < most_calls && has_moved && !is_done_; ++call) {
+  double now = seconds_now();
+  for (const double begin = now; has_moved && !is_done_ && now - begin < longest;) {
     statistics_.n_tests += 1;
-    const double start = seconds_now();
     is_done_ = call_mpi();
-    has_moved = seconds_now() - start > longest_idle;
+    const double end = seconds_now();
+    has_moved = !yields && end - now > longest_idle;
+    now = end;
   }
   pace_.tested(has_moved);
   return is_done_;
@@ -286,6 +295,7 @@ void RepeatedCore::wait_for_receives(const Arrived& arrived) {
 void RepeatedCore::end(const Arrived& arrived) {
   BARRIO_ASSERT(cheap, is_travelling_ && "end() without begin()");
   if (is_paced()) pace_.end_round(seconds_now() - computing_since_);
+  if (is_threaded() && is_done()) is_done_ = true;
   if (is_done_ && !requests_.empty()) statistics_.n_done_before_end += 1;
   // Nothing is left to do, as a rule, where the caller computes and calls progress().
   if (!is_done_ || arrived || wires_->has_joined()) {

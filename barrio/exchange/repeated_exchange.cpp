@@ -13,7 +13,9 @@ RepeatedExchange::RepeatedExchange(RepeatedExchange&&) noexcept = default;
 
 RepeatedExchange::~RepeatedExchange() {
   // MPI, or a thread, may still read and write what the core has.
-  if (core_ && core_->is_travelling() && std::uncaught_exceptions() > 0) static_cast<void>(core_.release());
+  if (!core_ || !core_->is_travelling() || std::uncaught_exceptions() == 0) return;
+  core_->abandon();
+  static_cast<void>(core_.release());
 }
 
 std::span<std::byte> RepeatedExchange::outgoing(std::size_t i) const& noexcept { return core_->wires().outgoing(i); }

@@ -43,8 +43,9 @@ struct RepeatedExchangeOptions {
 /// What has happened in an exchange so far.
 struct RepeatedExchangeStatistics {
   std::uint64_t n_rounds = 0;
-  std::uint64_t n_tests = 0;                ///< made by progress()
-  std::uint64_t n_done_before_end = 0;      ///< rounds whose messages were all there when end() was called
+  std::uint64_t n_tests = 0;  ///< made by progress()
+  /// Rounds whose messages were all there when end() was called, as far as the strategy looks before.
+  std::uint64_t n_done_before_end = 0;
   Strategy strategy = Strategy::automatic;  ///< of the last round
 };
 
@@ -52,8 +53,9 @@ struct RepeatedExchangeStatistics {
 ///
 /// All ranks of the context that take part begin the rounds of all exchanges with one tag in the same order; several
 /// may be under way at once. Messages from one rank to another arrive in the order in which both list them.
-/// Contents are the same under every strategy. Costs: no collective, no allocation in a round (but for `wait_some`'s
-/// first one); one message per entry of the lists, with `coalesced` one per peer.
+/// Contents are the same under every strategy. Costs: no collective; no allocation in a round, but in the first one of
+/// `wait_some` and `persistent`, and some words in each one of `thread`; one message per entry of the lists, with
+/// `coalesced` one per peer, with `automatic` one for those that are joined.
 class RepeatedExchange {
  public:
   /// Fill the bytes of one outgoing message, just before it is sent.
@@ -63,7 +65,8 @@ class RepeatedExchange {
 
   /// Local.
   /// @param tag  of a block of the context's tags; the same on all ranks
-  /// @throws Error{usage} for a rank out of range, a message of 2 GiB or more, `Strategy::thread` without an engine
+  /// @throws Error{usage} for a rank or a tag out of range, a message of 2 GiB or more, `Strategy::thread` without an
+  /// engine
   RepeatedExchange(mpi::Context& context, std::span<const Outgoing> outgoing, std::span<const Incoming> incoming,
                    int tag, const RepeatedExchangeOptions& options = {});
   RepeatedExchange(RepeatedExchange&&) noexcept;
@@ -73,10 +76,10 @@ class RepeatedExchange {
 
   /// Where the contents of an outgoing message belong; to be filled before begin() or in `pack`.
   [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) const& noexcept;
-  /// Those of messages first .. first + n lie one behind the other if they go to peers in ascending order.
   [[nodiscard]] std::size_t n_outgoing() const noexcept;
 
-  /// Start a round. Local. Until end() neither what is sent nor where it arrives may be touched.
+  /// Start a round. Local; with `wait_each` it blocks until the receivers have begun theirs. Until end() neither what
+  /// is sent nor where it arrives may be touched.
   void begin(const Pack& pack = {});
   /// Let messages come in while the caller computes. Local, costs a nanosecond in most calls: call it often.
   /// @return whether all messages are there and all sends done

@@ -6,11 +6,12 @@
 
 namespace barrio::exchange {
 
-/// When an exchange that is made again and again calls MPI. All bring the same contents, and ranks may differ in their
-/// choice, but for `coalesced`. Source: Saif 2004, sections 3.2.3, 3.3.3 and 4.3.
+/// When an exchange that is made again and again calls MPI. All bring the same contents. Ranks may differ in
+/// their choice, but for `coalesced` and `automatic`, which join messages: all ranks choose one of these, or none does.
+/// Source: Saif 2004, sections 3.2.3, 3.3.3 and 4.3.
 enum class Strategy {
-  wait_each,        ///< after each send wait for it; then for the receives: what is written first, as a rule
-  delayed_waits,    ///< all sends, then wait for the receives, then for the sends
+  wait_each,      ///< after each send wait for it, in begin(); then for the receives: what is written first, as a rule
+  delayed_waits,  ///< all sends, then wait for the receives, then for the sends
   staggered_tests,  ///< delayed waits, and tests of all messages between sends and while the caller computes
   wait_some,        ///< delayed waits, and what has arrived is handed out while the rest is on its way
   probe_pump,       ///< delayed waits, and Iprobe in place of tests: it looks at no request, yet MPI goes on

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <climits>
 #include <cstring>
 
 #include "barrio/base/memory.hpp"
@@ -46,6 +47,7 @@ std::byte* start_of(std::vector<std::max_align_t>& memory) { return reinterpret_
 }  // namespace
 
 bool Coalescing::pays(std::uint64_t n, std::uint64_t total, std::uint64_t smallest) const noexcept {
+  if (total > INT_MAX) return false;  // more than one message holds
   if (is_always) return true;
   if (!is_on || n == 1) return false;
   // One eager message costs one start, and the copy is short. Eager ones that would not be eager together stay apart.

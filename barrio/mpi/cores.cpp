@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -25,19 +26,20 @@ std::vector<int> cores_of(const Words& words) {
   return cores;
 }
 
-/// What this thread might use if no CoresScope held it.
-thread_local const std::vector<int>* without_scopes = nullptr;
+/// What this thread might use if no CoresScope held it, and how many do.
+thread_local std::shared_ptr<const std::vector<int>> without_scopes;
+thread_local int n_scopes = 0;
 
-/// Of this thread, scopes aside.
+/// Of this thread, scopes aside; none if the system does not say, as with more cores than a mask holds.
 Words allowed_cores() {
   cpu_set_t mask;
-  if (without_scopes != nullptr) {
+  if (without_scopes) {
     CPU_ZERO(&mask);
     for (const int core : *without_scopes) CPU_SET(static_cast<std::size_t>(core), &mask);
     return std::bit_cast<Words>(mask);
   }
   CPU_ZERO(&mask);
-  if (::sched_getaffinity(0, sizeof mask, &mask) != 0) CPU_SET(0, &mask);
+  if (::sched_getaffinity(0, sizeof mask, &mask) != 0) CPU_ZERO(&mask);
   return std::bit_cast<Words>(mask);
 }
 
@@ -71,6 +73,7 @@ NodeCores find_node_cores(Context& context, int n_computing) {
                   .n_ranks_compute = threads[1]};
   // A rank with cores of its own keeps its threads on them; ranks that share cores leave the last ones free.
   const int n_busy = mine == all ? found.n_computing : n_computing;
+  if (my_cores.empty()) return found;
   const auto first = std::clamp<std::ptrdiff_t>(n_busy, 0, std::ssize(my_cores) - 1);
   found.spare.assign(my_cores.begin() + first, my_cores.end());
   found.busy.assign(my_cores.begin(), my_cores.begin() + first);
@@ -78,6 +81,7 @@ NodeCores find_node_cores(Context& context, int n_computing) {
 }
 
 bool run_on_cores(const std::vector<int>& cores) noexcept {
+  if (cores.empty()) return false;
   cpu_set_t mask;
   CPU_ZERO(&mask);
   for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &mask);
@@ -87,15 +91,15 @@ bool run_on_cores(const std::vector<int>& cores) noexcept {
 CoresScope::CoresScope(const std::vector<int>& cores) : thread_(std::this_thread::get_id()) {
   if (cores.empty()) return;
   std::vector<int> before = cores_of(allowed_cores());
-  if (!run_on_cores(cores)) return;
-  before_ = std::move(before);
-  if (without_scopes == nullptr) without_scopes = &before_;
+  is_held_ = run_on_cores(cores);
+  if (!is_held_) return;
+  if (n_scopes++ == 0) without_scopes = std::make_shared<const std::vector<int>>(std::move(before));
 }
 
 CoresScope::~CoresScope() {
-  if (before_.empty() || std::this_thread::get_id() != thread_) return;
-  run_on_cores(before_);
-  if (without_scopes == &before_) without_scopes = nullptr;
+  if (!is_held_ || std::this_thread::get_id() != thread_ || --n_scopes > 0) return;
+  run_on_cores(*without_scopes);
+  without_scopes.reset();
 }
 
 }  // namespace barrio::mpi

@@ -14,13 +14,13 @@ struct NodeCores {
   int n_computing = 0;      ///< threads that compute on this node
   int n_ranks_compute = 0;  ///< ranks of this node that have such
   /// Cores of this rank that are left when each thread that computes has one, by number; ranks that may use the same
-  /// cores have the same. One at least.
+  /// cores have the same. One at least, unless the system does not say which cores there are.
   std::vector<int> spare = {};
   std::vector<int> busy = {};  ///< the others of this rank; may be none
 };
 
-/// Find out what cores the ranks of this node have between them. Collective. Cost: one communicator split, one
-/// reduction.
+/// Find out what cores the ranks of this node have between them. Collective. Cost: one communicator split, two
+/// reductions.
 /// @param n_computing  threads of this rank that compute
 NodeCores find_node_cores(Context& context, int n_computing);
 
@@ -33,11 +33,11 @@ class CoresScope {
   explicit CoresScope(const std::vector<int>& cores);
   CoresScope(const CoresScope&) = delete;
   CoresScope& operator=(const CoresScope&) = delete;
-  /// The thread may use again what it could before, if it is the one that ends it.
+  /// With the last one of its thread, that may use again what it could before, if it is the one that ends it.
   ~CoresScope();
 
  private:
-  std::vector<int> before_;
+  bool is_held_ = false;
   std::thread::id thread_;
 };
 

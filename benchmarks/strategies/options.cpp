@@ -8,7 +8,7 @@ namespace barrio::bench {
 
 bool wants_engine(int argc, char** argv) {
   for (int i = 1; i < argc; ++i)
-    if (std::string_view(argv[i]) == "engine") return true;
+    if (std::string_view(argv[i]).find("engine") != std::string_view::npos) return true;
   return false;
 }
 

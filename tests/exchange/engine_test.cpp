@@ -91,6 +91,47 @@ TEST(Engine, CallsAFunctionOnTheThreadThatOwnsMpi) {
   EXPECT_THROW(engine.call([] { throw Error(ErrorCode::failed, {.subject = "a", .cause = "b"}); }), Error);
 }
 
+TEST(Engine, CallsFromItsOwnThreadAtOnce) {
+  Engine engine(world(), {.mode = EngineMode::on});
+  int n_calls = 0;
+  engine.call([&] { engine.call([&] { n_calls += 1; }); });
+  EXPECT_EQ(n_calls, 1);
+}
+
+TEST(Engine, AReductionKeepsApartFromExchangesThatItHoldsBack) {
+  // A ring: each rank owns a run of values, and copies those of the next rank.
+  constexpr std::int64_t n_owned = 3000;
+  const std::int64_t first = n_owned * world().rank();
+  std::vector<GlobalId> copies;
+  std::vector<Rank> owners;
+  const Rank next = (world().rank() + 1) % world().size();
+  for (std::int64_t i = 0; i < n_owned && next != world().rank(); ++i) {
+    copies.push_back(GlobalId{n_owned * next + i});
+    owners.push_back(next);
+  }
+  const auto plan =
+      std::make_shared<const HaloPlan>(plan_halo(world(), copies, owners, local_id(n_owned), [&](GlobalId id) {
+        return local_id(static_cast<std::size_t>(value(id) - first));
+      }));
+  for (const Shape& shape : shapes) {
+    Engine engine(world(), {.queues = shape.queues, .mode = EngineMode::on, .n_threads = shape.n_threads});
+    std::vector<double> travelling(n_owned + copies.size());
+    std::vector<double> reduced(travelling.size());
+    HaloExchange<double> exchange(world(), plan, travelling, 1, {.engine = &engine});
+    HaloExchange<double> reduction(world(), plan, reduced, 1, {.engine = &engine});
+    for (int round = 0; round < 20; ++round) {
+      std::ranges::fill(travelling, world().rank() + 100.0 * round);
+      std::ranges::fill(reduced, 1.0);
+      exchange.begin();
+      reduction.reduce(Reduction::sum);
+      exchange.end();
+      const double copied = copies.empty() ? 0.0 : travelling.back();
+      EXPECT_EQ(copied, copies.empty() ? 0.0 : next + 100.0 * round);
+      EXPECT_EQ(reduced.front(), copies.empty() ? 1.0 : 2.0);
+    }
+  }
+}
+
 TEST(Engine, IsOffWhereNoCoreIsSpareAndExchangesGoOn) {
   // More threads than any machine has cores.
   Engine engine(world(), {.n_computing_threads = 100'000});

@@ -23,7 +23,12 @@ class EngineJob {
   /// A half is done; what it has written is seen by who sees `is_done()`.
   void close_half() noexcept { n_open_.fetch_sub(1, std::memory_order_acq_rel); }
 
+  /// An exception has taken its owner away: do not begin it, and do not wait for it at the end.
+  void abandon() noexcept { is_abandoned_.store(true, std::memory_order_release); }
+  [[nodiscard]] bool is_abandoned() const noexcept { return is_abandoned_.load(std::memory_order_acquire); }
+
  private:
+  std::atomic<bool> is_abandoned_ = false;
   std::atomic<int> n_open_ = 0;
 };
 

@@ -14,6 +14,8 @@
 
 namespace barrio::exchange::detail {
 
+class EngineThreads;
+
 /// The thread behind a queue of work that calls MPI.
 class EngineThread {
  public:
@@ -21,10 +23,13 @@ class EngineThread {
   struct Work {
     std::function<void()> begin;
     std::function<bool()> is_done;
+    const EngineJob* job = nullptr;  ///< what it belongs to, if to any
   };
 
+  /// @param owner  for `EngineThreads::is_own_thread()`
   /// @param cores  that it runs on
-  explicit EngineThread(std::vector<int> cores) : cores_(std::move(cores)), thread_([this] { run(); }) {}
+  EngineThread(const EngineThreads& owner, std::vector<int> cores)
+      : owner_(owner), cores_(std::move(cores)), thread_([this] { run(); }) {}
   EngineThread(const EngineThread&) = delete;
   EngineThread& operator=(const EngineThread&) = delete;
   ~EngineThread();
@@ -38,6 +43,7 @@ class EngineThread {
   /// Look for news for a while: to wake a thread that sleeps takes the caller as long as many an exchange.
   void linger() const;
 
+  const EngineThreads& owner_;
   std::vector<int> cores_;
   std::mutex mutex_;
   std::condition_variable news_;
@@ -55,6 +61,8 @@ class EngineThreads {
   ~EngineThreads();
   void start(EngineJob& job);
   void call(const std::function<void()>& function);
+  /// Whether the caller is one of these threads.
+  [[nodiscard]] bool is_own_thread() const noexcept;
 
  private:
   using Threads = std::vector<std::unique_ptr<EngineThread>>;

@@ -13,7 +13,7 @@ class TestPace {
   /// @param test_seconds  of a test that finds nothing
   /// @param is_fixed  take n_tests whatever they cost
   TestPace(std::uint32_t n_tests, double test_seconds, bool is_fixed) noexcept
-      : n_tests_(std::max<std::uint32_t>(n_tests, 1)), test_seconds_(test_seconds), is_fixed_(is_fixed) {}
+      : n_tests_(std::clamp<std::uint32_t>(n_tests, 1, 1U << 20U)), test_seconds_(test_seconds), is_fixed_(is_fixed) {}
 
   void begin_round() noexcept {
     n_calls_ = 0;
