@@ -1,9 +1,13 @@
 #include "barrio/mpi/stored_profile.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "barrio/mpi/collectives.hpp"
 
@@ -26,6 +30,31 @@ std::string difference_of(const Platform& a, const Platform& b) {
   return difference;
 }
 
+/// Nothing if an entry is damaged; others may be whole.
+std::optional<Platform> platform_of(const Json& entry) {
+  try {
+    return platform_from_json(entry.value("platform", Json::object()));
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+/// Keeps other processes of this user from storing a profile meanwhile, where the file system knows locks.
+class Lock {
+ public:
+  explicit Lock(const std::string& path) : file_(::open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
+    if (file_ >= 0) static_cast<void>(::flock(file_, LOCK_EX));
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+ private:
+  int file_;
+};
+
 /// What rank 0 found; sent to the others as it is.
 struct Found {
   bool is_used = false;
@@ -37,7 +66,9 @@ Found look_up(Context& context, const std::string& path, const Platform& here) {
     const Json document = read_json_document(path, "barrio.profiles", schema_version);
     std::string nearest;
     for (const Json& entry : document.value("profiles", Json::array())) {
-      const std::string difference = difference_of(platform_from_json(entry.value("platform", Json::object())), here);
+      const std::optional<Platform> platform = platform_of(entry);
+      if (!platform) continue;
+      const std::string difference = difference_of(*platform, here);
       if (difference.empty()) return {true, profile_from_json(entry.value("profile", Json::object()))};
       if (nearest.empty() || difference.size() < nearest.size()) nearest = difference;
     }
@@ -87,19 +118,18 @@ void store_profile(const std::string& path, const Platform& platform, const Prof
   Json document = json_document("barrio.profiles", schema_version);
   document["profiles"] = Json::array();
   std::error_code ignored;
-  if (std::filesystem::exists(path, ignored)) {
-    try {
-      const Json old = read_json_document(path, "barrio.profiles", schema_version);
-      for (const Json& entry : old.value("profiles", Json::array()))
-        if (platform_from_json(entry.value("platform", Json::object())) != platform)
-          document["profiles"].push_back(entry);
-    } catch (const std::exception&) {
-      document["profiles"] = Json::array();  // what cannot be understood is of no use to anyone
+  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
+    std::filesystem::create_directories(folder, ignored);
+  const Lock lock(path);
+  if (std::filesystem::file_size(path, ignored) > 0 && !ignored) {
+    // What is no file of profiles, or one of a newer barrio, is not barrio's to overwrite.
+    const Json old = read_json_document(path, "barrio.profiles", schema_version);
+    for (const Json& entry : old.value("profiles", Json::array())) {
+      const std::optional<Platform> known = platform_of(entry);
+      if (known && *known != platform) document["profiles"].push_back(entry);
     }
   }
   document["profiles"].push_back({{"platform", to_json(platform)}, {"profile", to_json(profile)}});
-  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
-    std::filesystem::create_directories(folder, ignored);
   write_file_atomically(path, document.dump(1) + "\n");
 }
 

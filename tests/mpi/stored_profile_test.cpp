@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
 
 #include "barrio/base/error.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -101,6 +103,23 @@ TEST(StoredProfile, ThatCannotBeUnderstoodIsNamedAndIgnored) {
       EXPECT_NE(said.find("profiles-broken.json"), std::string::npos) << text;
     }
   }
+}
+
+TEST(StoredProfile, LeavesFilesOfOthersAlone) {
+  if (!test::world().is_root()) return;
+  const std::string path = file_of_root("profiles-foreign.json");
+  for (const std::string text : {R"({"schema": "barrio.mesh", "schema_version": 1})", "notes of mine",
+                                 R"({"schema": "barrio.profiles", "schema_version": 1000, "profiles": []})"}) {
+    std::ofstream(path) << text;
+    EXPECT_THROW(store_profile(path, {}, {}), Error) << text;
+    std::ifstream file(path);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), text);
+  }
+  // One damaged entry does not take the others with it.
+  std::ofstream(path) << R"({"schema": "barrio.profiles", "schema_version": 1, "profiles": [7]})";
+  store_profile(path, {"one", "shm", "", ""}, {});
+  store_profile(path, {"other", "shm", "", ""}, {});
+  EXPECT_EQ(read_json_document(path, "barrio.profiles", 1)["profiles"].size(), 2U);
 }
 
 TEST(StoredProfile, IsNotLookedForWhereThatIsSwitchedOff) {
