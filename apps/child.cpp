@@ -1,6 +1,7 @@
 #include "apps/child.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,8 +28,12 @@ std::string end_of(std::FILE* file) {
   return text;
 }
 
-[[noreturn]] void start(const std::vector<std::string>& command, int errors) {
+[[noreturn]] void start(const std::vector<std::string>& command, int errors, pid_t parent,
+                        const std::vector<std::string>& unset) {
   ::setpgid(0, 0);  // the launcher and all it starts can be ended together
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) std::_Exit(cannot_start);  // it died before that
+  for (const std::string& name : unset) ::unsetenv(name.c_str());
   const int nothing = ::open("/dev/null", O_RDWR);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(nothing, STDOUT_FILENO);
@@ -42,12 +47,14 @@ std::string end_of(std::FILE* file) {
 
 }  // namespace
 
-ChildEnd run_child(const std::vector<std::string>& command, double limit_seconds) {
+ChildEnd run_child(const std::vector<std::string>& command, double limit_seconds,
+                   const std::vector<std::string>& unset) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), &std::fclose);
   if (!errors) return {.exit_code = cannot_start, .errors = "no temporary file can be made"};
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) return {.exit_code = cannot_start, .errors = "no process can be made"};
-  if (child == 0) start(command, ::fileno(errors.get()));
+  if (child == 0) start(command, ::fileno(errors.get()), parent, unset);
   ::setpgid(child, child);
   ChildEnd end;
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit_seconds);
@@ -56,11 +63,16 @@ ChildEnd run_child(const std::vector<std::string>& command, double limit_seconds
   while (::waitpid(child, &status, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > give_up) {
       end.is_stopped = true;
-      // The launcher may have to end ranks that are not its children; then what is left.
+      // The launcher takes seconds to end ranks, which are in groups of their own; then what is left.
       ::kill(-child, SIGTERM);
-      ::usleep(500'000);
+      constexpr int most_naps = 1000;
+      pid_t ended = 0;
+      for (int nap = 0; nap < most_naps && ended == 0; ++nap) {
+        ::usleep(nap_microseconds);
+        ended = ::waitpid(child, &status, WNOHANG);
+      }
       ::kill(-child, SIGKILL);
-      ::waitpid(child, &status, 0);
+      if (ended == 0) ::waitpid(child, &status, 0);
       break;
     }
     ::usleep(nap_microseconds);

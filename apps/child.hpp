@@ -13,7 +13,9 @@ struct ChildEnd {
 };
 
 /// Run a command line, with the variables it sets in front, without standard input and output, and wait for it. At the
-/// limit it is ended with all processes that it has started. Local.
-ChildEnd run_child(const std::vector<std::string>& command, double limit_seconds);
+/// limit, and if this process dies, it is told to end with all that it has started. Local.
+/// @param unset  variables of this process that it does not get
+ChildEnd run_child(const std::vector<std::string>& command, double limit_seconds,
+                   const std::vector<std::string>& unset = {});
 
 }  // namespace barrio::apps

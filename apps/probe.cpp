@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "apps/command.hpp"
 #include "apps/probe_text.hpp"
 #include "barrio/base/log.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/report.hpp"
@@ -24,22 +26,28 @@ namespace {
 constexpr double seconds_of_transport = 30.0;  // then a child is taken for stalled
 constexpr int default_ranks = 2;
 
-/// A file for what a child finds, gone with this object.
+/// A file for what a child finds, in a folder of its own, gone with this object.
 class ResultFile {
  public:
-  ResultFile()
-      : path_((std::filesystem::temp_directory_path() / fmt::format("barrio-probe-{}.json", ::getpid())).string()) {}
+  ResultFile() {
+    std::error_code error;
+    const std::filesystem::path place = std::filesystem::temp_directory_path(error);
+    folder_ = (place / "barrio-probe-XXXXXX").string();
+    if (error || ::mkdtemp(folder_.data()) == nullptr)
+      throw Error(ErrorCode::failed, {.subject = error ? "TMPDIR" : folder_,
+                                      .cause = "no folder can be made for what is found",
+                                      .remedy = "let TMPDIR name a folder that can be written"});
+  }
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
-  ~ResultFile() { remove(); }
-  void remove() const {
+  ~ResultFile() {
     std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
+    std::filesystem::remove_all(folder_, ignored);
   }
-  [[nodiscard]] const std::string& path() const& noexcept { return path_; }
+  [[nodiscard]] std::string path() const { return folder_ + "/found.json"; }
 
  private:
-  std::string path_;
+  std::string folder_;
 };
 
 /// The line of a failure that says most: the first of barrio, else the last that is not empty.
@@ -87,6 +95,10 @@ class Probe : public Command {
     const probe::Depth depth = depth_ == "all"      ? probe::Depth::all
                                : depth_ == "limits" ? probe::Depth::limits
                                                     : probe::Depth::check;
+    if (!wanted_.empty())
+      throw AgreedError(ErrorCode::usage, {.subject = "--transport",
+                                           .cause = "is fixed when a job is launched, and this one is",
+                                           .remedy = "leave it out, or let barrio launch: " + example()});
     const probe::Findings found = probe::run(context, {.depth = depth});
     Json result = mpi::document(context, "barrio.probe", 1);
     result["transports"] = Json::array();
@@ -103,18 +115,22 @@ class Probe : public Command {
           "other work took {:.0f} % of the time of a rank, so these figures say little and no profile is kept: "
           "probe again on an idle host, with a core for each of the two ranks",
           100 * found.document["lost_time"].get<double>()));
-    store(context, found.document);
+    const bool is_stored = store(context, found.document);
+    for (Json& transport : result["transports"]) transport["is_stored"] = is_stored && probe::has_profile(transport);
     return result;
   }
 
-  void store(mpi::Context& context, const Json& found) {
+  /// @return whether the profiles that the findings have are kept; on rank 0
+  bool store(mpi::Context& context, const Json& found) {
     const std::string path = mpi::stored_profiles_path();
-    if (is_not_stored_ || path.empty() || !context.is_root()) return;
+    if (is_not_stored_ || path.empty() || !context.is_root()) return false;
     try {
       probe::store(path, found);
+      return true;
     } catch (const Error& error) {
       context.log().notice(fmt::format("the profile is not kept: {}: {}", error.subject(), error.cause()));
     }
+    return false;
   }
 
   /// Without a launcher: launch this program once for each transport and setting.
@@ -127,6 +143,9 @@ class Probe : public Command {
     Json result = json_document("barrio.probe", 1);
     result["mpi"] = mpi::mpi_library();
     result["ranks"] = n_ranks;
+    result["left_aside"] = Json::array();
+    for (const std::string& name : names_of_variables())
+      if (std::getenv(name.c_str()) != nullptr) result["left_aside"].push_back(name);
     for (const char* part : {"transports", "absent", "stalled", "settings"}) result[part] = Json::array();
     for (const probe::Transport& transport : choose_transports()) try_transport(transport, n_ranks, result);
     if (depth_ == "all" && !skips_settings_)
@@ -135,7 +154,9 @@ class Probe : public Command {
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     result["seconds"] = seconds.count();
     const std::string path = mpi::stored_profiles_path();
-    result["stored_in"] = is_not_stored_ || depth_ == "check" ? "" : path;
+    const bool is_any_stored = std::ranges::any_of(
+        result["transports"], [](const Json& transport) { return transport.value("is_stored", false); });
+    result["stored_in"] = is_any_stored ? path : "";
     if (result["transports"].empty())
       throw Error(ErrorCode::failed,
                   {.subject = "probe",
@@ -175,9 +196,27 @@ class Probe : public Command {
     if (is_not_stored_) arguments.emplace_back("--no-store");
     std::vector<std::string> line = launch_line(n_ranks, self, arguments, LauncherSpeech::plain);
     line.insert(line.begin(), variables.begin(), variables.end());
-    ChildEnd end = run_child(line, seconds_of_transport);
+    ChildEnd end = run_child(line, seconds_of_transport, names_of_variables());
     if (end.exit_code != 0 || end.is_stopped) return {Json(), std::move(end)};
-    return {read_json_document(file.path(), "barrio.probe", 1).at("transports").at(0), std::move(end)};
+    try {
+      return {read_json_document(file.path(), "barrio.probe", 1).at("transports").at(0), std::move(end)};
+    } catch (const Error&) {
+      end.errors = "error: what rank 0 found is not on this host; launch on this one, or probe under the launcher";
+      return {Json(), std::move(end)};
+    }
+  }
+
+  [[nodiscard]] static std::string stalled_reason() {
+    return fmt::format("it did not end within {} s: a pair over it may wait for ever", seconds_of_transport);
+  }
+
+  /// What decides about the transport: set in this shell, it would be measured under the name of another one.
+  [[nodiscard]] static std::vector<std::string> names_of_variables() {
+    std::vector<std::string> names;
+    for (const probe::Transport& transport : probe::transports_of(BARRIO_MPI_FLAVOUR))
+      for (const std::string& variable : transport.variables) names.push_back(variable.substr(0, variable.find('=')));
+    sort_unique(names);
+    return names;
   }
 
   void try_transport(const probe::Transport& transport, int n_ranks, Json& result) {
@@ -191,9 +230,7 @@ class Probe : public Command {
       return;
     }
     Json entry = about;
-    entry["reason"] = end.is_stopped ? fmt::format("it did not end within {} s: a pair over it may wait for ever",
-                                                   seconds_of_transport)
-                                     : reason_of(end);
+    entry["reason"] = end.is_stopped ? stalled_reason() : reason_of(end);
     result[end.is_stopped ? "stalled" : "absent"].push_back(std::move(entry));
   }
 
@@ -209,7 +246,7 @@ class Probe : public Command {
     const auto [found, end] = launch_child(variables, "limits", n_ranks);
     Json entry = probe::to_json(setting);
     if (found.is_null()) {
-      entry["reason"] = reason_of(end);
+      entry["reason"] = end.is_stopped ? stalled_reason() : reason_of(end);
     } else {
       for (const char* part : {"limits", "latencies", "overlap", "is_disturbed"}) entry[part] = found[part];
     }

@@ -1,6 +1,10 @@
 #include "apps/probe_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
 
 #include "barrio/base/text.hpp"
 
@@ -21,10 +25,11 @@ std::string limits_text(const Json& limits) {
   return fmt::format(
       "  kept until a receive is posted {}, {}\n"
       "  arrive while the sender works  {}\n"
-      "  sent while the receiver works  {}\n",
+      "  sent while the receiver works  {}{}\n",
       limit(limits, "eager_bytes"),
       limits["is_cumulative"].get<bool>() ? "for all that is on its way to one rank" : "each message for itself",
-      limit(limits, "arriving_bytes"), limit(limits, "detached_bytes"));
+      limit(limits, "arriving_bytes"), limit(limits, "detached_bytes"),
+      limits.value("is_detached_cumulative", false) ? ", all that is on its way to one rank" : "");
 }
 
 std::string overlap_text(const Json& transport) {
@@ -187,6 +192,9 @@ std::string settings_text(const Json& result) {
 
 std::string probe_text(const Json& result) {
   std::string text = result["mpi"].get<std::string>() + "\n";
+  if (const Json names = result.value("left_aside", Json::array()); !names.empty())
+    text += fmt::format("Set in this shell, and left aside, since each transport sets its own: {}\n",
+                        fmt::join(names.get<std::vector<std::string>>(), ", "));
   for (const Json& transport : result["transports"]) text += transport_text(transport);
   for (const char* part : {"absent", "stalled"})
     for (const Json& transport : result.value(part, Json::array()))

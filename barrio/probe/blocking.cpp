@@ -130,7 +130,7 @@ Json find_releases(Pair& pair, const MessageLimits& limits) {
       all.push_back({{"call", release.name},
                      {"bytes", n},
                      {"stalls", free > call},
-                     {"releases", is_matching || (free > call && free < call + 0.8 * step)},
+                     {"releases", free > call && free < (is_matching ? timeline.calls[1][3].end : call) + 0.8 * step},
                      {"free_after_seconds", free - call},
                      {"is_damaged", timeline.is_damaged}});
     }
@@ -148,7 +148,11 @@ Json find_deadlocks(Pair& pair) {
     script.then(0, {Call::isend, there}).then(0, {Call::wait, there}).then(0, {Call::irecv, back});
     script.then(1, {Call::isend, back}).then(1, {Call::wait, back}).then(1, {Call::irecv, there});
     script.both({Call::wait_all});
-    const Timeline timeline = run(pair, script, {.n_trials = 1, .stall_seconds = 0.02});
+    // Who gets through once is not stalled: the core of one may have been taken away for as long.
+    constexpr int n_trials = 3;
+    Timeline timeline = run(pair, script, {.n_trials = 1, .stall_seconds = 0.02});
+    for (int trial = 1; trial < n_trials && timeline.is_stalled; ++trial)
+      timeline = run(pair, script, {.n_trials = 1, .stall_seconds = 0.02});
     sizes.push_back({{"bytes", Profile::size_bytes(i)},
                      {"would_deadlock", timeline.is_stalled},
                      {"wait_send_seconds", timeline.find(0, Call::wait).seconds()},

@@ -148,7 +148,7 @@ Json run_programs(Pair& pair, const MessageLimits& limits) {
   Json all = Json::object();
   const Timeline untested = run(pair, ghost_program(large, false));
   const Timeline tested = run(pair, ghost_program(large, true));
-  all["tests"] = {{"figures", "3.7 and 3.8"},         {"bytes", large},
+  all["tests"] = {{"figures", "3.9 and 3.10"},        {"bytes", large},
                   {"before_seconds", untested.end()}, {"after_seconds", tested.end()},
                   {"before", to_json(untested)},      {"after", to_json(tested)}};
 

@@ -11,9 +11,9 @@ namespace barrio::probe {
 /// of the pair.
 Json draw_figures(Pair& pair, const MessageLimits& limits);
 
-/// The programs of figures 3.7 and 3.8 (a test in the middle) and 3.14 and 3.15 (waits for sends after those for
-/// receives), before and after, with the thesis' model of the latter: T2 + 2 (ts + tw) + tw + mu against T2 + mu.
-/// Both sides of the pair.
+/// The programs of figures 3.7 and 3.8 (a test in the middle; drawn in 3.9 and 3.10) and 3.14 and 3.15 (waits for sends
+/// after those for receives), before and after, with the thesis' model of the latter: T2 + 2 (ts + tw) + tw + mu
+/// against T2 + mu. Both sides of the pair.
 Json run_programs(Pair& pair, const MessageLimits& limits);
 
 }  // namespace barrio::probe

@@ -8,53 +8,86 @@
 namespace barrio::probe {
 namespace {
 
-/// A copy of the message takes much less.
-double compute_seconds(std::uint64_t n_bytes) { return 0.8e-3 + 1e-9 * static_cast<double>(n_bytes); }
-
 constexpr std::uint64_t smallest_message = 64;
 constexpr std::uint64_t resolution = 64;
 
+/// How long one side computes, so that the other is early if it is done in half of that: several times as long as
+/// messages of so many bytes take.
+struct Window {
+  double seconds_per_byte;
+  [[nodiscard]] double seconds(std::uint64_t n_bytes) const {
+    return 0.8e-3 + 4 * seconds_per_byte * static_cast<double>(n_bytes);
+  }
+};
+
+Window find_window(Pair& pair) {
+  constexpr std::uint64_t large = std::uint64_t{1} << 20U;
+  constexpr double fast = 0.25e-9;  // a copy between processes
+  return {std::max(fast, ping_pong_seconds(pair, large) / static_cast<double>(large))};
+}
+
 /// Whether `n` messages arrive at side 1 while side 0 computes.
-Script arrival(std::uint64_t n_bytes, int n) {
+Script arrival(std::uint64_t n_bytes, int n, double seconds) {
   Script script;
   for (int i = 0; i < n; ++i) {
     const int message = script.add({.from = 0, .n_bytes = n_bytes});
     script.then(0, {Call::isend, message}).then(1, {Call::irecv, message});
   }
-  script.then(0, {.call = Call::compute, .seconds = compute_seconds(n_bytes)}).then(0, {Call::wait_all});
+  script.then(0, {.call = Call::compute, .seconds = seconds}).then(0, {Call::wait_all});
   return script.then(1, {Call::wait_all});
 }
 
 /// Whether the sends of `n` messages complete at side 0 while side 1 computes.
-Script detachment(std::uint64_t n_bytes, int n) {
+Script detachment(std::uint64_t n_bytes, int n, double seconds) {
   Script script;
   for (int i = 0; i < n; ++i) {
     const int message = script.add({.from = 0, .n_bytes = n_bytes});
     script.then(0, {Call::isend, message}).then(1, {Call::irecv, message});
   }
   script.then(0, {Call::wait_all});
-  return script.then(1, {.call = Call::compute, .seconds = compute_seconds(n_bytes)}).then(1, {Call::wait_all});
+  return script.then(1, {.call = Call::compute, .seconds = seconds}).then(1, {Call::wait_all});
 }
 
-/// Whether a send completes at side 0 while side 1 calls MPI but has posted no receive: MPI has a place for it then.
-Script buffering(std::uint64_t n_bytes) {
+/// Whether `n` sends complete at side 0 while side 1 calls MPI but has posted no receive: MPI has a place for them
+/// then.
+Script buffering(std::uint64_t n_bytes, int n, double seconds) {
   constexpr int n_calls = 40;
   Script script;
-  const int message = script.add({.from = 0, .n_bytes = n_bytes});
-  script.then(0, {Call::isend, message}).then(0, {Call::wait, message});
+  for (int i = 0; i < n; ++i) script.then(0, {Call::isend, script.add({.from = 0, .n_bytes = n_bytes})});
+  script.then(0, {Call::wait_all});
   for (int i = 0; i < n_calls; ++i)
-    script.then(1, {.call = Call::iprobe})
-        .then(1, {.call = Call::compute, .seconds = compute_seconds(n_bytes) / n_calls});
-  return script.then(1, {Call::irecv, message}).then(1, {Call::wait, message});
+    script.then(1, {.call = Call::iprobe}).then(1, {.call = Call::compute, .seconds = seconds / n_calls});
+  for (int i = 0; i < n; ++i) script.then(1, {Call::irecv, i});
+  return script.then(1, {Call::wait_all});
 }
 
 /// Who waits is done well before the other has computed. Noise makes it late, never early.
-bool is_done_early(Pair& pair, const Script& script, int waiting_side) {
+bool is_done_early(Pair& pair, const Script& script, int waiting_side, double seconds) {
   constexpr int n_trials = 3;
-  const double early = compute_seconds(script.messages.front().n_bytes) / 2;
   for (int trial = 0; trial < n_trials; ++trial)
-    if (run(pair, script, {.n_trials = 1}).end_of(waiting_side) < early) return true;
+    if (run(pair, script, {.n_trials = 1}).end_of(waiting_side) < seconds / 2) return true;
   return false;
+}
+
+/// How many messages, of half a limit, pass at once: 1, 2, 4 ... `most_at_once`.
+template <class Make>
+std::uint64_t find_at_once(Pair& pair, const Window& window, std::uint64_t n_bytes, const Make& make) {
+  std::uint64_t found = 0;
+  for (int n = 1; n <= most_at_once; n *= 2) {
+    const double seconds = window.seconds(n_bytes * static_cast<std::uint64_t>(n));
+    if (!is_done_early(pair, make(n_bytes, n, seconds), 0, seconds)) break;
+    found = static_cast<std::uint64_t>(n);
+  }
+  return found;
+}
+
+std::uint64_t half_of(std::uint64_t limit) {
+  return std::clamp<std::uint64_t>(limit / 2, smallest_message, std::uint64_t{32} << 10U);
+}
+
+/// Whether a limit is on all that is on its way: no more passed at once than one message of that size has.
+bool is_on_all(std::uint64_t limit, std::uint64_t at_once) {
+  return limit >= 2 * smallest_message && at_once < most_at_once && 2 * at_once * half_of(limit) <= 3 * limit;
 }
 
 /// The largest size of which something holds, if it holds of all smaller ones; 0 if it holds of none.
@@ -101,15 +134,21 @@ double ping_pong_seconds(Pair& pair, std::size_t n_bytes) {
 }
 
 MessageLimits find_limits(Pair& pair) {
+  const Window window = find_window(pair);
+  const auto largest = [&](const auto& make, int waiting_side) {
+    return largest_size([&](std::uint64_t n) {
+      const double seconds = window.seconds(n);
+      return is_done_early(pair, make(n, 1, seconds), waiting_side, seconds);
+    });
+  };
   MessageLimits limits;
-  limits.arriving_bytes = largest_size([&](std::uint64_t n) { return is_done_early(pair, arrival(n, 1), 1); });
-  limits.detached_bytes = largest_size([&](std::uint64_t n) { return is_done_early(pair, detachment(n, 1), 0); });
-  limits.eager_bytes = largest_size([&](std::uint64_t n) { return is_done_early(pair, buffering(n), 0); });
-  // Half the limit: three of them are more than one may be.
-  const std::uint64_t n_bytes = std::clamp<std::uint64_t>(limits.eager_bytes / 2, smallest_message, 32'768);
-  for (int n = 1; n <= most_at_once && is_done_early(pair, arrival(n_bytes, n), 1); n *= 2)
-    limits.at_once = static_cast<std::uint64_t>(n);
-  limits.is_cumulative = limits.at_once < 4;
+  limits.arriving_bytes = largest(&arrival, 1);
+  limits.detached_bytes = largest(&detachment, 0);
+  limits.eager_bytes = largest(&buffering, 0);
+  limits.at_once = find_at_once(pair, window, half_of(limits.eager_bytes), &buffering);
+  limits.is_cumulative = is_on_all(limits.eager_bytes, limits.at_once);
+  limits.detached_at_once = find_at_once(pair, window, half_of(limits.detached_bytes), &detachment);
+  limits.is_detached_cumulative = is_on_all(limits.detached_bytes, limits.detached_at_once);
   return limits;
 }
 
@@ -119,7 +158,9 @@ Json to_json(const MessageLimits& limits) {
           {"detached_bytes", limits.detached_bytes},
           {"largest_tried_bytes", largest_message},
           {"at_once", limits.at_once},
-          {"is_cumulative", limits.is_cumulative}};
+          {"is_cumulative", limits.is_cumulative},
+          {"detached_at_once", limits.detached_at_once},
+          {"is_detached_cumulative", limits.is_detached_cumulative}};
 }
 
 }  // namespace barrio::probe

@@ -12,10 +12,12 @@ struct MessageLimits {
   std::uint64_t eager_bytes = 0;     ///< largest that MPI keeps at the receiver before a receive is posted
   std::uint64_t arriving_bytes = 0;  ///< largest that the receiver gets while its sender computes
   std::uint64_t detached_bytes = 0;  ///< largest whose send completes while its receiver computes
-  /// Of messages just under the eager limit: how many one destination takes at once, and whether MPI stopped before
-  /// `most_at_once`.
+  /// Of messages of half the eager limit: how many are kept at once, `most_at_once` at most.
   std::uint64_t at_once = 0;
-  bool is_cumulative = false;  ///< the limit is on what is on its way, not on each message
+  bool is_cumulative = false;  ///< the limit is on all that is on its way, not on each message
+  /// The same for sends that complete while their receiver computes.
+  std::uint64_t detached_at_once = 0;
+  bool is_detached_cumulative = false;
 };
 
 inline constexpr std::uint64_t largest_message = std::uint64_t{4} << 20U;

@@ -59,6 +59,24 @@ double stream_rate(Pair& pair, std::size_t n_bytes, std::size_t depth) {
   return static_cast<double>(n_messages * n_bytes) / best;
 }
 
+/// Seconds by size and number of tests, as in `tests_tried`.
+using Waits = std::array<std::array<double, tests_tried.size()>, Profile::n_sizes>;
+
+/// The place in `tests_tried` from which on no size has more left to wait for than a twentieth, or than a test that
+/// finds nothing is worth. Not one test alone: a message that comes late would find none.
+std::size_t fewest_tests(const Profile& profile, const Waits& waits) {
+  constexpr double gone = 0.05;
+  constexpr double short_wait_seconds = 2e-6;
+  constexpr std::size_t fewest = 2;
+  for (std::size_t which = fewest; which < tests_tried.size(); ++which) {
+    bool is_enough = true;
+    for (std::size_t i = 0; i < Profile::n_sizes; ++i)
+      is_enough = is_enough && waits[i][which] <= std::max(short_wait_seconds, gone * profile.times[i].untested);
+    if (is_enough) return which;
+  }
+  return tests_tried.size() - 1;
+}
+
 }  // namespace
 
 IdleCalls time_idle_calls(Pair& pair) {
@@ -106,6 +124,7 @@ Json to_json(const IdleCalls& calls) {
 
 Json find_overlap(Pair& pair, Profile& profile) {
   Json sizes = Json::array();
+  Waits waits{};
   for (std::size_t i = 0; i < Profile::n_sizes; ++i) {
     const std::uint64_t n = Profile::size_bytes(i);
     const Timeline alone_run = run(pair, exchange(n, 0.0, 0, Call::test_all), {.n_trials = 5});
@@ -127,12 +146,16 @@ Json find_overlap(Pair& pair, Profile& profile) {
     };
     times.untested = add("tests", 0, Call::test_all);
     times.one_test = add("tests", 1, Call::test_all);
-    times.few_tests = add("tests", static_cast<int>(profile.n_tests), Call::test_all);
-    add("tests", tests_tried.back(), Call::test_all);
+    for (std::size_t which = 2; which < tests_tried.size(); ++which)
+      waits[i][which] = add("tests", tests_tried[which], Call::test_all);
+    waits[i][1] = times.one_test;
     add("iprobes", tests_tried[2], Call::iprobe);
     row["is_damaged"] = is_damaged;
     sizes.push_back(std::move(row));
   }
+  const std::size_t enough = fewest_tests(profile, waits);
+  profile.n_tests = static_cast<std::uint32_t>(tests_tried[enough]);
+  for (std::size_t i = 0; i < Profile::n_sizes; ++i) profile.times[i].few_tests = waits[i][enough];
   return sizes;
 }
 

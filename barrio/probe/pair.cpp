@@ -1,7 +1,10 @@
 #include "barrio/probe/pair.hpp"
 
+#include <algorithm>
 #include <ctime>
+#include <string>
 
+#include "barrio/base/abort.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -10,7 +13,7 @@ namespace {
 
 constexpr int sync_tag = 1;
 constexpr int n_clock_trials = 30;
-constexpr double meeting_seconds = 30e-6;  // from the agreement on an instant to that instant
+constexpr double shortest_notice_seconds = 30e-6;
 
 double local_seconds() noexcept {
   timespec time{};
@@ -60,10 +63,8 @@ void Pair::swap(std::span<const std::byte> mine, std::span<std::byte> others) {
   mpi::check(MPI_Isend(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, other(), sync_tag, comm(), &requests[1]),
              "MPI_Isend");
   for (MPI_Request& request : requests) {
-    if (mpi::wait_for(request, policy_, limit_seconds)) continue;
-    throw Error(ErrorCode::failed, {.subject = "probe",
-                                    .cause = "the other rank of the pair does not answer any more",
-                                    .remedy = "see if it was stopped, or if the transport works at all"});
+    if (!mpi::wait_for(request, policy_, limit_seconds))
+      give_up("the other rank of the pair does not answer any more; was it stopped?");
   }
 }
 
@@ -93,16 +94,22 @@ void Pair::estimate_offset() {
     best_trip = trip;
     offset = others - (before + trip / 2);
   }
+  notice_seconds_ = std::max(shortest_notice_seconds, 3 * best_trip);
   // On one node both read one clock.
   if (side_ == 1 && is_apart_) offset_seconds_ = offset;
 }
 
-void Pair::meet() {
+double Pair::meet() {
   swap(0.0);
-  double start = now() + meeting_seconds;
+  double start = now() + notice_seconds_;
   broadcast(std::as_writable_bytes(std::span(&start, 1)));
   while (now() < start) {
   }
+  return start;
+}
+
+void Pair::give_up(std::string_view cause) noexcept {
+  abort_job(ErrorCode::failed, std::string("error: probe: ").append(cause));
 }
 
 }  // namespace barrio::probe

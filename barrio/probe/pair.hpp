@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "barrio/mpi/comm.hpp"
 #include "barrio/mpi/context.hpp"
@@ -35,11 +36,13 @@ class Pair {
 
   /// Seconds now, of rank 0's clock.
   [[nodiscard]] double now() const noexcept;
+  /// End the job with a message: the other side does not answer.
+  [[noreturn]] static void give_up(std::string_view cause) noexcept;
 
   // Both sides call what follows.
 
-  /// Meet, and leave at one instant.
-  void meet();
+  /// Meet, and leave at one instant. @return it
+  double meet();
   /// Copy bytes of side 0 to side 1.
   void broadcast(std::span<std::byte> bytes);
   /// Give one number, get the other's.
@@ -52,7 +55,7 @@ class Pair {
   /// Swap as many bytes as both know of.
   void swap(std::span<const std::byte> mine, std::span<std::byte> others);
 
-  /// How long a call of the other side may be waited for.
+  /// How long a call of the other side may be waited for; then the job ends, for what MPI holds cannot be taken back.
   static constexpr double limit_seconds = 5.0;
 
  private:
@@ -63,6 +66,7 @@ class Pair {
   bool exists_ = true;
   bool is_apart_ = false;
   double offset_seconds_ = 0.0;  ///< to be added to this rank's clock
+  double notice_seconds_ = 0.0;  ///< from the agreement on an instant to that instant
 };
 
 }  // namespace barrio::probe

@@ -55,6 +55,9 @@ Json experiment(Pair& pair, Depth depth, Profile& profile) {
   found["deadlocks"] = find_deadlocks(pair);
   found["figures"] = draw_figures(pair, limits);
   found["programs"] = run_programs(pair, limits);
+  lost = std::max(lost, find_lost_time(pair));
+  found["lost_time"] = lost;
+  found["is_disturbed"] = lost > most_lost_time;
   return found;
 }
 

@@ -26,7 +26,7 @@ struct Findings {
 
 /// Find out how messages between two ranks behave over the transport this job was launched with. Collective; ranks
 /// beyond the pair sleep meanwhile. Cost: one to four seconds, with several nodes one more; messages of up to 4 MiB.
-/// @throws AgreedError{usage} with one rank, {failed} if the pair stalls for good
+/// @throws AgreedError{usage} with one rank. If the pair stalls for good, the job ends with a message
 /// Source: Saif 2004, chapter 3.
 Findings run(mpi::Context& context, const ProbeOptions& options = {});
 

@@ -65,8 +65,7 @@ class Player {
     std::vector<TimedCall> calls;
     const std::vector<Step>& steps = script_.steps[static_cast<std::size_t>(pair_.side())];
     calls.reserve(steps.size());
-    pair_.meet();
-    const double start = pair_.now();
+    const double start = pair_.meet();
     for (const Step& step : steps) {
       const double begin = pair_.now();
       perform(step, begin);
@@ -173,9 +172,7 @@ class Player {
                  "MPI_Testall");
       if (done != 0) return;
       if (pair_.now() > give_up)
-        throw Error(ErrorCode::failed, {.subject = "probe",
-                                        .cause = "messages of an experiment never arrived, though both ranks wait",
-                                        .remedy = "see if this transport works at all"});
+        Pair::give_up("messages of an experiment never arrived, though both ranks wait: does this transport work?");
     }
   }
 

@@ -90,7 +90,7 @@ struct RunLimits {
 
 /// Run a script on both sides of a pair, several times, and keep the shortest run. Both sides call it with one script.
 /// Waits are loops of tests under the pair's wait policy, given up after `stall_seconds`; what is still on its way then
-/// is completed afterwards. Contents are compared. @throws Error{failed} if even that does not end
+/// is completed afterwards; if even that does not end, the job does. Contents are compared.
 Timeline run(Pair& pair, const Script& script, const RunLimits& limits = {});
 
 }  // namespace barrio::probe

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/stored_profile.hpp"
 #include "bindings.hpp"
 
@@ -17,8 +18,10 @@ nb::object probe(const CommArgument& comm, const std::string& depth, bool store)
   std::string text;
   in_own_context(comm, [&](std::unique_ptr<mpi::Context>& context) {
     const probe::Findings found = probe::run(*context, {.depth = wanted});
-    if (const std::string path = mpi::stored_profiles_path(); store && context->is_root() && !path.empty())
-      probe::store(path, found.document);
+    mpi::agree_after(*context, [&] {
+      if (const std::string path = mpi::stored_profiles_path(); store && context->is_root() && !path.empty())
+        probe::store(path, found.document);
+    });
     text = found.document.dump();
     return 0;
   });

@@ -43,7 +43,7 @@ class Probe(Case):
 
     def undisturbed(self, transports: str):
         """Limits on a host that is idle for once: a busy one keeps no profile, and says so."""
-        for _ in range(5):
+        for _ in range(3):
             outcome = self.probe("--json", "--depth", "limits", "--transport", transports, ranks=2)
             self.assert_code(outcome, 0)
             if not any(one["is_disturbed"] for one in outcome.json()["transports"]):
@@ -75,7 +75,7 @@ class Probe(Case):
 
     def test_settings_move_the_limits_of_sockets(self) -> None:
         result = self.folder / "probe.json"
-        for _ in range(5):
+        for _ in range(2):
             outcome = self.probe("--result", result, "--transport", "tcp", "--no-store", ranks=2)
             self.assert_code(outcome, 0)
             found = json.loads(result.read_text())
@@ -109,7 +109,7 @@ class Probe(Case):
             self.skipTest("this user may not give a process another host name")
         words = ["probe", "--depth", "limits", "--json"]
         outcome = execute(
-            [*MPIEXEC, "-n", "3", script, COMMAND, *words], environment=self.environment
+            [*MPIEXEC, "-n", "3", str(script), COMMAND, *words], environment=self.environment
         )
         self.assert_code(outcome, 0)
         transports = outcome.json()["transports"]
@@ -154,16 +154,30 @@ class Probe(Case):
 
     def test_a_transport_that_is_not_there_is_named(self) -> None:
         # A network that this host does not have, asked of either MPI.
-        nowhere = {
-            "OMPI_MCA_pml": "ob1",
-            "OMPI_MCA_btl": "self",
-            "MPIR_CVAR_NOLOCAL": "1",
-            "UCX_TLS": "rc",
-        }
+        nowhere = {"OMPI_MCA_btl_tcp_if_include": "nowhere0", "UCX_NET_DEVICES": "nowhere0"}
         outcome = self.probe(
-            "--transport", "shm", "--depth", "limits", ranks=2, environment=nowhere
+            "--transport", "tcp", "--depth", "limits", ranks=2, environment=nowhere
         )
         self.assert_error(outcome, 1, "no transport works")
+
+    def test_transports_that_the_shell_sets_are_left_aside(self) -> None:
+        sockets = {
+            "OMPI_MCA_pml": "ob1",
+            "OMPI_MCA_btl": "tcp,self",
+            "MPIR_CVAR_NOLOCAL": "1",
+            "UCX_TLS": "tcp,self",
+        }
+        result = self.folder / "probe.json"
+        outcome = self.probe(
+            *("--transport", "shm", "--depth", "limits", "--result", result),
+            ranks=2,
+            environment=sockets,
+        )
+        self.assert_code(outcome, 0)
+        one = json.loads(result.read_text())["transports"][0]
+        self.assertEqual((one["name"], one["platform"]["transport"]), ("shm", "shm"))
+        self.assertIn("UCX_TLS", outcome.out)
+        self.assertIn("left aside", outcome.out)
 
     def test_a_profile_of_another_machine_is_named_and_ignored(self) -> None:
         self.undisturbed("shm")

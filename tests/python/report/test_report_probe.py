@@ -110,7 +110,7 @@ def test_every_figure_has_its_calls(tmp_path: Path, write: Write, probe: dict[st
         assert bars(svg) == sum(map(len, figure["ranks"])), name
         assert svg.count("<title>") == bars(svg)
         assert ">T0<" in svg and ">T3<" in svg and ">rank 1<" in svg
-    for number, program, key in (("3.7", "tests", "before"), ("3.8", "tests", "after"),
+    for number, program, key in (("3.9", "tests", "before"), ("3.10", "tests", "after"),
                                  ("3.14", "delayed_waits", "before"),
                                  ("3.15", "delayed_waits", "after")):  # fmt: skip
         svg = next(svg for said, svg in drawn.items() if f"Figure {number}:" in said)
