@@ -249,20 +249,21 @@ def settings_tables(transport: Transport, caption: str = "") -> list[Html]:
     numbers = words.listing([words.count(n) for n in peers])
     head = ["setting", "kept", "arrives", "leaves"]
     for n in _SIZES:
-        head += [f"{size(n)} alone", "wait after computing", f"with {FEW_TESTS} tests"]
-    head += [f"memory of a rank with {numbers} peers" if peers else "memory", "how"]
-    lines = [["as it is", *_effect(transport.found), words.NOTHING, words.NOTHING]]
+        head += [f"{size(n)} alone", "after computing"]
+    head += [f"memory of a rank with {numbers} peers" if peers else "memory"]
+    lines: list[list[Any]] = [["as it is", *_effect(transport.found), words.NOTHING]]
+    ways = []
     for setting in transport.settings:
-        how: list[Any] = [tag("code", setting.text("how"))]
-        if setting.text("reason"):
-            how += [tag("br"), f"does not run: {setting.text('reason')}"]
+        name = setting.text("name")
+        lines.append([name, *_effect(setting), _price(setting, peers)])
+        said = ""
         granted = setting.number("granted")
-        if granted is not None:
-            how += [tag("br"), f"the kernel grants {size(granted)} ({setting.text('limited_by')})"]
-        lines.append(
-            [setting.text("name"), *_effect(setting), _price(setting, peers), tag("td", how)]
-        )
-    return [table(head, lines, n_left=1, caption=caption or None)]
+        if setting.text("reason"):
+            said = f"; does not run: {setting.text('reason')}"
+        elif granted is not None:
+            said = f"; the kernel grants {size(granted)} ({setting.text('limited_by')})"
+        ways.append(tag("li", f"{name}: ", tag("code", setting.text("how")), said))
+    return [table(head, lines, n_left=1, caption=caption or None), tag("ul", ways)]
 
 
 def _price(setting: Document, peers: list[float]) -> Any:
@@ -276,18 +277,17 @@ def _price(setting: Document, peers: list[float]) -> Any:
 
 
 def _effect(found: Document) -> list[str]:
-    """Return limits, and what exchanges take alone, after computing and with tests."""
+    """Return limits, and what exchanges take alone and after computing."""
     if found.text("reason"):
-        return [words.NOTHING] * (3 + 3 * len(_SIZES))
+        return [words.NOTHING] * (3 + 2 * len(_SIZES))
     limits = limits_of(found)
     said = [limit(limits, key) for key in ("eager_bytes", "arriving_bytes", "detached_bytes")]
     for n_bytes in _SIZES:
         at = next((row for row in rows(found, "overlap") if row.number("bytes") == n_bytes), None)
         if at is None:
-            said += [words.NOTHING] * 3
+            said += [words.NOTHING] * 2
             continue
-        said.append(words.seconds(at.number("alone_seconds")))
-        said += [words.seconds(wait_after(at, n)) for n in (0, FEW_TESTS)]
+        said += [words.seconds(at.number("alone_seconds")), words.seconds(wait_after(at, 0))]
     return said
 
 

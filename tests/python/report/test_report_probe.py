@@ -238,7 +238,7 @@ def test_findings_stand_beside_those_of_2004(
         "Returns at once at all sizes up to 4 MiB", "Yes; 32 messages of 32 KiB pass at once",
         "three of 20 KB act like one of 60 KB", "Yes, no wait for a send blocks",
         "ends when the partner waits for its own", "model: from 373.0 µs",
-        "eager limit 1 MiB: kept up to 1023.9 KiB, 4 GiB a rank with 4 096 peers",
+        "eager limit 1 MiB: kept up to 1023.9 KiB, at most 4 GiB a rank with 4 096 peers",
     ):  # fmt: skip
         assert text in table, text
     slow = of_tcp(
