@@ -51,7 +51,12 @@ bool names(const char* variable, std::string_view word) {
 
 /// How ranks of one node reach each other, as far as the environment tells.
 std::string transport_on_node() {
-  const bool is_tcp_only = names("OMPI_MCA_btl", "tcp") && !names("OMPI_MCA_btl", "vader") &&
+#ifdef OPEN_MPI
+  constexpr bool is_open_mpi = true;
+#else
+  constexpr bool is_open_mpi = false;  // to which the variables of Open MPI mean nothing
+#endif
+  const bool is_tcp_only = is_open_mpi && names("OMPI_MCA_btl", "tcp") && !names("OMPI_MCA_btl", "vader") &&
                            !names("OMPI_MCA_btl", "sm") && !names("OMPI_MCA_btl", "^");
   const bool is_ucx_tcp = names("UCX_TLS", "tcp") && !names("UCX_TLS", "sm") && !names("UCX_TLS", "shm") &&
                           !names("UCX_TLS", "posix") && !names("UCX_TLS", "sysv");
