@@ -1,5 +1,7 @@
 #include "barrio/probe/pair.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <ctime>
 #include <string>
@@ -110,6 +112,15 @@ double Pair::meet() {
 
 void Pair::give_up(std::string_view cause) noexcept {
   abort_job(ErrorCode::failed, std::string("error: probe: ").append(cause));
+}
+
+void rest(mpi::Context& context, const Pair& pair) {
+  constexpr useconds_t nap_microseconds = 2000;
+  MPI_Request request = MPI_REQUEST_NULL;
+  mpi::check(MPI_Ibarrier(context.comm(), &request), "MPI_Ibarrier");
+  for (int done = 0; !pair.takes_part() && done == 0; ::usleep(nap_microseconds))
+    mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  mpi::wait(request, context.wait_policy());
 }
 
 }  // namespace barrio::probe

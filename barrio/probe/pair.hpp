@@ -69,4 +69,8 @@ class Pair {
   double notice_seconds_ = 0.0;  ///< from the agreement on an instant to that instant
 };
 
+/// Wait for all ranks; those that take no part in experiments sleep meanwhile and leave their cores to the pair.
+/// Collective over the context that the pair was made of.
+void rest(mpi::Context& context, const Pair& pair);
+
 }  // namespace barrio::probe

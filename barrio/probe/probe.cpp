@@ -1,7 +1,5 @@
 #include "barrio/probe/probe.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -59,16 +57,6 @@ Json experiment(Pair& pair, Depth depth, Profile& profile) {
   found["lost_time"] = lost;
   found["is_disturbed"] = lost > most_lost_time;
   return found;
-}
-
-/// Wait for all ranks; those that take no part in experiments leave their cores to the pair.
-void rest(mpi::Context& context, const Pair& pair) {
-  constexpr useconds_t nap_microseconds = 2000;
-  MPI_Request request = MPI_REQUEST_NULL;
-  mpi::check(MPI_Ibarrier(context.comm(), &request), "MPI_Ibarrier");
-  for (int done = 0; !pair.takes_part() && done == 0; ::usleep(nap_microseconds))
-    mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-  mpi::wait(request, context.wait_policy());
 }
 
 /// Make the experiments with one pair of ranks. Collective. @return null, and the profile as it was, if there is none

@@ -49,10 +49,12 @@ TEST(Limits, AreWhatOneScriptAfterTheOtherShows) {
 
 TEST(Limits, LargeMessagesTakeLonger) {
   on_pair([](Pair& pair) {
-    const double small = ping_pong_seconds(pair, 8);
-    const double large = ping_pong_seconds(pair, largest_message);
-    EXPECT_GT(small, 0.0);
-    EXPECT_GT(large, small);
+    EXPECT_TRUE(in_one_of_four(pair, [&] {
+      const double small = ping_pong_seconds(pair, 8);
+      const double large = ping_pong_seconds(pair, largest_message);
+      EXPECT_GT(small, 0.0);
+      return large > small;
+    }));
   });
 }
 
