@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -53,8 +54,9 @@ class Overlap(Case):
 
     def less_than_half(self, before: tuple[str, ...], after: tuple[str, ...]) -> None:
         """Ranks come late in turn, so what is left in the wait does not depend on how fast messages are."""
+        # Other work on the machine takes a core from one of them now and then.
         seen = []
-        for _ in range(3):
+        for _ in range(8):
             waits = [
                 self.figures(2, program, "--late", 2, *words)[1]
                 for program, *words in (before, after)
@@ -62,6 +64,7 @@ class Overlap(Case):
             if waits[1] < 0.5 * waits[0]:
                 return
             seen.append(waits)
+            time.sleep(1)
         self.fail(f"milliseconds left in the wait, before and after: {seen}")
 
     def test_tests_leave_less_to_wait_for(self) -> None:
