@@ -1,16 +1,29 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <charconv>
 #include <filesystem>
+#include <optional>
 
 #include "apps/command.hpp"
 #include "apps/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/rankmap/launcher.hpp"
 #include "barrio/rankmap/map_document.hpp"
+#include "barrio/rankmap/qaplib.hpp"
 #include "barrio/rankmap/traffic_files.hpp"
 
 namespace barrio::apps {
 namespace {
+
+/// A whole text as one number.
+template <class T>
+std::optional<T> number_in(std::string_view text) {
+  T value{};
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc{} || end != text.data() + text.size()) return {};
+  return value;
+}
 
 class Map : public Command {
  public:
@@ -22,30 +35,50 @@ class Map : public Command {
     return "barrio map traffic.json --machine 2x4 --given cyclic -o rankfile";
   }
   void add_options(CLI::App& app) override {
-    app.add_option("TRAFFIC", traffic_,
-                   "Traffic: barrio.traffic JSON, METIS graph, Matrix Market, or Open MPI monitoring files")
+    app.add_option(
+           "TRAFFIC", traffic_,
+           "Traffic: barrio.traffic JSON, METIS graph, Matrix Market or Open MPI monitoring files; several are added "
+           "up, "
+           "each times what follows a '*', as in 'coarse.json*4'; or a QAPLIB file, which holds the machine too")
         ->required();
-    app.add_option("--machine", machine_,
-                   "Machine: NODESxCORES ('2x4'), a tree ('8:16:4;1:10:20') or a torus ('torus:4x4x2;8;1:10')")
-        ->required();
+    app.add_option(
+        "--machine", machine_,
+        "Machine: NODESxCORES ('2x4'), a tree ('8:16:4;1:10:20'), nodes that are not alike ('8,8,4;1:10') or a "
+        "torus ('torus:4x4x2;8;1:10')");
     app.add_option("--weight", weight_, "What counts: bytes, messages or points")->capture_default_str();
+    app.add_option("--message-bytes", options_.message_bytes,
+                   "What a message costs beside its bytes, as so many bytes: latency times bandwidth")
+        ->capture_default_str();
+    app.add_option("--bottleneck", options_.bottleneck,
+                   "Share of the busiest node in what is minimised, 0 to 1; 0: the sum over all pairs alone")
+        ->capture_default_str();
     app.add_option("--hosts", hosts_, "Names of the nodes, in the order the launcher fills them")->delimiter(',');
     app.add_option("--given", given_,
                    "The order to beat: 'block' (rank i on core i), 'cyclic' (ranks dealt round the nodes, as some "
                    "launchers do), or a file (permutation, barrio.map)")
         ->capture_default_str();
-    app.add_option("--time-limit", options_.time_limit_seconds, "Give up improving after so many seconds");
-    app.add_option("--seed", options_.seed, "Seed of an additional random search; 0: none")->capture_default_str();
+    app.add_option("--pin", pins_,
+                   "Ranks that may not move: RANK stays where the given order has it, RANK=CORE goes there")
+        ->delimiter(',');
+    app.add_option("--method", method_,
+                   "best, or one of the paper's: paper-construction, paper-improvement, paper-from-given")
+        ->capture_default_str();
+    app.add_option("--block", options_.block, "Cores per block of the paper's pair exchange")->capture_default_str();
+    app.add_option("--time", seconds_,
+                   "About how many seconds to search; the result depends on it, not on the machine");
+    app.add_option("--seed", options_.seed, "Seed of the search; the same seed finds the same")->capture_default_str();
     format_option_ =
         app.add_option("-f,--format", format_, "Launcher file: openmpi-rankfile, openmpi-seq, slurm, cray, permutation")
             ->capture_default_str();
     app.add_option("-o,--output", output_, "Launcher file to write");
   }
   Json run(mpi::Context*) override {
-    const rankmap::TrafficMatrix traffic = rankmap::read_traffic(traffic_);
-    rankmap::Machine machine = rankmap::Machine::parse(machine_);
+    auto [traffic, machine] = read_problem();
     if (!hosts_.empty()) machine.set_node_names(hosts_);
     options_.weight = rankmap::parse_weight(weight_);
+    options_.method = rankmap::parse_method(method_);
+    if (seconds_) options_.seconds = *seconds_;
+    for (const std::string& pin : pins_) options_.pins.push_back(parse_pin(pin));
     const rankmap::LauncherFormat format = rankmap::parse_launcher_format(format_);
     if (output_.empty() && format_option_->count() > 0)
       throw Error(ErrorCode::usage, {.subject = "--format " + format_,
@@ -72,15 +105,67 @@ class Map : public Command {
                                                100.0 * found_.cost_after / found_.cost_before, found_.lower_bound)
                                  : "")},
         {"between nodes", fmt::format("{} -> {} of the {}", percent(share_before_), percent(share_after_), weight_)},
+        {"busiest node",
+         fmt::format("{} -> {} leave it", format_bytes(static_cast<std::uint64_t>(found_.before.max_node_out_bytes)),
+                     format_bytes(static_cast<std::uint64_t>(found_.after.max_node_out_bytes)))},
         {"found by", found_.method},
         {"time", format_seconds(found_.seconds)}};
     if (found_.cost_after >= found_.cost_before)
       rows.emplace_back("note", "the given order is as good as what was found; it stays");
     if (!output_.empty()) rows.emplace_back("wrote", output_);
-    return traffic_ + "\n" + two_columns(rows);
+    if (!found_.is_complete)
+      rows.emplace_back("note", "the search was ended early: this machine is slower than it was planned for");
+    return fmt::format("{}\n", fmt::join(traffic_, " + ")) + two_columns(rows);
   }
 
  private:
+  /// The traffic and the machine; a QAPLIB file has both.
+  [[nodiscard]] std::pair<rankmap::TrafficMatrix, rankmap::Machine> read_problem() {
+    if (!machine_.empty()) {
+      rankmap::TrafficMatrix traffic = read_all_traffic();
+      return {std::move(traffic), rankmap::Machine::parse(machine_)};
+    }
+    if (traffic_.size() != 1 || !rankmap::is_qaplib(traffic_.front()))
+      throw Error(ErrorCode::usage, {.subject = "--machine",
+                                     .cause = "is required",
+                                     .remedy = "describe the machine, as in --machine 2x4; see --help"});
+    rankmap::QaplibInstance instance = rankmap::read_qaplib(traffic_.front());
+    machine_ = instance.machine.text();
+    return {std::move(instance.traffic), std::move(instance.machine)};
+  }
+
+  [[nodiscard]] rankmap::TrafficMatrix read_all_traffic() const {
+    std::vector<rankmap::TrafficMatrix> all;
+    std::vector<double> factors;
+    for (const std::string& word : traffic_) {
+      const std::size_t star = word.rfind('*');
+      const auto factor = star == std::string::npos ? std::nullopt : number_in<double>(word.substr(star + 1));
+      if (star != std::string::npos && !(factor && *factor >= 0.0 && *factor < 1e18))
+        throw Error(ErrorCode::usage, {.subject = fmt::format("traffic '{}'", word),
+                                       .cause = "has no number >= 0 behind its '*'",
+                                       .remedy = "write FILE*NUMBER, as in 'coarse.json*4'"});
+      all.push_back(rankmap::read_traffic(word.substr(0, star)));
+      factors.push_back(factor.value_or(1.0));
+      if (all.back().n_ranks() != all.front().n_ranks())
+        throw Error(ErrorCode::bad_input, {.subject = word,
+                                           .cause = fmt::format("is of {} ranks, and {} of {}", all.back().n_ranks(),
+                                                                traffic_.front(), all.front().n_ranks()),
+                                           .remedy = "give traffic of one job"});
+    }
+    return all.size() == 1 && factors.front() == 1.0 ? std::move(all.front()) : rankmap::sum(all, factors);
+  }
+
+  [[nodiscard]] static rankmap::Pin parse_pin(const std::string& word) {
+    const std::size_t equal = word.find('=');
+    const auto rank = number_in<int>(word.substr(0, equal));
+    const auto core = equal == std::string::npos ? std::nullopt : number_in<int>(word.substr(equal + 1));
+    if (!rank || (equal != std::string::npos && !(core && *core >= 0)))
+      throw Error(ErrorCode::usage, {.subject = fmt::format("--pin {}", word),
+                                     .cause = "is neither RANK nor RANK=CORE",
+                                     .remedy = "write --pin 0,8=16"});
+    return {.rank = *rank, .core = core.value_or(-1)};
+  }
+
   [[nodiscard]] rankmap::Placement given_placement(int n_ranks, const rankmap::Machine& machine) const {
     if (given_ == "block") return rankmap::Placement::in_order(n_ranks, machine.n_cores());
     if (given_ != "cyclic") {
@@ -92,18 +177,18 @@ class Map : public Command {
                                        .remedy = "name an order, or a file with one"});
       return rankmap::read_placement(given_, machine.n_cores());
     }
-    std::vector<int> core_of_rank;
-    for (int rank = 0; rank < n_ranks; ++rank)
-      core_of_rank.push_back(rank % machine.n_nodes() * machine.cores_per_node() + rank / machine.n_nodes());
-    return {std::move(core_of_rank), machine.n_cores()};
+    return rankmap::Placement::cyclic(n_ranks, machine);
   }
   CLI::Option* format_option_ = nullptr;
-  std::string traffic_;
+  std::vector<std::string> traffic_;
   std::string machine_;
   std::string weight_ = "bytes";
   std::string format_ = "openmpi-rankfile";
   std::string output_;
   std::string given_ = "block";
+  std::string method_ = "best";
+  std::optional<double> seconds_;
+  std::vector<std::string> pins_;
   std::vector<std::string> hosts_;
   rankmap::MapOptions options_;
   rankmap::MapResult found_;

@@ -37,6 +37,17 @@ Placement Placement::in_order(int n_ranks, int n_cores) {
   return {std::move(cores), n_cores};
 }
 
+Placement Placement::cyclic(int n_ranks, const Machine& machine) {
+  std::vector<int> cores;
+  for (int slot = 0; slot < machine.max_cores_per_node(); ++slot)
+    for (int node = 0; node < machine.n_nodes(); ++node)
+      if (slot < machine.cores_of_node(node)) cores.push_back(machine.first_core(node) + slot);
+  const auto n = static_cast<std::size_t>(n_ranks);
+  // Too many ranks: let the constructor say so.
+  if (n <= cores.size()) cores.resize(n);
+  return n <= cores.size() ? Placement(std::move(cores), machine.n_cores()) : in_order(n_ranks, machine.n_cores());
+}
+
 void Placement::exchange(int core_a, int core_b) noexcept {
   Rank& rank_a = rank_at_core_[static_cast<std::size_t>(core_a)];
   Rank& rank_b = rank_at_core_[static_cast<std::size_t>(core_b)];
@@ -63,8 +74,8 @@ double cost(const CommunicationGraph& graph, const Machine& machine, const Place
   return sum;
 }
 
-double cost(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement, Weight weight) {
-  return cost(traffic.compute_graph(weight), machine, placement);
+double cost(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement, Weighing weighing) {
+  return cost(traffic.compute_graph(weighing), machine, placement);
 }
 
 double exchange_delta(const CommunicationGraph& graph, const Machine& machine, const Placement& placement, int core_a,
@@ -86,15 +97,15 @@ double exchange_delta(const CommunicationGraph& graph, const Machine& machine, c
 }
 
 PlacementFigures compute_figures(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement,
-                                 Weight weight) {
-  PlacementFigures figures{.cost = cost(traffic, machine, placement, weight)};
+                                 Weighing weighing) {
+  PlacementFigures figures{.cost = cost(traffic, machine, placement, weighing)};
   std::vector<double> out_bytes(static_cast<std::size_t>(machine.n_nodes()), 0.0);
   for (const TrafficEntry& entry : traffic.entries()) {
     if (entry.from == entry.to) continue;
     const int from = machine.node_of(placement.core_of(entry.from));
-    figures.total_weight += value_of(entry, weight);
+    figures.total_weight += value_of(entry, weighing);
     if (from == machine.node_of(placement.core_of(entry.to))) continue;
-    figures.inter_node_weight += value_of(entry, weight);
+    figures.inter_node_weight += value_of(entry, weighing);
     out_bytes[static_cast<std::size_t>(from)] += entry.bytes;
   }
   if (!out_bytes.empty()) figures.max_node_out_bytes = *std::ranges::max_element(out_bytes);

@@ -24,6 +24,8 @@ class Placement {
   Placement(std::vector<int> core_of_rank, int n_cores);
   /// Put rank i on core i: the order in which launchers fill the machine.
   static Placement in_order(int n_ranks, int n_cores);
+  /// Deal ranks round the nodes, passing over full ones, as some launchers do. @throws Error{usage} for too many ranks
+  static Placement cyclic(int n_ranks, const Machine& machine);
 
   [[nodiscard]] int n_ranks() const noexcept { return static_cast<int>(core_of_rank_.size()); }
   [[nodiscard]] int n_cores() const noexcept { return static_cast<int>(rank_at_core_.size()); }
@@ -51,8 +53,7 @@ class Placement {
 /// With directed traffic and a symmetric machine this is the paper's Z(A, B, pi), equation (1).
 /// Local. @pre the placement is one of these ranks on this machine. Cost: O(edges)
 double cost(const CommunicationGraph& graph, const Machine& machine, const Placement& placement);
-double cost(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement,
-            Weight weight = Weight::bytes);
+double cost(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement, Weighing weighing = {});
 
 /// Compute how Z would change if two cores exchanged what runs on them; negative is better.
 /// Cost: O(partners of the two ranks).
@@ -73,7 +74,7 @@ struct PlacementFigures {
 
 /// Compute the figures of a placement. Cost: O(entries)
 PlacementFigures compute_figures(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement,
-                                 Weight weight = Weight::bytes);
+                                 Weighing weighing = {});
 
 /// Compute the bytes sent from node to node, n_nodes x n_nodes, row = sender, traffic inside a node included.
 /// @pre the machine has few nodes: memory O(n_nodes^2)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <queue>
+#include <span>
+#include <vector>
 
 namespace barrio::rankmap {
 namespace {
@@ -59,15 +61,31 @@ class CoreQueue {
     for (int group = 0; group < machine_.n_groups(); ++group)
       for (int other = 0; other < machine_.n_groups(); ++other)
         totals[static_cast<std::size_t>(group)] +=
-            machine_.group_distance(group, other) * (machine_.group_size() - (group == other ? 1 : 0));
+            machine_.group_distance(group, other) * (machine_.group_size(other) - (group == other ? 1 : 0));
     return take_from(static_cast<int>(std::ranges::min_element(totals) - totals.begin()));
   }
 
   int take() {
     int best = -1;
     for (int group = 0; group < machine_.n_groups(); ++group) {
-      if (n_used_[static_cast<std::size_t>(group)] == machine_.group_size()) continue;
+      if (n_used_[static_cast<std::size_t>(group)] == machine_.group_size(group)) continue;
       if (best < 0 || sums_[static_cast<std::size_t>(group)] < sums_[static_cast<std::size_t>(best)]) best = group;
+    }
+    return take_from(best);
+  }
+
+  /// The core where partners at these places, of these weights, are nearest.
+  int take_near(std::span<const int> groups, std::span<const double> weights) {
+    int best = -1;
+    double least = 0.0;
+    for (int group = 0; group < machine_.n_groups(); ++group) {
+      const auto at = static_cast<std::size_t>(group);
+      if (n_used_[at] == machine_.group_size(group)) continue;
+      double sum = 0.0;
+      for (std::size_t k = 0; k < groups.size(); ++k) sum += weights[k] * machine_.group_distance(group, groups[k]);
+      if (best >= 0 && (sum > least || (sum == least && sums_[at] >= sums_[static_cast<std::size_t>(best)]))) continue;
+      best = group;
+      least = sum;
     }
     return take_from(best);
   }
@@ -76,7 +94,7 @@ class CoreQueue {
   int take_from(int group) {
     for (int other = 0; other < machine_.n_groups(); ++other)
       sums_[static_cast<std::size_t>(other)] += machine_.group_distance(group, other);
-    return group * machine_.group_size() + n_used_[static_cast<std::size_t>(group)]++;
+    return machine_.group_begin(group) + n_used_[static_cast<std::size_t>(group)]++;
   }
 
   const Machine& machine_;
@@ -86,9 +104,13 @@ class CoreQueue {
 
 }  // namespace
 
-Placement construct(const CommunicationGraph& graph, const Machine& machine) {
+namespace {
+
+// @param choose  called with a rank, and what is placed already as core or -1 per rank; takes a core
+template <class Choose>
+Placement construct_by(const CommunicationGraph& graph, const Machine& machine, const Choose& choose) {
   const int n_ranks = graph.n_ranks();
-  std::vector<int> core_of_rank(static_cast<std::size_t>(n_ranks), 0);
+  std::vector<int> core_of_rank(static_cast<std::size_t>(n_ranks), -1);
   RankQueue ranks(n_ranks);
   CoreQueue cores(machine);
   const auto place = [&](Rank rank, int core) {
@@ -113,9 +135,32 @@ Placement construct(const CommunicationGraph& graph, const Machine& machine) {
   }
   for (int step = 1; step < n_ranks; ++step) {
     const Rank rank = ranks.take();
-    place(rank, cores.take());
+    place(rank, choose(cores, rank, core_of_rank));
   }
   return {std::move(core_of_rank), machine.n_cores()};
+}
+
+}  // namespace
+
+Placement construct(const CommunicationGraph& graph, const Machine& machine) {
+  return construct_by(graph, machine, [](CoreQueue& cores, Rank, const std::vector<int>&) { return cores.take(); });
+}
+
+Placement construct_nearest(const CommunicationGraph& graph, const Machine& machine) {
+  std::vector<int> groups;
+  std::vector<double> weights;
+  return construct_by(graph, machine, [&](CoreQueue& cores, Rank rank, const std::vector<int>& core_of_rank) {
+    groups.clear();
+    weights.clear();
+    const auto partners = graph.partners_of(rank);
+    for (std::size_t k = 0; k < partners.size(); ++k) {
+      const int core = core_of_rank[static_cast<std::size_t>(partners[k])];
+      if (core < 0) continue;
+      groups.push_back(machine.group_of(core));
+      weights.push_back(graph.weights_of(rank)[k]);
+    }
+    return cores.take_near(groups, weights);
+  });
 }
 
 }  // namespace barrio::rankmap

@@ -12,4 +12,11 @@ namespace barrio::rankmap {
 /// Source: Mueller-Merbach 1970, in Brandfass, Alrutz, Gerhold 2012, section 5.2.1.
 Placement construct(const CommunicationGraph& graph, const Machine& machine);
 
+/// Build a placement in the same order of ranks, but with the core that suits each: the free one that is nearest to the
+/// rank's placed partners, by their weights; of equal ones the one nearest to all used cores. The two choices of the
+/// construction method know nothing of each other, which spoils it where distances vary, as in a torus. Local.
+/// Cost: O(ranks * groups + edges * groups)
+/// Source: the "greedyAllC" of Glantz, Meyerhenke and Noe 2015.
+Placement construct_nearest(const CommunicationGraph& graph, const Machine& machine);
+
 }  // namespace barrio::rankmap

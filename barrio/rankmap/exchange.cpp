@@ -18,11 +18,13 @@ double least_gain(const CommunicationGraph& graph, const Machine& machine, const
 
 class NearSearch {
  public:
-  NearSearch(const CommunicationGraph& graph, const Machine& machine, Placement& placement, Deadline deadline)
+  NearSearch(const CommunicationGraph& graph, const Machine& machine, Placement& placement, Deadline deadline,
+             const std::vector<bool>& is_fixed)
       : graph_(graph),
         machine_(machine),
         placement_(placement),
         deadline_(deadline),
+        is_fixed_(is_fixed),
         least_gain_(least_gain(graph, machine, placement)),
         last_seen_by_(static_cast<std::size_t>(graph.n_ranks()), no_rank),
         is_waiting_(static_cast<std::size_t>(graph.n_ranks()), false) {}
@@ -45,6 +47,10 @@ class NearSearch {
   }
 
  private:
+  [[nodiscard]] bool is_fixed(Rank rank) const {
+    return rank != no_rank && !is_fixed_.empty() && is_fixed_[static_cast<std::size_t>(rank)];
+  }
+
   void wake(Rank rank) {
     if (rank == no_rank || graph_.degree_of(rank) == 0) return;
     if (is_waiting_[static_cast<std::size_t>(rank)]) return;
@@ -88,14 +94,14 @@ class NearSearch {
   }
 
   void try_free_core(Rank rank, int group) {
-    const int begin = group * machine_.group_size();
-    for (int core = begin; core < begin + machine_.group_size(); ++core)
+    for (int core = machine_.group_begin(group); core < machine_.group_end(group); ++core)
       if (placement_.rank_at(core) == no_rank) return try_exchange(rank, core);
   }
 
   void try_exchange(Rank rank, int core) {
     const int from = placement_.core_of(rank);
     if (machine_.group_of(from) == machine_.group_of(core)) return;
+    if (is_fixed(rank) || is_fixed(placement_.rank_at(core))) return;
     if (deadline_.has_passed()) {
       counts_.is_complete = false;
       return;
@@ -113,6 +119,7 @@ class NearSearch {
   const Machine& machine_;
   Placement& placement_;
   Deadline deadline_;
+  const std::vector<bool>& is_fixed_;
   double least_gain_;
   std::vector<Rank> last_seen_by_;
   std::vector<bool> is_waiting_;
@@ -126,8 +133,7 @@ bool exchange_in_block(const CommunicationGraph& graph, const Machine& machine, 
   int last_i = -1, last_j = -1;  // the last exchange: without another one until here, the search is over
   do {
     for (int i = begin; i < end; ++i) {
-      const int group_end = (machine.group_of(i) + 1) * machine.group_size();
-      for (int j = group_end; j < end; ++j) {
+      for (int j = machine.group_end(machine.group_of(i)); j < end; ++j) {
         if (i == last_i && j == last_j) return true;
         if (placement.rank_at(i) == no_rank && placement.rank_at(j) == no_rank) continue;
         if (deadline.has_passed()) return false;
@@ -162,8 +168,8 @@ SearchCounts exchange_in_blocks(const CommunicationGraph& graph, const Machine& 
 }
 
 SearchCounts exchange_near_partners(const CommunicationGraph& graph, const Machine& machine, Placement& placement,
-                                    std::uint64_t seed, Deadline deadline) {
-  return NearSearch(graph, machine, placement, deadline).run(seed);
+                                    std::uint64_t seed, Deadline deadline, const std::vector<bool>& is_fixed) {
+  return NearSearch(graph, machine, placement, deadline, is_fixed).run(seed);
 }
 
 }  // namespace barrio::rankmap

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "barrio/rankmap/assignment.hpp"
 #include "barrio/rankmap/deadline.hpp"
@@ -27,10 +28,11 @@ SearchCounts exchange_in_blocks(const CommunicationGraph& graph, const Machine& 
 /// Improve a placement by exchanges between ranks that are one or two steps apart in the communication graph, and by
 /// moves to a free core near a partner, until none helps. Never makes the placement worse.
 /// Local. Deterministic unless the deadline passes. @param[in] seed  0: ranks are visited in order; otherwise in a
-/// random order, which may find another placement
+/// random order, which may find another placement @param[in] is_fixed  by rank, whether it stays; empty: none
 /// Cost per round: O(sum over ranks of (two-step partners, at most n_ranks) * partners).
 /// Source: the neighbourhood N_C^d of Schulz and Traeff 2017, with d = 2.
 SearchCounts exchange_near_partners(const CommunicationGraph& graph, const Machine& machine, Placement& placement,
-                                    std::uint64_t seed = 0, Deadline deadline = {});
+                                    std::uint64_t seed = 0, Deadline deadline = {},
+                                    const std::vector<bool>& is_fixed = {});
 
 }  // namespace barrio::rankmap

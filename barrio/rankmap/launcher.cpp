@@ -27,7 +27,7 @@ std::string rankfile(const Machine& machine, const Placement& placement, std::st
       "#   mpirun -n {} --hostfile HOSTS --rankfile {} PROGRAM\n"
       "#   mpirun -n {} --hostfile HOSTS --map-by rankfile:file={} PROGRAM    (Open MPI 5)\n"
       "# In a batch job, leave --hostfile out.\n",
-      machine.cores_per_node(), placement.n_ranks(), path, placement.n_ranks(), path);
+      machine.max_cores_per_node(), placement.n_ranks(), path, placement.n_ranks(), path);
   for (Rank rank = 0; rank < placement.n_ranks(); ++rank) {
     const int core = placement.core_of(rank);
     text += fmt::format("rank {}={} slot={}\n", rank, machine.node_name(machine.node_of(core)), machine.slot_of(core));

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace barrio::rankmap {
@@ -24,35 +26,71 @@ class Machine {
   static Machine tree(std::span<const int> arities, std::span<const double> distances, int n_node_levels = 1);
   /// Build n_nodes equal nodes: the distance matrix of the paper, with its values 1 and 10.
   static Machine nodes(int n_nodes, int cores_per_node, double inside = 1.0, double outside = 10.0);
+
+  /// A tree whose branches need not be alike: nodes of several sizes, switches of several numbers of nodes.
+  struct Branches {
+    /// Cores per group, group after group; each >= 1.
+    std::vector<int> group_sizes;
+    /// For each level between the groups and the whole, from the inside out: the number of the branch that each group
+    /// lies in; from 0, never falling, without gaps, a branch of one level inside one of the next.
+    std::vector<std::vector<int>> levels;
+    /// In a group, in a branch of each level, and between all others: two more than levels, or one more if there is
+    /// one group only.
+    std::vector<double> distances;
+    /// How many of these (the groups, and inner levels) lie in one node.
+    int n_node_levels = 1;
+  };
+  /// @throws Error{usage} where this breaks what `Branches` asks
+  static Machine uneven_tree(Branches branches);
+
   /// Build a torus of nodes: `inside` in a node, `per_hop` times the hops between nodes.
   static Machine torus(std::span<const int> dimensions, int cores_per_node, double inside, double per_hop);
-  /// Build from a full symmetric matrix, row by row, with each core a node of its own: for QAPLIB instances.
-  static Machine dense(int n_cores, std::vector<double> distances);
+  /// Build from a full symmetric matrix, row by row, with each `cores_per_node` cores a node.
+  static Machine dense(int n_cores, std::vector<double> distances, int cores_per_node = 1);
   /// Read the text form: "8:16:4;1:10:20" (tree), "8:2/4:4;1:2:10:20" (the levels before '/' lie in one node),
-  /// "2x4" (2 nodes of 4 cores, distances 1 and 10), "torus:4x4x2;8;1:10" (nodes; cores per node; inside:per hop).
-  /// @throws Error{usage} quoting the text, with the three forms as remedy
+  /// "8,8,4,8;1:10" (four nodes that are not alike), "2x4" (2 nodes of 4 cores, distances 1 and 10),
+  /// "torus:4x4x2;8;1:10" (nodes; cores per node; inside:per hop).
+  /// @throws Error{usage} quoting the text, with these forms as remedy
   static Machine parse(std::string_view text);
 
-  [[nodiscard]] int n_cores() const noexcept { return n_cores_; }
-  [[nodiscard]] int n_nodes() const noexcept { return n_cores_ / cores_per_node_; }
-  [[nodiscard]] int cores_per_node() const noexcept { return cores_per_node_; }
-  [[nodiscard]] int node_of(int core) const noexcept { return core / cores_per_node_; }
+  /// Whether this is a matrix, in which no structure is known.
+  [[nodiscard]] bool is_dense() const noexcept { return kind_ == Kind::dense; }
+  [[nodiscard]] int n_cores() const noexcept { return static_cast<int>(group_of_.size()); }
+  [[nodiscard]] int n_nodes() const noexcept { return static_cast<int>(node_begin_.size()) - 1; }
+  [[nodiscard]] int node_of(int core) const noexcept { return node_of_group_[at(group_of(core))]; }
+  /// The cores of a node are numbered from `first_core` on.
+  [[nodiscard]] int first_core(int node) const noexcept { return node_begin_[at(node)]; }
+  [[nodiscard]] int cores_of_node(int node) const noexcept { return node_begin_[at(node) + 1] - node_begin_[at(node)]; }
   /// The place of a core in its node, from 0.
-  [[nodiscard]] int slot_of(int core) const noexcept { return core % cores_per_node_; }
+  [[nodiscard]] int slot_of(int core) const noexcept { return core - first_core(node_of(core)); }
+  /// The largest number of cores in a node.
+  [[nodiscard]] int max_cores_per_node() const noexcept;
 
   /// The distance between two cores; 0 for a core and itself. Cost: O(levels) or O(dimensions).
   [[nodiscard]] double distance(int core_a, int core_b) const noexcept {
-    if (core_a == core_b) return 0.0;
-    const int group_a = group_of(core_a), group_b = group_of(core_b);
-    return group_a == group_b ? inside_ : group_distance(group_a, group_b);
+    return core_a == core_b ? 0.0 : group_distance(group_of(core_a), group_of(core_b));
   }
 
-  /// The group of interchangeable cores that a core belongs to; groups are slices of `group_size()` cores.
-  [[nodiscard]] int group_of(int core) const noexcept { return group_of_[static_cast<std::size_t>(core)]; }
-  [[nodiscard]] int group_size() const noexcept { return group_size_; }
-  [[nodiscard]] int n_groups() const noexcept { return n_cores_ / group_size_; }
+  /// The group of interchangeable cores that a core belongs to.
+  [[nodiscard]] int group_of(int core) const noexcept { return group_of_[at(core)]; }
+  [[nodiscard]] int n_groups() const noexcept { return static_cast<int>(group_begin_.size()) - 1; }
+  /// The cores of a group are numbered from `group_begin` to before `group_end`.
+  [[nodiscard]] int group_begin(int group) const noexcept { return group_begin_[at(group)]; }
+  [[nodiscard]] int group_end(int group) const noexcept { return group_begin_[at(group) + 1]; }
+  [[nodiscard]] int group_size(int group) const noexcept { return group_end(group) - group_begin(group); }
   /// The distance between cores of two groups; between two cores of one group if they are the same.
   [[nodiscard]] double group_distance(int group_a, int group_b) const noexcept;
+
+  /// A run of groups.
+  struct Slice {
+    int begin = 0;
+    int end = 0;
+  };
+  /// The groups that are not equally far from these two: outside of both slices the distances to a and b are the same.
+  [[nodiscard]] std::array<Slice, 2> told_apart_by(int group_a, int group_b) const noexcept;
+  /// Cut a set of groups in two that are near within themselves: half of a tree's branches, half of a torus' longest
+  /// side. @pre ascending, two or more @return both halves, ascending, neither empty
+  [[nodiscard]] std::pair<std::vector<int>, std::vector<int>> halve(std::span<const int> groups) const;
 
   /// So many cores at this distance.
   struct Ring {
@@ -62,7 +100,7 @@ class Machine {
   /// What a core sees at best, nearest first: for every k, no core has its k-th nearest core nearer than this.
   [[nodiscard]] std::vector<Ring> rings() const;
 
-  /// The text form, which `parse` reads back; "dense:n" for a matrix.
+  /// The text form, which `parse` reads back; words for a matrix and for a tree with uneven outer levels.
   [[nodiscard]] std::string text() const;
 
   /// The name of a node, "node0", "node1", ... unless names were given.
@@ -71,42 +109,54 @@ class Machine {
   /// @throws Error{usage} if there are not n_nodes() names, if one repeats, or if one is no host name
   void set_node_names(std::vector<std::string> names);
 
+  /// The same machine with each group as one core: for placing whole groups.
+  [[nodiscard]] Machine of_groups() const;
+
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
   enum class Kind { tree, torus, dense };
-  Machine(Kind kind, std::vector<int> shape, std::vector<double> distances, int group_size, int cores_per_node);
-  void place_groups();
+  Machine(Kind kind, std::vector<double> distances, std::vector<int> group_sizes);
+  static constexpr std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+  [[nodiscard]] const int* coordinates(int group) const noexcept {
+    return coordinates_.data() + at(group) * n_coordinates_;
+  }
+  void set_nodes(std::vector<int> node_of_group);
+  [[nodiscard]] std::vector<Ring> rings_of_matrix() const;
+  [[nodiscard]] std::vector<Ring> rings_of_tree() const;
+  [[nodiscard]] std::pair<std::vector<int>, std::vector<int>> halve_by_branch(std::span<const int> groups) const;
+  [[nodiscard]] std::pair<std::vector<int>, std::vector<int>> halve_by_side(std::span<const int> groups) const;
+  [[nodiscard]] std::pair<std::vector<int>, std::vector<int>> halve_by_distance(std::span<const int> groups) const;
 
   Kind kind_;
-  std::vector<int> shape_;         // tree: arities; torus: dimensions; dense: {n}
-  std::vector<double> distances_;  // tree: per level; torus: {inside, per hop}; dense: n x n
-  int n_cores_ = 0;
-  int cores_per_node_ = 1;
-  int group_size_ = 1;
-  int n_node_levels_ = 1;  // tree: how many levels lie in a node
-  double inside_ = 0.0;
+  std::vector<double> distances_;  // tree: per level; torus: {inside, per hop}; dense: groups x groups
+  std::vector<int> shape_;         // torus: dimensions; tree: arities if all branches are alike
+  int n_node_levels_ = 1;          // tree: how many levels lie in a node
   std::size_t n_coordinates_ = 0;
-  std::vector<int> group_of_;     // by core
-  std::vector<int> coordinates_;  // n_coordinates_ per group: enclosing subtrees, or place in the torus
+  std::vector<int> coordinates_;                // n_coordinates_ per group: enclosing branches, or place in the torus
+  std::vector<std::vector<int>> branch_begin_;  // tree: by level between groups and whole, first group of each branch
+  std::vector<int> group_begin_;                // first core, one longer than the groups
+  std::vector<int> group_of_;                   // by core
+  std::vector<int> node_of_group_;
+  std::vector<int> node_begin_;  // first core, one longer than the nodes
   std::vector<std::string> names_;
+  std::string text_;  // as it was read, where `text` could not tell
 };
 
 // Inline: the searches spend their time here.
 inline double Machine::group_distance(int group_a, int group_b) const noexcept {
-  if (group_a == group_b) return inside_;
-  const auto a = static_cast<std::size_t>(group_a), b = static_cast<std::size_t>(group_b);
-  if (kind_ == Kind::dense) return distances_[a * static_cast<std::size_t>(n_cores_) + b];
-  const int* const at = coordinates_.data() + a * n_coordinates_;
-  const int* const bt = coordinates_.data() + b * n_coordinates_;
+  if (kind_ == Kind::dense) return distances_[at(group_a) * at(n_groups()) + at(group_b)];
+  if (group_a == group_b) return distances_.front();
+  const int* const a = coordinates(group_a);
+  const int* const b = coordinates(group_b);
   if (kind_ == Kind::tree) {
     for (std::size_t i = 0; i < n_coordinates_; ++i)
-      if (at[i] == bt[i]) return distances_[i + 1];
+      if (a[i] == b[i]) return distances_[i + 1];
     return distances_.back();
   }
   int hops = 0;
   for (std::size_t i = 0; i < n_coordinates_; ++i) {
-    const int steps = std::abs(at[i] - bt[i]);
+    const int steps = std::abs(a[i] - b[i]);
     hops += steps < shape_[i] - steps ? steps : shape_[i] - steps;
   }
   return distances_[1] * hops;

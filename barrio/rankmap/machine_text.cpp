@@ -20,11 +20,13 @@ class Parser {
   [[nodiscard]] std::string_view text() const noexcept { return text_; }
 
   [[noreturn]] void fail(std::string cause) const {
-    throw Error(ErrorCode::usage,
-                {.subject = fmt::format("machine '{}'", text_),
-                 .cause = std::move(cause),
-                 .remedy = "write \"8:16:4;1:10:20\" (cores per node:nodes per switch:switches;distances), \"2x4\" "
-                           "(nodes x cores) or \"torus:4x4x2;8;1:10\" (nodes;cores per node;inside:per hop)"});
+    throw Error(
+        ErrorCode::usage,
+        {.subject = fmt::format("machine '{}'", text_),
+         .cause = std::move(cause),
+         .remedy = "write \"8:16:4;1:10:20\" (cores per node:nodes per switch:switches;distances), \"8,8,4;1:10\" "
+                   "(nodes that are not alike), \"2x4\" (nodes x cores) or \"torus:4x4x2;8;1:10\" "
+                   "(nodes;cores per node;inside:per hop)"});
   }
 
   static std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
@@ -65,9 +67,33 @@ class Parser {
   std::string text_;
 };
 
+// "8,8,4,8;1:10", and with even levels outside: "8,8,4,8:2:2;1:10:20".
+Machine parse_uneven(const Parser& parser, std::string_view levels, std::vector<double> distances) {
+  const auto first_colon = levels.find(':');
+  std::vector<int> sizes = parser.counts(levels.substr(0, first_colon), ",");
+  std::vector<int> arities{static_cast<int>(sizes.size())};
+  if (first_colon != std::string_view::npos) arities = parser.counts(levels.substr(first_colon + 1), ":");
+  if (arities.size() + 1 != distances.size())
+    parser.fail(fmt::format("has {} levels and {} distances", arities.size() + 1, distances.size()));
+  std::int64_t n_groups = 1;
+  for (const int arity : arities) n_groups *= arity;
+  if (n_groups != static_cast<std::int64_t>(sizes.size()))
+    parser.fail(fmt::format("has {} nodes, and its levels are of {}", sizes.size(), n_groups));
+  std::vector<std::vector<int>> branches;
+  int per_branch = 1;
+  for (std::size_t level = 0; level + 1 < arities.size(); ++level) {
+    per_branch *= arities[level];
+    std::vector<int>& branch = branches.emplace_back();
+    for (int group = 0; group < static_cast<int>(n_groups); ++group) branch.push_back(group / per_branch);
+  }
+  return Machine::uneven_tree(
+      {.group_sizes = std::move(sizes), .levels = std::move(branches), .distances = std::move(distances)});
+}
+
 Machine parse_tree(const Parser& parser) {
   const auto parts = Parser::split(parser.text(), ";");
   if (parts.size() != 2) parser.fail(parts.size() == 1 ? "has no distances" : "has too many parts");
+  if (parts[0].find(',') != std::string_view::npos) return parse_uneven(parser, parts[0], parser.distances(parts[1]));
   const auto arities = parser.counts(parts[0], ":/");
   const auto distances = parser.distances(parts[1]);
   if (arities.size() != distances.size())
@@ -104,7 +130,9 @@ Machine Machine::parse(std::string_view text) {
     if (counts.size() != 2) parser.fail("has more than nodes and cores");
     return nodes(counts[0], counts[1]);
   }
-  return parse_tree(parser);
+  Machine machine = parse_tree(parser);
+  machine.text_ = parser.text();
+  return machine;
 }
 
 }  // namespace barrio::rankmap

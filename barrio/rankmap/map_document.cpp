@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 namespace barrio::rankmap {
@@ -43,7 +44,7 @@ Json to_json(const MapResult& result, const TrafficMatrix& traffic, const Machin
   document["seconds"] = result.seconds;
   document["total_weight"] = result.before.total_weight;
   document["lower_bound"] = result.lower_bound;
-  document["cost_construction"] = result.cost_construction;
+  document["cost_construction"] = std::isnan(result.cost_construction) ? Json() : Json(result.cost_construction);
   document["before"] = figures_json(result.before);
   document["after"] = figures_json(result.after);
   document["placement"] = result.placement.core_of_rank();

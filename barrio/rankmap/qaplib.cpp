@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "barrio/rankmap/detail/line_reader.hpp"
 
 namespace barrio::rankmap {
@@ -58,6 +60,18 @@ Matrix read_matrix(LineReader& reader, int n, std::string_view which) {
 }
 
 }  // namespace
+
+bool is_qaplib(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored) || !std::filesystem::exists(path, ignored)) return false;
+  LineReader reader(path);
+  while (reader.next_line()) {
+    const auto words = reader.words();
+    if (words.empty()) continue;
+    return words.size() == 1 && words.front().find_first_not_of("0123456789") == std::string_view::npos;
+  }
+  return false;
+}
 
 QaplibInstance read_qaplib(const std::string& path, QaplibOrder order) {
   LineReader reader(path);

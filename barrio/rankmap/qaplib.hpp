@@ -15,6 +15,9 @@ struct QaplibInstance {
   TrafficMatrix traffic;  ///< flows as points and as bytes; their cost equals QAPLIB's objective
 };
 
+/// Whether a file begins like a QAPLIB problem: with one number alone in its line. Local. @throws Error{failed}
+bool is_qaplib(const std::string& path);
+
 /// Read a QAPLIB problem: n and two n x n matrices. Local. Memory O(n^2).
 /// An unsymmetric distance matrix is replaced by its mean with its transpose, which changes no value when the flows
 /// are symmetric. @throws Error{bad_input} with file and line if it is damaged, if neither matrix is symmetric, or if

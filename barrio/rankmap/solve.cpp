@@ -2,35 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
 #include "barrio/base/error.hpp"
+#include "barrio/base/text.hpp"
 #include "barrio/base/trace.hpp"
+#include "barrio/rankmap/bottleneck.hpp"
 #include "barrio/rankmap/construct.hpp"
+#include "barrio/rankmap/detail/portfolio.hpp"
 #include "barrio/rankmap/exchange.hpp"
 
 namespace barrio::rankmap {
 namespace {
 
-constexpr int paper_block = 64;
-constexpr int max_cores_for_all_pairs = 1024;
+constexpr double few_ranks = 512, many_ranks = 8192;  // a second between
+constexpr double least_seconds = 0.01;
+constexpr double max_construction_choices = 32e6;
+constexpr double patience = 3.0;  // times what the work should take
+
+constexpr std::array<std::pair<std::string_view, Method>, 4> methods{
+    {{"best", Method::best},
+     {"paper-construction", Method::paper_construction},
+     {"paper-improvement", Method::paper_improvement},
+     {"paper-from-given", Method::paper_from_given}}};
 
 [[noreturn]] void refuse_task(std::string subject, std::string cause, std::string remedy) {
   throw Error(ErrorCode::usage,
               {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
 }
 
-void check(const TrafficMatrix& traffic, const Machine& machine, const MapOptions& options) {
-  if (traffic.n_ranks() > machine.n_cores())
-    refuse_task(fmt::format("machine '{}'", machine.text()),
-                fmt::format("has {} cores for {} ranks", machine.n_cores(), traffic.n_ranks()),
-                "describe a machine with at least one core per rank");
-  if (options.block < 0) refuse_task("block", fmt::format("is {}", options.block), "use 0 (automatic) or more");
-  if (!(options.time_limit_seconds >= 0.0))
-    refuse_task("time limit", fmt::format("is {} s", options.time_limit_seconds), "use 0 s or more");
-  if (options.given && (options.given->n_ranks() != traffic.n_ranks() || options.given->n_cores() != machine.n_cores()))
-    refuse_task("given placement",
-                fmt::format("is of {} ranks on {} cores, not {} on {}", options.given->n_ranks(),
-                            options.given->n_cores(), traffic.n_ranks(), machine.n_cores()),
-                "give the placement of this job on this machine");
+void check_weight(const TrafficMatrix& traffic, const MapOptions& options) {
+  if (!(options.message_bytes >= 0.0 && options.message_bytes <= 1e12))
+    refuse_task("bytes per message", fmt::format("is {}", options.message_bytes), "use 0 or more");
+  if (options.message_bytes > 0.0 && options.weight != Weight::bytes)
+    refuse_task("bytes per message", fmt::format("is given with weight '{}'", name_of(options.weight)),
+                "use weight 'bytes'");
   if (traffic.has(options.weight)) return;
   for (const Weight other : {Weight::bytes, Weight::points, Weight::messages})
     if (traffic.has(other))
@@ -38,97 +48,147 @@ void check(const TrafficMatrix& traffic, const Machine& machine, const MapOption
                   fmt::format("use weight '{}'", name_of(other)));
 }
 
-struct Candidate {
-  Placement placement;
-  std::string method;
-};
+void check(const TrafficMatrix& traffic, const Machine& machine, const MapOptions& options) {
+  if (traffic.n_ranks() > machine.n_cores())
+    refuse_task(fmt::format("machine '{}'", machine.text()),
+                fmt::format("has {} cores for {} ranks", machine.n_cores(), traffic.n_ranks()),
+                "describe a machine with at least one core per rank");
+  if (options.block < 1) refuse_task("block", fmt::format("is {}", options.block), "use 1 core or more");
+  if (options.seconds != automatic_seconds && !(options.seconds >= 0.0 && std::isfinite(options.seconds)))
+    refuse_task("time", fmt::format("is {} s", options.seconds), "use 0 s or more");
+  if (!(options.bottleneck >= 0.0 && options.bottleneck <= 1.0))
+    refuse_task("bottleneck", fmt::format("is {}", options.bottleneck), "use a share, 0 to 1");
+  if (options.given && (options.given->n_ranks() != traffic.n_ranks() || options.given->n_cores() != machine.n_cores()))
+    refuse_task("given placement",
+                fmt::format("is of {} ranks on {} cores, not {} on {}", options.given->n_ranks(),
+                            options.given->n_cores(), traffic.n_ranks(), machine.n_cores()),
+                "give the placement of this job on this machine");
+  check_weight(traffic, options);
+}
 
-class Solver {
- public:
-  Solver(const CommunicationGraph& graph, const Machine& machine, const MapOptions& options)
-      : graph_(graph), machine_(machine), options_(options), deadline_(options.time_limit_seconds) {
-    const bool all = machine.n_cores() <= max_cores_for_all_pairs;
-    block_ = options.block != automatic_block ? options.block : all ? machine.n_cores() : paper_block;
+/// The order given, after each pinned rank has changed places with who is on its core.
+Placement pinned(Placement placement, const std::vector<Pin>& pins, std::vector<bool>& is_fixed) {
+  if (pins.empty()) return placement;
+  is_fixed.assign(static_cast<std::size_t>(placement.n_ranks()), false);
+  for (const Pin& pin : pins) {
+    if (pin.rank < 0 || pin.rank >= placement.n_ranks())
+      refuse_task(fmt::format("pin of rank {}", pin.rank),
+                  fmt::format("is not of a rank in 0..{}", placement.n_ranks() - 1), "pin ranks of this job");
+    if (pin.core >= placement.n_cores())
+      refuse_task(fmt::format("pin of rank {}", pin.rank),
+                  fmt::format("core {} is not in 0..{}", pin.core, placement.n_cores() - 1),
+                  "name a core of the machine");
+    const int core = pin.core < 0 ? placement.core_of(pin.rank) : pin.core;
+    const Rank there = placement.rank_at(core);
+    const auto is_pinned = [&](Rank rank) { return rank != no_rank && is_fixed[static_cast<std::size_t>(rank)]; };
+    if (is_pinned(pin.rank) || is_pinned(there))
+      refuse_task(
+          fmt::format("pin of rank {}", pin.rank),
+          is_pinned(pin.rank) ? "is given twice" : fmt::format("core {} is rank {}'s by another pin", core, there),
+          "give each rank one core of its own");
+    placement.exchange(placement.core_of(pin.rank), core);
+    is_fixed[static_cast<std::size_t>(pin.rank)] = true;
   }
+  return placement;
+}
 
-  // Pair exchange, then what it left: with all pairs in one block that is nothing.
-  Candidate improve(Placement placement, std::string_view start) {
-    search_blocks(placement);
-    if (block_ >= machine_.n_cores()) return {std::move(placement), describe(start, "", "")};
-    search_near(placement, 0);
-    return {std::move(placement), describe(start, "", near)};
+/// The paper's methods, as they are.
+detail::Candidate by_the_paper(const CommunicationGraph& graph, const Machine& machine, const MapOptions& options,
+                               const detail::Candidate& given, const Placement& construction) {
+  if (!options.pins.empty())
+    refuse_task(fmt::format("method '{}'", name_of(options.method)), "cannot keep a rank on its core",
+                "use method 'best'");
+  detail::Candidate found = given;
+  if (options.method != Method::paper_from_given) found = {construction, 0.0, "construction"};
+  if (options.method != Method::paper_construction) {
+    exchange_in_blocks(graph, machine, found.placement, options.block);
+    found.method += fmt::format(" + pair exchange (blocks of {})", options.block);
   }
+  found.cost = cost(graph, machine, found.placement);
+  return found;
+}
 
-  // The other way round, in the random order of the seed.
-  Candidate improve_near_first(Placement placement, std::string_view start) {
-    search_near(placement, options_.seed);
-    search_blocks(placement);
-    return {std::move(placement), describe(start, near, "")};
-  }
+/// The construction method looks at all groups of cores for each rank.
+bool has_time_to_construct(const CommunicationGraph& graph, const Machine& machine) {
+  return static_cast<double>(graph.n_ranks()) * machine.n_groups() <= max_construction_choices;
+}
 
-  [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
-
- private:
-  static constexpr std::string_view near = " + exchange near partners";
-
-  void search_blocks(Placement& placement) {
-    if (!exchange_in_blocks(graph_, machine_, placement, block_, deadline_).is_complete) is_complete_ = false;
-  }
-  void search_near(Placement& placement, std::uint64_t seed) {
-    if (!exchange_near_partners(graph_, machine_, placement, seed, deadline_).is_complete) is_complete_ = false;
-  }
-  [[nodiscard]] std::string describe(std::string_view start, std::string_view before, std::string_view after) const {
-    return fmt::format("{}{} + pair exchange ({}){}", start, before,
-                       block_ >= machine_.n_cores() ? "all pairs" : fmt::format("blocks of {}", block_), after);
-  }
-
-  const CommunicationGraph& graph_;
-  const Machine& machine_;
-  const MapOptions& options_;
-  Deadline deadline_;
-  int block_;
-  bool is_complete_ = true;
-};
+double seconds_of(const MapOptions& options, int n_ranks) {
+  if (options.seconds != automatic_seconds) return options.seconds;
+  return std::max({least_seconds, std::min(1.0, n_ranks / few_ranks), n_ranks / many_ranks});
+}
 
 }  // namespace
+
+std::string_view name_of(Method method) noexcept { return methods[static_cast<std::size_t>(method)].first; }
+
+Method parse_method(std::string_view word) {
+  std::vector<std::string> words;
+  for (const auto& [known, method] : methods) {
+    if (known == word) return method;
+    words.emplace_back(known);
+  }
+  throw Error(ErrorCode::usage, {.subject = fmt::format("method '{}'", word),
+                                 .cause = fmt::format("is unknown.{}", did_you_mean(word, words)),
+                                 .remedy = "use best, paper-construction, paper-improvement or paper-from-given"});
+}
 
 MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOptions& options) {
   check(traffic, machine, options);
   const double begin_seconds = Trace::steady_seconds();
-  const CommunicationGraph graph = traffic.compute_graph(options.weight);
-  Solver solver(graph, machine, options);
+  const Weighing weighing(options.weight, options.message_bytes);
+  const CommunicationGraph graph = traffic.compute_graph(weighing);
 
   MapResult result;
   result.weight = options.weight;
-  result.given = options.given ? *options.given : Placement::in_order(traffic.n_ranks(), machine.n_cores());
+  std::vector<bool> is_fixed;
+  result.given = pinned(options.given ? *options.given : Placement::in_order(traffic.n_ranks(), machine.n_cores()),
+                        options.pins, is_fixed);
   result.cost_before = cost(graph, machine, result.given);
-  result.placement = result.given;
-  result.cost_after = result.cost_before;
-  result.method = "given order";
-
-  const double least_gain = 1e-12 * result.cost_before;
-  const auto take_if_better = [&](Candidate candidate) {
-    const double cost_now = cost(graph, machine, candidate.placement);
-    if (!(cost_now < result.cost_after - least_gain)) return;
-    result.placement = std::move(candidate.placement);
-    result.cost_after = cost_now;
-    result.method = std::move(candidate.method);
-  };
-  const Placement constructed = construct(graph, machine);
-  result.cost_construction = cost(graph, machine, constructed);
-  take_if_better({constructed, "construction"});
-  take_if_better(solver.improve(constructed, "construction"));
-  take_if_better(solver.improve(result.given, "given order"));
-  if (options.seed != 0) {
-    take_if_better(solver.improve_near_first(constructed, "construction"));
-    take_if_better(solver.improve_near_first(result.given, "given order"));
+  const bool is_constructed = options.method != Method::best || has_time_to_construct(graph, machine);
+  const Placement construction = is_constructed ? construct(graph, machine) : Placement();
+  result.cost_construction =
+      is_constructed ? cost(graph, machine, construction) : std::numeric_limits<double>::quiet_NaN();
+  const detail::Candidate given{result.given, result.cost_before, "given order"};
+  detail::Candidate found = given;
+  const double seconds = seconds_of(options, traffic.n_ranks());
+  const Deadline deadline(patience * seconds + least_seconds);
+  if (options.method == Method::best) {
+    found = detail::search(graph, machine, given,
+                           {.seconds = seconds,
+                            .seed = options.seed,
+                            .is_fixed = is_fixed,
+                            .construction = is_constructed && is_fixed.empty() ? &construction : nullptr},
+                           deadline, result.is_complete);
+  } else {
+    found = by_the_paper(graph, machine, options, given, construction);
   }
+  const auto mixed = [&](const Placement& placement) {
+    return mixed_cost(graph, machine, placement, options.bottleneck);
+  };
+  result.mixed_before = mixed(given.placement);
+  if (options.bottleneck > 0.0) {
+    // The order given may be the better start for this, though not in Z.
+    if (result.mixed_before < mixed(found.placement)) found = given;
+    const bool is_whole = relieve_bottleneck(graph, machine, found.placement, options.bottleneck, is_fixed, deadline);
+    result.is_complete = result.is_complete && is_whole;
+    found.method += " + relief of the busiest node";
+    found.cost = cost(graph, machine, found.placement);
+  }
+  result.mixed_after = mixed(found.placement);
+  // Rounding is no gain.
+  if (result.mixed_after >= result.mixed_before - 1e-12 * result.mixed_before) {
+    found = given;
+    result.mixed_after = result.mixed_before;
+  }
+  result.placement = std::move(found.placement);
+  result.cost_after = found.cost;
+  result.method = std::move(found.method);
 
-  result.is_complete = solver.is_complete();
   result.seconds = Trace::steady_seconds() - begin_seconds;
   result.lower_bound = compute_lower_bound(graph, machine);
-  result.before = compute_figures(traffic, machine, result.given, options.weight);
-  result.after = compute_figures(traffic, machine, result.placement, options.weight);
+  result.before = compute_figures(traffic, machine, result.given, weighing);
+  result.after = compute_figures(traffic, machine, result.placement, weighing);
   return result;
 }
 

@@ -1,49 +1,80 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "barrio/rankmap/assignment.hpp"
 
 namespace barrio::rankmap {
 
-/// Let `map` choose: all pairs in one block up to 1 024 cores, blocks of 64 (the paper's size) on larger machines.
-inline constexpr int automatic_block = 0;
+/// How a placement is looked for.
+enum class Method {
+  best,                ///< barrio's own: several starts, annealed and polished
+  paper_construction,  ///< the construction method alone
+  paper_improvement,   ///< pair exchange in blocks, from the construction
+  paper_from_given,    ///< pair exchange in blocks, from the order given
+};
+
+/// The word for a method, as users write it: "best", "paper-construction", "paper-improvement", "paper-from-given".
+std::string_view name_of(Method method) noexcept;
+/// Read a method from its word. @throws Error{usage} naming the choices
+Method parse_method(std::string_view word);
+
+/// A rank that has to be on a core.
+struct Pin {
+  Rank rank = 0;
+  int core = -1;  ///< -1: where the order given has it
+};
+
+/// Let `map` choose how long to search: a second for 512 to 8 192 ranks, less for fewer, in proportion for more.
+inline constexpr double automatic_seconds = -1.0;
 
 struct MapOptions {
   Weight weight = Weight::bytes;
-  int block = automatic_block;  ///< cores per block of the pair exchange; as many as cores or more: all pairs
-  std::uint64_t seed = 0;       ///< not 0: also search in a random order; never worse than seed 0, without a time limit
+  double message_bytes = 0.0;  ///< what a message costs beside its bytes, as so many bytes; with Weight::bytes only
+  /// The share of the busiest node in what is minimised, 0..1: 0 is the sum Z alone, see `mixed_cost`.
+  double bottleneck = 0.0;
+  Method method = Method::best;
+  int block = 64;          ///< cores per block of the paper's pair exchange; as many as cores or more: all pairs
+  std::uint64_t seed = 1;  ///< of the random parts of `Method::best`
+  /// About how long `Method::best` searches, in seconds of one core of this decade. It is counted in work, not in time,
+  /// so that the result is the same everywhere; a machine that takes three times as long ends it early.
+  double seconds = automatic_seconds;
   std::optional<Placement> given = {};  ///< the order to beat; empty: rank i on core i
-  double time_limit_seconds = std::numeric_limits<double>::infinity();
+  std::vector<Pin> pins = {};           ///< ranks that may not move
 };
 
 struct MapResult {
-  Placement given;      ///< the order that was to be beaten
+  Placement given;      ///< the order that was to be beaten; with pins to other cores, their ranks have changed places
   Placement placement;  ///< the best found; `given` itself if nothing is better
   Weight weight = Weight::bytes;
-  std::string method;              ///< what found it, in words
-  double cost_before = 0.0;        ///< Z of `given`
-  double cost_construction = 0.0;  ///< Z after the construction method alone; may exceed cost_before
-  double cost_after = 0.0;         ///< Z of `placement`, <= cost_before
-  double lower_bound = 0.0;        ///< no placement has a Z below this
+  std::string method;        ///< what found it, in words
+  double cost_before = 0.0;  ///< Z of `given`
+  /// Z after the construction method alone; may exceed cost_before. NaN on machines too large for that method.
+  double cost_construction = 0.0;
+  double cost_after = 0.0;    ///< Z of `placement`, <= cost_before unless a bottleneck counts
+  double mixed_before = 0.0;  ///< what was minimised, of `given`: Z unless a bottleneck counts
+  double mixed_after = 0.0;   ///< the same of `placement`, <= mixed_before
+  double lower_bound = 0.0;   ///< no placement has a Z below this
   PlacementFigures before;
   PlacementFigures after;
-  bool is_complete = true;  ///< false: the time limit ended the search, the result may vary with the machine
+  bool is_complete = true;  ///< false: the search was ended early, the result may vary with the machine
   double seconds = 0.0;     ///< time spent searching
 };
 
 /// Find a placement of ranks on cores with a small cost Z = sum of w_ij * distance, never worse than the order given.
-/// It starts from the construction method and from the given order, improves both by pair exchange - and, where blocks
-/// leave pairs out, by exchanges between ranks near each other in the communication graph - and takes the better.
-/// Local. Deterministic for given options unless the time limit strikes (see `MapResult::is_complete`).
-/// Ranks may be fewer than cores; the graph may be empty or fall apart.
+/// The starts are that order, the construction method, a greedy choice of ranks and cores, and bisections of ranks and
+/// machine; whole groups are moved, then single ranks are, by simulated annealing, and the best placement is polished
+/// by pair exchanges. Local. Deterministic for given options unless ended early (see `MapResult::is_complete`). Ranks
+/// may be fewer than cores; the graph may be empty or fall apart.
 /// @throws Error{usage} if there are more ranks than cores, if the weight is zero in all entries though another is not,
-///         if the block is negative, if the time limit is NaN or negative, or if `given` is not of this size
-/// Cost: all pairs: O(cores^2 * partners) per sweep; in blocks: O(cores * block * partners). Memory O(edges + cores).
-/// Source: Brandfass, Alrutz, Gerhold 2012, section 5.2, with both starts and sparse differences.
+///         if an option is out of range, if `given` is not of this size, or if two pins are in each other's way
+/// Cost: what `seconds` asks for, and at least O(edges log edges log groups). Memory O(edges + cores), and up to 64 MB.
+/// Source: Brandfass, Alrutz, Gerhold 2012, section 5.2, for the paper's methods; the starts and searches that `best`
+/// adds name their sources.
 MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOptions& options = {});
 
 }  // namespace barrio::rankmap

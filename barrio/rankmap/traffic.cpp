@@ -121,10 +121,10 @@ void TrafficMatrix::validate() const {
   for (const TrafficEntry& entry : entries_) check_entry(entry, n_ranks_, "traffic");
 }
 
-CommunicationGraph TrafficMatrix::compute_graph(Weight weight) const {
+CommunicationGraph TrafficMatrix::compute_graph(Weighing weighing) const {
   const auto n = static_cast<std::size_t>(n_ranks_);
   const auto counts = [&](const TrafficEntry& entry) {
-    return entry.from != entry.to && value_of(entry, weight) > 0.0;
+    return entry.from != entry.to && value_of(entry, weighing) > 0.0;
   };
   // Rows of A and of its transpose, each sorted by partner because the entries are; then merged row by row.
   std::vector<std::int64_t> begin(n + 1, 0);
@@ -140,7 +140,7 @@ CommunicationGraph TrafficMatrix::compute_graph(Weight weight) const {
   for (const TrafficEntry& entry : entries_)
     if (counts(entry))
       arrivals[static_cast<std::size_t>(next[static_cast<std::size_t>(entry.to)]++)] = {entry.from,
-                                                                                        value_of(entry, weight)};
+                                                                                        value_of(entry, weighing)};
   CommunicationGraph graph;
   graph.offsets.reserve(n + 1);
   auto sent = entries_.begin();
@@ -155,13 +155,35 @@ CommunicationGraph TrafficMatrix::compute_graph(Weight weight) const {
       if (!counts(*sent)) continue;
       for (; arrival != arrivals_end && arrival->from < sent->to; ++arrival) add(arrival->from, arrival->value);
       const bool both = arrival != arrivals_end && arrival->from == sent->to;
-      add(sent->to, value_of(*sent, weight) + (both ? arrival->value : 0.0));
+      add(sent->to, value_of(*sent, weighing) + (both ? arrival->value : 0.0));
       if (both) ++arrival;
     }
     for (; arrival != arrivals_end; ++arrival) add(arrival->from, arrival->value);
     graph.offsets.push_back(static_cast<std::int64_t>(graph.partners.size()));
   }
   return graph;
+}
+
+TrafficMatrix sum(std::span<const TrafficMatrix> phases, std::span<const double> factors) {
+  if (phases.empty() || phases.size() != factors.size())
+    throw Error(ErrorCode::usage, {.subject = "sum of traffic",
+                                   .cause = fmt::format("{} phases and {} factors", phases.size(), factors.size()),
+                                   .remedy = "give one factor for each phase"});
+  std::vector<TrafficEntry> entries;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    if (phases[i].n_ranks() != phases[0].n_ranks())
+      throw Error(ErrorCode::usage, {.subject = "sum of traffic",
+                                     .cause = fmt::format("phase {} is of {} ranks, and phase 0 of {}", i,
+                                                          phases[i].n_ranks(), phases[0].n_ranks()),
+                                     .remedy = "give traffic of one job"});
+    for (TrafficEntry entry : phases[i].entries()) {
+      entry.points *= factors[i];
+      entry.bytes *= factors[i];
+      entry.messages *= factors[i];
+      entries.push_back(entry);
+    }
+  }
+  return TrafficMatrix(phases[0].n_ranks(), std::move(entries));
 }
 
 bool TrafficMatrix::has(Weight weight) const noexcept {

@@ -19,6 +19,14 @@ std::string_view name_of(Weight weight) noexcept;
 /// Read a weight from its word. @throws Error{usage} naming the choices
 Weight parse_weight(std::string_view word);
 
+/// What one entry counts for.
+struct Weighing {
+  Weight unit = Weight::bytes;
+  double message_bytes = 0.0;  ///< what a message costs beside its bytes, as so many bytes; with Weight::bytes only
+  constexpr Weighing(Weight unit_ = Weight::bytes, double message_bytes_ = 0.0) noexcept
+      : unit(unit_), message_bytes(message_bytes_) {}
+};
+
 /// What one rank sends to another, in one step or over a whole run. Values >= 0.
 struct TrafficEntry {
   Rank from = 0;
@@ -77,7 +85,7 @@ class TrafficMatrix {
 
   /// Merge both directions into the undirected graph of one weight; self traffic and zeros are left out.
   /// Cost: O(entries), memory about 40 bytes per edge end at the peak.
-  [[nodiscard]] CommunicationGraph compute_graph(Weight weight) const;
+  [[nodiscard]] CommunicationGraph compute_graph(Weighing weighing) const;
 
   /// Tell whether an entry between two different ranks has this weight above zero.
   [[nodiscard]] bool has(Weight weight) const noexcept;
@@ -95,10 +103,16 @@ class TrafficMatrix {
   std::vector<TrafficEntry> entries_;
 };
 
-/// The value of an entry under a weight.
-constexpr double value_of(const TrafficEntry& entry, Weight weight) noexcept {
-  return weight == Weight::points ? entry.points : weight == Weight::bytes ? entry.bytes : entry.messages;
+/// The value of an entry.
+constexpr double value_of(const TrafficEntry& entry, Weighing weighing) noexcept {
+  if (weighing.unit == Weight::bytes)
+    return weighing.message_bytes > 0.0 ? entry.bytes + weighing.message_bytes * entry.messages : entry.bytes;
+  return weighing.unit == Weight::points ? entry.points : entry.messages;
 }
+
+/// Add up traffic of several phases of one job, such as the levels of a multigrid cycle, each times a factor >= 0.
+/// @throws Error{usage} if they are not of the same number of ranks, not as many as factors, or if there are none
+TrafficMatrix sum(std::span<const TrafficMatrix> phases, std::span<const double> factors);
 
 /// Write a traffic document, whole or not at all. Local. @throws Error{failed}
 void write_traffic(const TrafficMatrix& traffic, const std::string& path);

@@ -70,10 +70,10 @@ TEST_F(Qaplib, PublishedPermutationsHaveTheBestKnownValues) {
 TEST_F(Qaplib, MapComesNearTheBestKnownValues) {
   for (const Known& known : known_instances()) {
     const QaplibInstance instance = read_qaplib(qaplib_folder() + "/" + known.name + ".dat");
-    const MapResult result = map(instance.traffic, instance.machine);
+    const MapResult result = map(instance.traffic, instance.machine, {.seconds = 0.05});
     SCOPED_TRACE(known.name);
     EXPECT_GE(result.cost_after, known.value * (1 - 1e-12));
-    EXPECT_LT(result.cost_after, known.value * 1.25);
+    EXPECT_LT(result.cost_after, known.value * 1.05);
     EXPECT_LE(result.lower_bound, known.value);
     RecordProperty(known.name + "_gap_percent", std::to_string(100 * (result.cost_after / known.value - 1)));
   }

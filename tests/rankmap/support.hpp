@@ -90,8 +90,9 @@ inline Placement random_placement(std::mt19937_64& random, int n_ranks, int n_co
 
 /// The machines that property tests go through: flat, deep, partly equal distances, torus, odd sizes.
 inline std::vector<std::string> sample_machines() {
-  return {"4:3;1:10", "2:2:3;1:10:20",    "2:2/3:2;1:2:10:20",  "3x5", "1x7",
-          "7x1",      "torus:3x2;2;1:10", "torus:4x1x3;1;1:10", "5;2", "2:1:6;0:3:3"};
+  return {"4:3;1:10", "2:2:3;1:10:20", "2:2/3:2;1:2:10:20", "3x5",
+          "1x7",      "7x1",           "torus:3x2;2;1:10",  "torus:4x1x3;1;1:10",
+          "5;2",      "2:1:6;0:3:3",   "3,1,4,2;1:10",      "1,3,2,2:2:2;1:5:20"};
 }
 
 /// The paper's problem as it is printed there: full matrices, equation (1). Slow and independent.

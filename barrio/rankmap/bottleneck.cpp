@@ -1,0 +1,187 @@
+#include "barrio/rankmap/bottleneck.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "barrio/base/sort_unique.hpp"
+
+namespace barrio::rankmap {
+namespace {
+
+constexpr int n_calm_nodes = 4;
+
+std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+
+double filled_nodes(const Machine& machine, int n_ranks) {
+  const int most = std::max(1, machine.max_cores_per_node());
+  return static_cast<double>((n_ranks + most - 1) / most);
+}
+
+class Relief {
+ public:
+  Relief(const CommunicationGraph& graph, const Machine& machine, Placement& placement, double share,
+         const std::vector<bool>& is_fixed, Deadline deadline)
+      : graph_(graph),
+        machine_(machine),
+        placement_(placement),
+        share_(share),
+        is_fixed_(is_fixed),
+        deadline_(deadline),
+        half_nodes_(filled_nodes(machine, graph.n_ranks()) / 2),
+        loads_(compute_node_loads(graph, machine, placement)),
+        change_(loads_.size(), 0.0) {}
+
+  bool run() {
+    while (relieve(busiest())) {
+    }
+    return !is_late_;
+  }
+
+ private:
+  [[nodiscard]] int busiest() const { return static_cast<int>(std::ranges::max_element(loads_) - loads_.begin()); }
+  [[nodiscard]] bool is_fixed(Rank rank) const { return rank != no_rank && !is_fixed_.empty() && is_fixed_[at(rank)]; }
+
+  // The exchange of a rank of this node that helps most. @return false if there is none
+  bool relieve(int node) {
+    const double least = 1e-9 * half_nodes_ * loads_[at(node)];
+    double best = -least;
+    int best_core = -1, best_other = -1;
+    for (int core = machine_.first_core(node); core < machine_.first_core(node) + machine_.cores_of_node(node);
+         ++core) {
+      const Rank rank = placement_.rank_at(core);
+      if (rank == no_rank || is_fixed(rank)) continue;
+      for (const int other : candidates(rank, node)) {
+        if (deadline_.has_passed()) {
+          is_late_ = true;
+          return false;
+        }
+        if (const double change = try_exchange(core, other, node); change < best) {
+          best = change;
+          best_core = core;
+          best_other = other;
+        }
+      }
+    }
+    if (best_core < 0) return false;
+    placement_.exchange(best_core, best_other);
+    loads_ = compute_node_loads(graph_, machine_, placement_);
+    return true;
+  }
+
+  // Cores of other nodes that a rank may go to: of ranks near it in the graph, beside them, and on the calmest nodes.
+  std::vector<int> candidates(Rank rank, int node) {
+    std::vector<int> cores;
+    const auto add = [&](int core) {
+      if (machine_.node_of(core) != node && !is_fixed(placement_.rank_at(core))) cores.push_back(core);
+    };
+    const auto add_node = [&](int other) {
+      for (int core = machine_.first_core(other); core < machine_.first_core(other) + machine_.cores_of_node(other);
+           ++core)
+        add(core);
+    };
+    for (const Rank partner : graph_.partners_of(rank)) {
+      add_node(machine_.node_of(placement_.core_of(partner)));
+      for (const Rank next : graph_.partners_of(partner)) add(placement_.core_of(next));
+    }
+    std::vector<int> order(loads_.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto n = std::min<std::ptrdiff_t>(n_calm_nodes, static_cast<std::ptrdiff_t>(order.size()));
+    std::partial_sort(order.begin(), order.begin() + n, order.end(), [&](int a, int b) {
+      return loads_[at(a)] != loads_[at(b)] ? loads_[at(a)] < loads_[at(b)] : a < b;
+    });
+    for (std::ptrdiff_t i = 0; i < n; ++i) add_node(order[static_cast<std::size_t>(i)]);
+    sort_unique(cores);
+    return cores;
+  }
+
+  // How the mixed cost would change.
+  double try_exchange(int core, int other, int busiest_node) {
+    touched_.clear();
+    double change_of_z = 0.0, change_inside = 0.0;
+    const Rank rank = placement_.rank_at(core), other_rank = placement_.rank_at(other);
+    const auto move = [&](Rank moved, Rank stays, int from, int to) {
+      if (moved == no_rank) return;
+      const auto partners = graph_.partners_of(moved);
+      const auto weights = graph_.weights_of(moved);
+      for (std::size_t k = 0; k < partners.size(); ++k) {
+        if (partners[k] == stays) continue;  // the two keep their distance, and their nodes
+        const int there = placement_.core_of(partners[k]);
+        for (const int side : {0, 1}) {
+          const int place = side == 0 ? from : to;
+          const double sign = side == 0 ? -1.0 : 1.0;
+          const double part = sign * weights[k] * machine_.distance(place, there);
+          change_of_z += part;
+          const int node = machine_.node_of(place), there_node = machine_.node_of(there);
+          if (node == there_node) {
+            change_inside += part;
+          } else {
+            touch(node, part);
+            touch(there_node, part);
+          }
+        }
+      }
+    };
+    move(rank, other_rank, core, other);
+    move(other_rank, rank, other, core);
+    // The largest load afterwards: of nodes that change, and of those that do not.
+    double largest = 0.0;
+    for (std::size_t node = 0; node < loads_.size(); ++node) largest = std::max(largest, loads_[node] + change_[node]);
+    for (const int node : touched_) change_[at(node)] = 0.0;
+    const double change_of_bottleneck = change_inside + half_nodes_ * (largest - loads_[at(busiest_node)]);
+    return (1 - share_) * change_of_z + share_ * change_of_bottleneck;
+  }
+
+  void touch(int node, double change) {
+    if (change_[at(node)] == 0.0) touched_.push_back(node);
+    change_[at(node)] += change;
+  }
+
+  const CommunicationGraph& graph_;
+  const Machine& machine_;
+  Placement& placement_;
+  double share_;
+  const std::vector<bool>& is_fixed_;
+  Deadline deadline_;
+  double half_nodes_;
+  std::vector<double> loads_, change_;
+  std::vector<int> touched_;
+  bool is_late_ = false;
+};
+
+}  // namespace
+
+std::vector<double> compute_node_loads(const CommunicationGraph& graph, const Machine& machine,
+                                       const Placement& placement) {
+  std::vector<double> loads(at(machine.n_nodes()), 0.0);
+  for (Rank rank = 0; rank < graph.n_ranks(); ++rank) {
+    const int core = placement.core_of(rank), node = machine.node_of(core);
+    const auto partners = graph.partners_of(rank);
+    const auto weights = graph.weights_of(rank);
+    for (std::size_t k = 0; k < partners.size(); ++k) {
+      const int there = placement.core_of(partners[k]);
+      if (machine.node_of(there) != node) loads[at(node)] += weights[k] * machine.distance(core, there);
+    }
+  }
+  return loads;
+}
+
+double bottleneck_cost(const CommunicationGraph& graph, const Machine& machine, const Placement& placement) {
+  const std::vector<double> loads = compute_node_loads(graph, machine, placement);
+  if (loads.empty()) return 0.0;
+  const double outside = std::accumulate(loads.begin(), loads.end(), 0.0) / 2;
+  return cost(graph, machine, placement) - outside +
+         filled_nodes(machine, graph.n_ranks()) / 2 * *std::ranges::max_element(loads);
+}
+
+double mixed_cost(const CommunicationGraph& graph, const Machine& machine, const Placement& placement, double share) {
+  const double sum = share < 1.0 ? (1 - share) * cost(graph, machine, placement) : 0.0;
+  return sum + (share > 0.0 ? share * bottleneck_cost(graph, machine, placement) : 0.0);
+}
+
+bool relieve_bottleneck(const CommunicationGraph& graph, const Machine& machine, Placement& placement, double share,
+                        const std::vector<bool>& is_fixed, Deadline deadline) {
+  if (graph.n_ranks() == 0 || machine.n_nodes() < 2 || !(share > 0.0)) return true;
+  return Relief(graph, machine, placement, share, is_fixed, deadline).run();
+}
+
+}  // namespace barrio::rankmap
