@@ -148,7 +148,8 @@ class Bench : public Command {
   explicit Bench(const int& n_ranks) : n_ranks_(n_ranks) {}
   [[nodiscard]] std::string name() const override { return "bench"; }
   [[nodiscard]] std::string summary() const override {
-    return "Run a benchmark (exchange, mesh, strategies) against what one would write instead; bench NAME --help shows "
+    return "Run a benchmark (exchange, mesh, rankmap, strategies) against what one would write instead; bench NAME "
+           "--help shows "
            "its options";
   }
   [[nodiscard]] std::string example() const override {
@@ -160,7 +161,7 @@ class Bench : public Command {
     app_ = &app;
   }
   Json run(mpi::Context*) override {
-    static const std::vector<std::string> known{"exchange", "mesh", "strategies"};
+    static const std::vector<std::string> known{"exchange", "mesh", "rankmap", "strategies"};
     std::vector<std::string> arguments = app_->remaining();
     const std::string wanted = arguments.empty() ? "" : arguments.front();
     if (std::find(known.begin(), known.end(), wanted) == known.end())
@@ -171,7 +172,8 @@ class Bench : public Command {
     const std::string program = (folder_of_program() / ("barrio-bench-" + wanted)).string();
     if (const std::string reason = why_not_startable(program); !reason.empty())
       throw Error(ErrorCode::failed, {.subject = program, .cause = reason, .remedy = "build barrio's benchmarks"});
-    if (ranks_of_launcher() == 0) launch(n_ranks_ > 0 ? n_ranks_ : 2, program, arguments, LauncherSpeech::quiet);
+    if (ranks_of_launcher() == 0)
+      launch(n_ranks_ > 0 ? n_ranks_ : wanted == "rankmap" ? 1 : 2, program, arguments, LauncherSpeech::quiet);
     arguments.insert(arguments.begin(), program);
     become(arguments);
   }

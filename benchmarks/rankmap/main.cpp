@@ -1,0 +1,20 @@
+// Placements of ranks on cores: the paper's methods, Scotch, SharedMap and barrio on the same traffic in one run.
+// Meshes follow from a closed form, parts are cut here. Brandfass, Alrutz, Gerhold 2012, tables 4 and 5.
+//
+//   barrio bench rankmap
+//   barrio bench rankmap --parts goals --best-seconds 60
+//   barrio bench rankmap --parts qaplib --qaplib FOLDER
+#include <cstdio>
+
+#include "barrio/mpi/run.hpp"
+#include "benchmarks/rankmap/result.hpp"
+
+int main(int argc, char** argv) {
+  using namespace barrio;
+  return barrio::run(argc, argv, [&](Context& context) {
+    const auto options = bench::parse_rankmap_options(context, argc, argv);
+    if (!options) return;
+    const Json document = bench::make_rankmap_document(context, *options);
+    std::fputs((options->is_json ? document.dump(2) + "\n" : bench::rankmap_text(document)).c_str(), stdout);
+  });
+}

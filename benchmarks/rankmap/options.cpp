@@ -1,0 +1,34 @@
+#include "benchmarks/rankmap/options.hpp"
+
+#include "benchmarks/command_line.hpp"
+
+namespace barrio::bench {
+
+std::optional<RankmapOptions> parse_rankmap_options(mpi::Context& context, int argc, char** argv) {
+  RankmapOptions options;
+  CLI::App app{
+      "Placements of ranks by barrio, by the paper's methods, by Scotch and SharedMap: cost and processor time"};
+  app.add_option("--parts", options.parts,
+                 "paper: its tables 4 and 5 in kind; goals: 256 and 360 ranks; more: 64 to 4 096; large: 32 768; huge: "
+                 "131 072; qaplib: instances with known values")
+      ->check(CLI::IsMember({"paper", "goals", "more", "large", "huge", "qaplib"}))
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--best-seconds", options.best_seconds, "Search this long too, to see how much a second leaves")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--qaplib", options.qaplib_folder, "Folder of QAPLIB files and their best known values, bks.csv");
+  app.add_option("--qaplib-seconds", options.qaplib_seconds, "Seconds for each QAPLIB instance")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--python", options.python, "A Python that has chszlablib, for SharedMap")->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed of barrio's search")->capture_default_str();
+  app.add_flag("--json", options.is_json, "Print one JSON document");
+  if (!parse(app, "bench rankmap", context, argc, argv)) return {};
+  if (context.size() > 1)
+    throw AgreedError(
+        ErrorCode::usage,
+        {.subject = "bench rankmap", .cause = "is a computation of one rank", .remedy = "barrio bench rankmap"});
+  return options;
+}
+
+}  // namespace barrio::bench
