@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "barrio/base/error.hpp"
 
@@ -60,6 +62,75 @@ void Placement::validate() const {
   const Placement again(core_of_rank_, n_cores());
   if (!(again == *this))
     throw Error(ErrorCode::internal, {.subject = "placement", .cause = "rank -> core and core -> rank disagree"});
+}
+
+namespace {
+
+/// For groups of one size, the old group in whose place each new one is best put: the largest overlaps first.
+std::vector<int> match_groups(const Placement& placement, const Placement& old, const Machine& machine) {
+  struct Overlap {
+    int n, group, old_group;
+  };
+  std::vector<std::pair<int, int>> pairs;  // group and old group of a rank
+  for (Rank rank = 0; rank < placement.n_ranks(); ++rank)
+    pairs.emplace_back(machine.group_of(placement.core_of(rank)), machine.group_of(old.core_of(rank)));
+  std::ranges::sort(pairs);
+  std::vector<Overlap> overlaps;
+  for (const auto& [group, old_group] : pairs) {
+    if (overlaps.empty() || overlaps.back().group != group || overlaps.back().old_group != old_group)
+      overlaps.push_back({0, group, old_group});
+    ++overlaps.back().n;
+  }
+  std::ranges::stable_sort(overlaps, std::greater{}, &Overlap::n);
+  const auto n_groups = static_cast<std::size_t>(machine.n_groups());
+  std::vector<int> place_of(n_groups, -1);
+  std::vector<bool> is_taken(n_groups, false);
+  const auto give = [&](int group, int place) {
+    if (place_of[static_cast<std::size_t>(group)] >= 0 || is_taken[static_cast<std::size_t>(place)]) return;
+    if (machine.group_size(group) != machine.group_size(place)) return;
+    place_of[static_cast<std::size_t>(group)] = place;
+    is_taken[static_cast<std::size_t>(place)] = true;
+  };
+  for (const Overlap& overlap : overlaps) give(overlap.group, overlap.old_group);
+  for (int group = 0; group < machine.n_groups(); ++group) give(group, group);
+  // The others go to what is left of their size.
+  std::map<int, std::vector<int>> free_by_size;
+  for (int place = machine.n_groups() - 1; place >= 0; --place)
+    if (!is_taken[static_cast<std::size_t>(place)]) free_by_size[machine.group_size(place)].push_back(place);
+  for (int group = 0; group < machine.n_groups(); ++group) {
+    if (place_of[static_cast<std::size_t>(group)] >= 0) continue;
+    std::vector<int>& free = free_by_size[machine.group_size(group)];
+    place_of[static_cast<std::size_t>(group)] = free.back();
+    free.pop_back();
+  }
+  return place_of;
+}
+
+}  // namespace
+
+Placement keep_in_place(const Placement& placement, const Placement& old, const Machine& machine) {
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  std::vector<int> place_of(at(machine.n_groups()));
+  std::iota(place_of.begin(), place_of.end(), 0);
+  if (machine.has_equal_groups()) place_of = match_groups(placement, old, machine);
+  std::vector<int> core_of(at(placement.n_ranks()), -1);
+  std::vector<bool> is_used(at(machine.n_cores()), false);
+  for (Rank rank = 0; rank < placement.n_ranks(); ++rank) {
+    const int core = old.core_of(rank);
+    if (machine.group_of(core) != place_of[at(machine.group_of(placement.core_of(rank)))]) continue;
+    core_of[at(rank)] = core;
+    is_used[at(core)] = true;
+  }
+  std::vector<int> next(at(machine.n_groups()));
+  for (int group = 0; group < machine.n_groups(); ++group) next[at(group)] = machine.group_begin(group);
+  for (Rank rank = 0; rank < placement.n_ranks(); ++rank) {
+    if (core_of[at(rank)] >= 0) continue;
+    int& core = next[at(place_of[at(machine.group_of(placement.core_of(rank)))])];
+    while (is_used[at(core)]) ++core;
+    is_used[at(core)] = true;
+    core_of[at(rank)] = core;
+  }
+  return {std::move(core_of), machine.n_cores()};
 }
 
 double cost(const CommunicationGraph& graph, const Machine& machine, const Placement& placement) {

@@ -49,6 +49,11 @@ class Placement {
   std::vector<Rank> rank_at_core_;
 };
 
+/// Give a placement of the same cost that leaves as many ranks as it can where another has them: ranks of a group of
+/// interchangeable cores on their old cores there, and, where all groups are equally far from each other, whole groups
+/// where most of their ranks were. Cost: O(cores log cores)
+Placement keep_in_place(const Placement& placement, const Placement& old, const Machine& machine);
+
 /// Compute the objective Z: the sum over unordered pairs of ranks of w_ij times the distance of their cores.
 /// With directed traffic and a symmetric machine this is the paper's Z(A, B, pi), equation (1).
 /// Local. @pre the placement is one of these ranks on this machine. Cost: O(edges)

@@ -81,6 +81,9 @@ class Machine {
   /// The distance between cores of two groups; between two cores of one group if they are the same.
   [[nodiscard]] double group_distance(int group_a, int group_b) const noexcept;
 
+  /// Whether all groups are equally far from each other.
+  [[nodiscard]] bool has_equal_groups() const noexcept { return kind_ == Kind::tree && n_coordinates_ == 0; }
+
   /// A run of groups.
   struct Slice {
     int begin = 0;

@@ -181,8 +181,11 @@ MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOpt
     found = given;
     result.mixed_after = result.mixed_before;
   }
-  result.placement = std::move(found.placement);
-  result.cost_after = found.cost;
+  // Of placements that cost the same, the one that changes least.
+  const bool may_rearrange = options.method == Method::best && is_fixed.empty();
+  result.placement =
+      may_rearrange ? keep_in_place(found.placement, given.placement, machine) : std::move(found.placement);
+  result.cost_after = cost(graph, machine, result.placement);
   result.method = std::move(found.method);
 
   result.seconds = Trace::steady_seconds() - begin_seconds;

@@ -61,7 +61,8 @@ class Run {
       add_papers("paper: construction + improvement", false, true);
       add_papers("paper: improvement of the given order", true, true);
     }
-    if (case_.tree) add_peers(has_python);
+    // Scotch takes minutes for 131 072 ranks.
+    if (case_.tree && case_.part != "huge") add_peers(has_python);
     for (const double seconds : case_.seconds)
       add_barrio(fmt::format("barrio {:g} s", seconds), {.seed = options_.seed, .seconds = seconds});
     if (options_.best_seconds > 0.0 && case_.part == "goals") {

@@ -111,5 +111,33 @@ TEST(LowerBound, IsReachedByPairsInNodes) {
   EXPECT_EQ(compute_lower_bound(traffic.compute_graph(Weight::bytes), Machine::parse("2x2")), 12);
 }
 
+TEST(KeepInPlace, SameCostFewerMoves) {
+  for (const std::string& text : test::sample_machines()) {
+    const Machine machine = Machine::parse(text);
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      SCOPED_TRACE(text + " seed " + std::to_string(seed));
+      std::mt19937_64 random(seed);
+      const int n_ranks = std::max(1, machine.n_cores() - static_cast<int>(seed % 3));
+      const TrafficMatrix traffic = test::random_traffic(random, n_ranks, 0.4);
+      const Placement old = test::random_placement(random, n_ranks, machine.n_cores());
+      const Placement placement = test::random_placement(random, n_ranks, machine.n_cores());
+      const Placement kept = keep_in_place(placement, old, machine);
+      kept.validate();
+      EXPECT_EQ(cost(traffic, machine, kept), cost(traffic, machine, placement));
+      const auto n_kept = [&](const Placement& one) {
+        int n = 0;
+        for (Rank rank = 0; rank < n_ranks; ++rank) n += one.core_of(rank) == old.core_of(rank) ? 1 : 0;
+        return n;
+      };
+      EXPECT_GE(n_kept(kept), n_kept(placement));
+      EXPECT_EQ(keep_in_place(old, old, machine), old);
+    }
+  }
+  // Whole nodes have changed names: nobody moves.
+  const Machine machine = Machine::parse("3x2");
+  EXPECT_EQ(keep_in_place(Placement({4, 5, 0, 1, 3, 2}, 6), Placement::in_order(6, 6), machine),
+            Placement::in_order(6, 6));
+}
+
 }  // namespace
 }  // namespace barrio::rankmap
