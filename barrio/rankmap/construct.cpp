@@ -59,9 +59,7 @@ class CoreQueue {
     // Distances to all cores of the machine; cores of a group agree on this too.
     std::vector<double> totals(sums_.size(), 0.0);
     for (int group = 0; group < machine_.n_groups(); ++group)
-      for (int other = 0; other < machine_.n_groups(); ++other)
-        totals[static_cast<std::size_t>(group)] +=
-            machine_.group_distance(group, other) * (machine_.group_size(other) - (group == other ? 1 : 0));
+      totals[static_cast<std::size_t>(group)] = machine_.total_distance(group);
     return take_from(static_cast<int>(std::ranges::min_element(totals) - totals.begin()));
   }
 

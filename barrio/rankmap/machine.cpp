@@ -207,6 +207,28 @@ Machine Machine::of_groups() const {
   return machine;
 }
 
+double Machine::total_distance(int group) const {
+  if (kind_ == Kind::torus) return 0.0;
+  double sum = 0.0;
+  if (kind_ == Kind::dense) {
+    for (int other = 0; other < n_groups(); ++other)
+      if (other != group) sum += group_distance(group, other);
+    return sum;
+  }
+  std::int64_t within = 1;  // the core itself
+  const auto add = [&](std::int64_t n_now, double distance) {
+    sum += distance * static_cast<double>(n_now - within);
+    within = n_now;
+  };
+  add(group_size(group), distances_.front());
+  for (std::size_t i = 0; i < n_coordinates_; ++i) {
+    const auto branch = at(coordinates(group)[i]);
+    add(group_begin_[at(branch_begin_[i][branch + 1])] - group_begin_[at(branch_begin_[i][branch])], distances_[i + 1]);
+  }
+  add(n_cores(), distances_.back());
+  return sum;
+}
+
 int Machine::max_cores_per_node() const noexcept {
   int most = 0;
   for (int node = 0; node < n_nodes(); ++node) most = std::max(most, cores_of_node(node));

@@ -81,6 +81,10 @@ class Machine {
   /// The distance between cores of two groups; between two cores of one group if they are the same.
   [[nodiscard]] double group_distance(int group_a, int group_b) const noexcept;
 
+  /// The sum of distances from a core of a group to all other cores; the same for all groups of a torus, where it is 0.
+  /// Cost: O(levels); for a dense machine O(cores)
+  [[nodiscard]] double total_distance(int group) const;
+
   /// Whether all groups are equally far from each other.
   [[nodiscard]] bool has_equal_groups() const noexcept { return kind_ == Kind::tree && n_coordinates_ == 0; }
 

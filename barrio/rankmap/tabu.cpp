@@ -14,7 +14,7 @@ namespace {
 // Of all, in units of the number of vertices.
 constexpr double shortest_tenure = 0.9;
 constexpr double longest_tenure = 1.1;
-constexpr std::uint64_t stagnation_per_vertex = 20;
+constexpr std::uint64_t stagnation_per_vertex = 12;
 constexpr double weakest_shake = 0.2;
 constexpr double strongest_shake = 0.5;
 
@@ -199,11 +199,14 @@ class TabuSearch {
     }
   }
 
-  // From the best, with a part of the vertices dealt anew.
+  // From the best or from here, with a part of the vertices dealt anew.
   void restart(const Best& best) noexcept {
-    seats_ = best.seats;
-    sums_ = best.sums;
-    cost_ = best.cost;
+    // Half of the time from where it is: the valley of the best may be the wrong one.
+    if (random_.below(2) == 0) {
+      seats_ = best.seats;
+      sums_ = best.sums;
+      cost_ = best.cost;
+    }
     const double part = weakest_shake + (strongest_shake - weakest_shake) * random_.uniform();
     const int n_shaken = std::max(3, static_cast<int>(part * n_));
     for (int i = 0; i < n_shaken; ++i) {
@@ -239,7 +242,7 @@ TabuCounts tabu_search(const CommunicationGraph& graph, const Machine& machine, 
 
 double nominal_tabu_step_seconds(const Machine& machine) noexcept {
   const double n = machine.n_cores();
-  return 1.1e-9 * n * n + 40e-9 * n;
+  return 1.05e-9 * n * n + 10e-9 * n;
 }
 
 }  // namespace barrio::rankmap

@@ -120,6 +120,24 @@ TEST(Machine, ToldApartByAndHalves) {
   EXPECT_EQ(Machine::parse("2:3:2;1:4:9").halve(std::vector{0, 1, 2, 3, 4, 5}).first, (std::vector{0, 1, 2}));
 }
 
+TEST(Machine, TotalDistances) {
+  for (const std::string& text : test::sample_machines()) {
+    SCOPED_TRACE(text);
+    const Machine machine = Machine::parse(text);
+    const auto by_hand = [&](int core) {
+      double sum = 0.0;
+      for (int other = 0; other < machine.n_cores(); ++other) sum += machine.distance(core, other);
+      return sum;
+    };
+    const bool is_torus = text.starts_with("torus");
+    for (int core = 0; core < machine.n_cores(); ++core) {
+      const double expected = is_torus ? by_hand(core) - by_hand(0) : by_hand(core);
+      EXPECT_EQ(machine.total_distance(machine.group_of(core)), expected);
+    }
+  }
+  EXPECT_EQ(Machine::dense(3, {0, 1, 5, 1, 0, 2, 5, 2, 0}).total_distance(1), 3);
+}
+
 TEST(Machine, TextIsReadBack) {
   for (const std::string& text : test::sample_machines()) {
     SCOPED_TRACE(text);
