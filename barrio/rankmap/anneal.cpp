@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include "barrio/rankmap/detail/gain_table.hpp"
 #include "barrio/rankmap/detail/random.hpp"
@@ -17,7 +18,7 @@ using detail::Seats;
 constexpr std::uint64_t max_table_bytes = 64U << 20U;
 constexpr int n_samples = 1000;
 constexpr int n_temperatures = 100;
-constexpr int n_between_refreshes = 10;
+constexpr std::uint64_t n_between_refreshes = 100'000;  // exchanges: rounding adds up
 constexpr int n_between_looks = 5;
 constexpr int max_ranks_for_all_pairs = 2048;
 constexpr double coldest = 0.01;  // of the hottest
@@ -52,29 +53,49 @@ template <class Gains>
 class Annealer {
  public:
   Annealer(const CommunicationGraph& graph, const Machine& machine, Seats& seats, const AnnealOptions& options)
-      : graph_(graph), machine_(machine), gains_(graph, machine, seats), options_(options), random_(options.seed) {}
+      : graph_(graph),
+        machine_(machine),
+        seats_(seats),
+        gains_(graph, machine, seats),
+        lists_(graph, machine, seats),
+        options_(options),
+        random_(options.seed) {}
 
   AnnealCounts run(Placement& best, Deadline deadline) {
     double best_cost = cost(graph_, machine_, best);
     const double cooling = std::pow(coldest, 1.0 / (n_temperatures - 1));
     double temperature = options_.hottest;
+    std::uint64_t n_at_refresh = 0;
     for (int step = 0; step < n_temperatures && counts_.is_complete; ++step, temperature *= cooling) {
-      if (step % n_between_refreshes == n_between_refreshes - 1) gains_.refresh();
-      const std::uint64_t end = options_.n_moves * static_cast<std::uint64_t>(step + 1) / n_temperatures;
+      if (counts_.n_exchanged - n_at_refresh > n_between_refreshes) {
+        gains_.refresh();
+        n_at_refresh = counts_.n_exchanged;
+      }
+      const std::uint64_t end = options_.n_moves / n_temperatures * static_cast<std::uint64_t>(step + 1);
       counts_.is_complete = search(end, static_cast<float>(temperature), deadline);
-      const bool is_last = step == n_temperatures - 1 || !counts_.is_complete;
-      if (!is_last && (step < n_temperatures / 2 || step % n_between_looks != 0)) continue;
-      if (is_last && counts_.is_complete) descend();
-      const Placement now = gains_.seats().placement();
-      const double cost_now = cost(graph_, machine_, now);
-      if (cost_now >= best_cost) continue;
-      best_cost = cost_now;
-      best = now;
+      if (step < n_temperatures / 2 || step % n_between_looks != 0) continue;
+      look(best, best_cost);
+    }
+    if (counts_.is_complete) descend(deadline);
+    look(best, best_cost);
+    // One from between the steps may still have something to gain.
+    if (counts_.is_complete && !(seats_.placement() == best)) {
+      seats_ = Seats(machine_, best, options_.is_fixed);
+      descend(deadline);
+      look(best, best_cost);
     }
     return counts_;
   }
 
  private:
+  void look(Placement& best, double& best_cost) const {
+    Placement now = seats_.placement();
+    const double cost_now = cost(graph_, machine_, now);
+    if (cost_now >= best_cost) return;
+    best_cost = cost_now;
+    best = std::move(now);
+  }
+
   bool search(std::uint64_t end, float temperature, Deadline& deadline) noexcept {
     for (; counts_.n_tried < end; ++counts_.n_tried) {
       if (deadline.has_passed()) return false;
@@ -89,31 +110,45 @@ class Annealer {
     return true;
   }
 
-  // All pairs of vertices, until no exchange gains. With a table a pair is a few look-ups.
-  void descend() noexcept {
-    const Seats& seats = gains_.seats();
-    if (!std::is_same_v<Gains, GainTable> || seats.n_ranks() > max_ranks_for_all_pairs) return;
+  // All pairs of vertices, until no exchange gains. The table says where to look: it is in single precision, and what
+  // it takes for a gain is looked at in double, or two placements could take turns for ever.
+  void descend(Deadline& deadline) {
+    if (!std::is_same_v<Gains, GainTable> || seats_.n_ranks() > max_ranks_for_all_pairs) return;
     gains_.refresh();
-    const auto least = static_cast<float>(1e-4 * options_.hottest);
+    const double least = 1e-12 * cost(graph_, machine_, seats_.placement());
+    std::vector<int> tried_by(static_cast<std::size_t>(machine_.n_groups()), -1);
     for (bool has_gained = true; has_gained;) {
       has_gained = false;
-      for (int vertex = 0; vertex < seats.n_ranks(); ++vertex) {
-        if (seats.is_fixed(vertex)) continue;
-        for (int other = vertex + 1; other < seats.n_vertices(); ++other) {
-          if (!(gains_.bound(vertex, other) < -least) || seats.is_fixed(other)) continue;
-          if (seats.group_of(other) == seats.group_of(vertex)) continue;
-          if (!(gains_.bound(vertex, other) + gains_.correction(vertex, other) < -least)) continue;
-          gains_.exchange(vertex, other);
-          ++counts_.n_exchanged;
-          has_gained = true;
-        }
+      for (int vertex = 0; vertex < seats_.n_ranks(); ++vertex) {
+        if (deadline.has_passed_now()) return;
+        if (!seats_.is_fixed(vertex) && descend(vertex, least, tried_by)) has_gained = true;
       }
+      std::ranges::fill(tried_by, -1);
     }
+  }
+
+  // @param[in,out] tried_by  by group, the last vertex for which one of its free cores was tried: all are alike
+  bool descend(int vertex, double least, std::vector<int>& tried_by) {
+    bool has_gained = false;
+    for (int other = vertex + 1; other < seats_.n_vertices(); ++other) {
+      const int group = seats_.group_of(other);
+      if (group == seats_.group_of(vertex)) continue;
+      if (!seats_.is_rank(other) && std::exchange(tried_by[static_cast<std::size_t>(group)], vertex) == vertex)
+        continue;
+      if (!(gains_.bound(vertex, other) < 0.0F) || seats_.is_fixed(other)) continue;
+      if (!(lists_.delta(vertex, other) < -least)) continue;
+      gains_.exchange(vertex, other);
+      ++counts_.n_exchanged;
+      has_gained = true;
+    }
+    return has_gained;
   }
 
   const CommunicationGraph& graph_;
   const Machine& machine_;
+  Seats& seats_;
   Gains gains_;
+  GainLists lists_;
   const AnnealOptions& options_;
   detail::Random random_;
   detail::Exponentials exponentials_;

@@ -40,7 +40,7 @@ double mean_loss(const CommunicationGraph& graph, const Machine& machine, const 
 /// Whether `anneal` keeps a table, and its moves cost little.
 bool has_gain_table(const CommunicationGraph& graph, const Machine& machine) noexcept;
 
-/// Whether `anneal` ends with a look at all pairs of ranks, after which no exchange gains.
+/// Whether `anneal` ends with a look at all pairs of ranks, after which single exchanges have nothing to gain.
 bool ends_with_all_pairs(const CommunicationGraph& graph, const Machine& machine) noexcept;
 
 /// How long a move of `anneal` takes on a core of this decade, in seconds: for sharing out time.

@@ -164,7 +164,8 @@ std::vector<int> match(const CutGraph& graph, int max_size, Random& random, int&
       if (coarse[at(other)] >= 0 || graph.sizes[at(vertex)] + graph.sizes[at(other)] > max_size) continue;
       if (fixed_side(graph, vertex) != fixed_side(graph, other)) continue;
       // Small ones first, so that sizes stay alike.
-      const float value = graph.weights[at(k)] / static_cast<float>(graph.sizes[at(vertex)] * graph.sizes[at(other)]);
+      const float value = graph.weights[at(k)] /
+                          (static_cast<float>(graph.sizes[at(vertex)]) * static_cast<float>(graph.sizes[at(other)]));
       if (best >= 0 && value <= most) continue;
       best = other;
       most = value;

@@ -29,7 +29,8 @@ class Relief {
         deadline_(deadline),
         half_nodes_(filled_nodes(machine, graph.n_ranks()) / 2),
         loads_(compute_node_loads(graph, machine, placement)),
-        change_(loads_.size(), 0.0) {}
+        change_(loads_.size(), 0.0),
+        least_(1e-12 * mixed_cost(graph, machine, placement, share)) {}
 
   bool run() {
     while (relieve(busiest())) {
@@ -43,7 +44,8 @@ class Relief {
 
   // The exchange of a rank of this node that helps most. @return false if there is none
   bool relieve(int node) {
-    const double least = 1e-9 * half_nodes_ * loads_[at(node)];
+    // Rounding is no gain.
+    const double least = std::max(1e-9 * half_nodes_ * loads_[at(node)], least_);
     double best = -least;
     int best_core = -1, best_other = -1;
     for (int core = machine_.first_core(node); core < machine_.first_core(node) + machine_.cores_of_node(node);
@@ -144,6 +146,7 @@ class Relief {
   Deadline deadline_;
   double half_nodes_;
   std::vector<double> loads_, change_;
+  double least_;
   std::vector<int> touched_;
   bool is_late_ = false;
 };

@@ -16,7 +16,7 @@ Placement construct(const CommunicationGraph& graph, const Machine& machine);
 /// rank's placed partners, by their weights; of equal ones the one nearest to all used cores. The two choices of the
 /// construction method know nothing of each other, which spoils it where distances vary, as in a torus. Local.
 /// Cost: O(ranks * groups + edges * groups)
-/// Source: the "greedyAllC" of Glantz, Meyerhenke and Noe 2015.
+/// Source: the "greedyAllC" of Glantz and others 2015.
 Placement construct_nearest(const CommunicationGraph& graph, const Machine& machine);
 
 }  // namespace barrio::rankmap

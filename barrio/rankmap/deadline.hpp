@@ -21,6 +21,12 @@ class Deadline {
     return passed_;
   }
 
+  /// The same, and the clock is read: for callers who ask seldom.
+  [[nodiscard]] bool has_passed_now() noexcept {
+    if (is_set_ && !passed_) passed_ = now() >= end_;
+    return passed_;
+  }
+
  private:
   static double now() noexcept {
     timespec time{};

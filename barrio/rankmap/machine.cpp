@@ -176,7 +176,8 @@ Machine Machine::torus(std::span<const int> dimensions, int cores_per_node, doub
 }
 
 Machine Machine::dense(int n_cores, std::vector<double> distances, int cores_per_node) {
-  const auto n = static_cast<std::size_t>(std::max(n_cores, 0));
+  if (n_cores < 1) refuse_machine("machine", fmt::format("has {} cores", n_cores), "describe at least one core");
+  const auto n = static_cast<std::size_t>(n_cores);
   if (distances.size() != n * n)
     refuse_machine("machine", fmt::format("{} distances for {} cores", distances.size(), n_cores),
                    "give cores x cores");

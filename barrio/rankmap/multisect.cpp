@@ -16,12 +16,13 @@ std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
 class Multisection {
  public:
   Multisection(const CommunicationGraph& graph, const Machine& machine, std::uint64_t seed, const Placement* fixed,
-               const std::vector<bool>& is_fixed)
+               const std::vector<bool>& is_fixed, Deadline deadline)
       : graph_(graph),
         machine_(machine),
         seed_(seed),
         fixed_(fixed),
         is_fixed_(is_fixed),
+        deadline_(deadline),
         core_of_(at(graph.n_ranks()), -1),
         centre_of_(core_of_.size(), 0),
         local_(core_of_.size(), -1) {}
@@ -60,6 +61,7 @@ class Multisection {
                                const std::vector<int>& high_groups) {
     const int n = static_cast<int>(ranks.size());
     detail::CutGraph graph;
+    if (deadline_.has_passed_now()) return in_order(ranks, low_groups, high_groups);
     graph.sizes.assign(ranks.size(), 1);
     for (int i = 0; i < n; ++i) local_[at(ranks[at(i)])] = i;
     const int low = low_groups[low_groups.size() / 2], high = high_groups[high_groups.size() / 2];
@@ -93,6 +95,21 @@ class Multisection {
     return detail::bisect(graph, n_low, mix64(seed_ ^ mix64(n_cuts_++)));
   }
 
+  // The first ranks to the lower side, but for fixed ones.
+  std::vector<signed char> in_order(const std::vector<Rank>& ranks, const std::vector<int>& low_groups,
+                                    const std::vector<int>& high_groups) const {
+    detail::CutGraph graph;
+    fix(ranks, low_groups, graph);
+    graph.fixed.resize(ranks.size(), -1);
+    const auto n_fixed_high = static_cast<int>(std::ranges::count(graph.fixed, 1));
+    const int n_low = std::min(static_cast<int>(ranks.size()) - n_fixed_high, capacity(low_groups));
+    BARRIO_ASSERT(cheap, static_cast<int>(ranks.size()) - n_low <= capacity(high_groups), ranks.size(), n_low);
+    int n_left = n_low - static_cast<int>(std::ranges::count(graph.fixed, 0));
+    for (signed char& side : graph.fixed)
+      if (side < 0) side = n_left-- > 0 ? 0 : 1;
+    return std::move(graph.fixed);
+  }
+
   void fix(const std::vector<Rank>& ranks, const std::vector<int>& low_groups, detail::CutGraph& graph) const {
     if (is_fixed_.empty()) return;
     for (const Rank rank : ranks)
@@ -123,6 +140,7 @@ class Multisection {
   std::uint64_t seed_;
   const Placement* fixed_;
   const std::vector<bool>& is_fixed_;
+  Deadline deadline_;
   std::uint64_t n_cuts_ = 0;
   std::vector<int> core_of_;
   std::vector<int> centre_of_;  // a group in the middle of the part of the machine that a rank is in by now
@@ -132,8 +150,8 @@ class Multisection {
 }  // namespace
 
 Placement multisect(const CommunicationGraph& graph, const Machine& machine, std::uint64_t seed, const Placement* fixed,
-                    const std::vector<bool>& is_fixed) {
-  return Multisection(graph, machine, seed, fixed, is_fixed).run();
+                    const std::vector<bool>& is_fixed, Deadline deadline) {
+  return Multisection(graph, machine, seed, fixed, is_fixed, deadline).run();
 }
 
 }  // namespace barrio::rankmap

@@ -26,7 +26,8 @@ constexpr double second_round = 0.4;
 constexpr double first_share = 0.4;  // of a tournament's moves
 constexpr int survivors = 4;         // one of so many
 constexpr double first_tournament = 4.0;
-constexpr double tabu_share = 0.8;  // on machines without structure
+constexpr double group_share = 0.05;  // of the time, for moving whole groups after one bisection
+constexpr double tabu_share = 0.8;    // on machines without structure
 constexpr double polish_share = 0.4;
 constexpr double polish_edge_seconds = 3e-6;
 constexpr double choice_seconds = 3e-9;
@@ -90,22 +91,29 @@ class Portfolio {
     if (starts_.empty()) {
       starts_.push_back(given);
       if (plan_.construction != nullptr) starts_.push_back(candidate(*plan_.construction, "construction"));
-      const auto choices = static_cast<double>(graph_.partners.size()) / 2 * machine_.n_groups();
+      const double choices =
+          (static_cast<double>(graph_.partners.size()) / 2 + 2.0 * graph_.n_ranks()) * machine_.n_groups();
       if (plan_.is_fixed.empty() && choices * choice_seconds < greedy_share * plan_.seconds)
         starts_.push_back(candidate(construct_nearest(graph_, machine_), "greedy construction"));
     }
-    const double n_levels = std::log2(std::max(2, machine_.n_groups()));
+    // No more parts of the machine are cut than ranks.
+    const int n_parts = std::min(machine_.n_groups(), graph_.n_ranks());
+    const double n_levels = std::log2(std::max(2, n_parts));
     const double one = bisection_edge_seconds * static_cast<double>(graph_.partners.size()) * n_levels +
-                       bisection_group_seconds * machine_.n_groups();
-    const bool moves_groups = has_distant_groups(machine_);
-    const auto n_group_moves =
-        static_cast<std::uint64_t>(moves_groups ? group_moves_per_group * machine_.n_groups() : 0);
+                       bisection_group_seconds * n_parts;
+    const bool moves_groups = can_move_groups(machine_);
+    const double most_group_moves = group_share * left_seconds_ / group_move_seconds(machine_);
+    const auto n_group_moves = static_cast<std::uint64_t>(
+        moves_groups ? std::clamp(most_group_moves, 0.0, group_moves_per_group * machine_.n_groups()) : 0.0);
     const double group_seconds = group_move_seconds(machine_) * static_cast<double>(n_group_moves);
     const double share = has_gain_table(graph_, machine_) ? start_share : start_share_without_table;
-    const int n = std::clamp(static_cast<int>(share * left_seconds_ / (one + group_seconds)), 1, max_bisections);
+    // One at least, but for a machine without structure, which bisection knows little of.
+    const double n_affordable =
+        std::max(machine_.is_dense() ? 0.0 : 1.0, share * left_seconds_ / (one + group_seconds));
+    const int n = static_cast<int>(std::min<double>(n_affordable, max_bisections));
     for (int i = 0; i < n && !is_late(); ++i) {
-      Placement placement = multisect(graph_, machine_, next_seed(), &given.placement, plan_.is_fixed);
-      if (moves_groups) move_groups(graph_, machine_, placement, plan_.is_fixed, n_group_moves, next_seed());
+      Placement placement = multisect(graph_, machine_, next_seed(), &given.placement, plan_.is_fixed, deadline_);
+      if (moves_groups) move_groups(graph_, machine_, placement, plan_.is_fixed, n_group_moves, next_seed(), deadline_);
       starts_.push_back(candidate(std::move(placement), "bisection"));
     }
     left_seconds_ -= n * (one + group_seconds);
@@ -115,7 +123,7 @@ class Portfolio {
   }
 
   bool is_late() {
-    if (deadline_.has_passed()) is_complete_ = false;
+    if (deadline_.has_passed_now()) is_complete_ = false;
     return !is_complete_;
   }
 
@@ -170,7 +178,8 @@ class Portfolio {
 
   void polish(Candidate& candidate) {
     // Runs may end with all pairs; then nothing is left to do.
-    if (candidate.method.ends_with("annealing") && ends_with_all_pairs(graph_, machine_)) return;
+    const bool is_annealed = candidate.method.ends_with("annealing") && ends_with_all_pairs(graph_, machine_);
+    if (is_annealed || candidate.method.ends_with("tabu search")) return;
     const SearchCounts counts =
         exchange_near_partners(graph_, machine_, candidate.placement, 0, deadline_, plan_.is_fixed);
     is_complete_ = is_complete_ && counts.is_complete;

@@ -44,18 +44,17 @@ CommunicationGraph contract_groups(const CommunicationGraph& graph, const Machin
 
 }  // namespace
 
-bool has_distant_groups(const Machine& machine) {
-  for (int group = 2; group < machine.n_groups(); ++group)
-    if (machine.group_distance(0, group) != machine.group_distance(0, 1)) return true;
-  return false;
+bool can_move_groups(const Machine& machine) {
+  if (machine.n_groups() < 3 || machine.has_equal_groups() || machine.is_dense() || machine.group_size(0) == 1)
+    return false;
+  for (int group = 1; group < machine.n_groups(); ++group)
+    if (machine.group_size(group) != machine.group_size(0)) return false;
+  return true;
 }
 
 void move_groups(const CommunicationGraph& graph, const Machine& machine, Placement& placement,
-                 const std::vector<bool>& is_fixed, std::uint64_t n_moves, std::uint64_t seed) {
-  const int size = machine.group_size(0);
-  if (size == 1) return;
-  for (int group = 1; group < machine.n_groups(); ++group)
-    if (machine.group_size(group) != size) return;
+                 const std::vector<bool>& is_fixed, std::uint64_t n_moves, std::uint64_t seed, Deadline deadline) {
+  if (!can_move_groups(machine)) return;
   const CommunicationGraph of_groups = contract_groups(graph, machine, placement);
   const Machine coarse = machine.of_groups();
   std::vector<bool> stays;
@@ -69,7 +68,8 @@ void move_groups(const CommunicationGraph& graph, const Machine& machine, Placem
          {.n_moves = n_moves,
           .seed = seed,
           .hottest = heat * mean_loss(of_groups, coarse, group_at, seed),
-          .is_fixed = std::move(stays)});
+          .is_fixed = std::move(stays)},
+         deadline);
   std::vector<int> core_of_rank;
   for (const int core : placement.core_of_rank()) {
     const int group = machine.group_of(core);

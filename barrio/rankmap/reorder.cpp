@@ -54,8 +54,9 @@ Status check_options(std::span<const Rank> neighbours, std::span<const double> w
     if (!(options.inside >= 0.0 && options.outside >= options.inside && options.outside < 1e18))
       refuse("distances", fmt::format("are {} inside and {} outside of a node", options.inside, options.outside),
              "use 0 <= inside <= outside");
-    if (!(options.seconds >= 0.0 && options.seconds < 1e9))
-      refuse("time", fmt::format("is {} s", options.seconds), "use 0 s or more");
+    if (!(options.seconds >= 0.0 && options.seconds <= 1e6))
+      refuse("time", fmt::format("is {} s", options.seconds), "use 0 to a million seconds");
+    if (options.node && *options.node < 0) refuse("node", fmt::format("is {}", *options.node), "use numbers >= 0");
     if (!(options.least_gain >= 0.0 && options.least_gain <= 1.0))
       refuse("least gain", fmt::format("is {}", options.least_gain), "use a part, 0 to 1");
   });
@@ -134,6 +135,11 @@ Reordered reorder(mpi::Context& context, std::span<const Rank> neighbours, std::
                   const ReorderOptions& options) {
   agree(context, check_options(neighbours, weights, options));
   agree(context, check_rows(context.size(), neighbours, weights));
+  const int has_node = options.node ? 1 : 0;
+  if (mpi::min(context, has_node) != mpi::max(context, has_node))
+    throw AgreedError(ErrorCode::usage, {.subject = "reorder: node",
+                                         .cause = "is given by some ranks only",
+                                         .remedy = "give it on all ranks or on none"});
   exchange::Parcels<Row> mine;
   std::vector<Row> rows{{.to = context.rank(), .node = mpi::find_node_ranks(context, options.node).node}};
   for (std::size_t i = 0; i < neighbours.size(); ++i) rows.push_back({.to = neighbours[i], .weight = weights[i]});

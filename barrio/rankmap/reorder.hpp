@@ -42,8 +42,9 @@ struct Reordered {
 /// @throws AgreedError{bad_input} if a neighbour is no rank or a weight is negative or NaN; AgreedError{usage} if there
 ///         are not as many weights as neighbours, or for options out of range
 /// Cost: the rows of the sparse graph travel to rank 0 in log2(P) steps, which has O(neighbours of all ranks) memory
-/// meanwhile; one communicator split. Source: Brandfass et al. 2012, section 5; in the program instead of a machine
-/// file.
+/// meanwhile; the last rank on the way has half of it, the one before a quarter. Rank 0 searches as long as `seconds`
+/// says, and at least for one bisection, O(neighbours of all ranks x log nodes). One communicator split. Source:
+/// Brandfass et al. 2012, section 5; in the program instead of a machine file.
 [[nodiscard]] Reordered reorder(mpi::Context& context, std::span<const Rank> neighbours,
                                 std::span<const double> weights, const ReorderOptions& options = {});
 

@@ -20,7 +20,7 @@ namespace barrio::rankmap {
 namespace {
 
 constexpr double few_ranks = 512, many_ranks = 8192;  // a second between
-constexpr double least_seconds = 0.01;
+constexpr double least_seconds = 0.01, most_seconds = 1e6;
 constexpr double max_construction_choices = 32e6;
 constexpr double patience = 3.0;  // times what the work should take
 
@@ -54,8 +54,8 @@ void check(const TrafficMatrix& traffic, const Machine& machine, const MapOption
                 fmt::format("has {} cores for {} ranks", machine.n_cores(), traffic.n_ranks()),
                 "describe a machine with at least one core per rank");
   if (options.block < 1) refuse_task("block", fmt::format("is {}", options.block), "use 1 core or more");
-  if (options.seconds != automatic_seconds && !(options.seconds >= 0.0 && std::isfinite(options.seconds)))
-    refuse_task("time", fmt::format("is {} s", options.seconds), "use 0 s or more");
+  if (options.seconds != automatic_seconds && !(options.seconds >= 0.0 && options.seconds <= most_seconds))
+    refuse_task("time", fmt::format("is {} s", options.seconds), "use 0 to a million seconds");
   if (!(options.bottleneck >= 0.0 && options.bottleneck <= 1.0))
     refuse_task("bottleneck", fmt::format("is {}", options.bottleneck), "use a share, 0 to 1");
   if (options.given && (options.given->n_ranks() != traffic.n_ranks() || options.given->n_cores() != machine.n_cores()))
@@ -70,6 +70,7 @@ void check(const TrafficMatrix& traffic, const Machine& machine, const MapOption
 Placement pinned(Placement placement, const std::vector<Pin>& pins, std::vector<bool>& is_fixed) {
   if (pins.empty()) return placement;
   is_fixed.assign(static_cast<std::size_t>(placement.n_ranks()), false);
+  const Placement given = placement;
   for (const Pin& pin : pins) {
     if (pin.rank < 0 || pin.rank >= placement.n_ranks())
       refuse_task(fmt::format("pin of rank {}", pin.rank),
@@ -78,7 +79,7 @@ Placement pinned(Placement placement, const std::vector<Pin>& pins, std::vector<
       refuse_task(fmt::format("pin of rank {}", pin.rank),
                   fmt::format("core {} is not in 0..{}", pin.core, placement.n_cores() - 1),
                   "name a core of the machine");
-    const int core = pin.core < 0 ? placement.core_of(pin.rank) : pin.core;
+    const int core = pin.core < 0 ? given.core_of(pin.rank) : pin.core;
     const Rank there = placement.rank_at(core);
     const auto is_pinned = [&](Rank rank) { return rank != no_rank && is_fixed[static_cast<std::size_t>(rank)]; };
     if (is_pinned(pin.rank) || is_pinned(there))

@@ -72,9 +72,9 @@ struct MapResult {
 /// may be fewer than cores; the graph may be empty or fall apart.
 /// @throws Error{usage} if there are more ranks than cores, if the weight is zero in all entries though another is not,
 ///         if an option is out of range, if `given` is not of this size, or if two pins are in each other's way
-/// Cost: what `seconds` asks for, and at least O(edges log edges log groups). Memory O(edges + cores), and up to 64 MB.
-/// Source: Brandfass, Alrutz, Gerhold 2012, section 5.2, for the paper's methods; the starts and searches that `best`
-/// adds name their sources.
+/// Cost: what `seconds` asks for, and at least O(edges log edges log groups). Memory O(edges + cores) for each of up to
+/// 32 starts, and up to 64 MB. Source: Brandfass, Alrutz, Gerhold 2012, section 5.2, for the paper's methods; the
+/// starts and searches that `best` adds name their sources.
 MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOptions& options = {});
 
 }  // namespace barrio::rankmap

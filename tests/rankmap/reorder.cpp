@@ -153,6 +153,10 @@ TEST(Reorder, RefusesBadInputOnAllRanks) {
   EXPECT_TRUE(has(refused({}, {}, {.inside = 5.0, .outside = 1.0}), "5 inside and 1 outside"));
   EXPECT_TRUE(has(refused({}, {}, {.seconds = -1.0}), "time"));
   EXPECT_TRUE(has(refused({}, {}, {.least_gain = 2.0}), "least gain"));
+  EXPECT_TRUE(has(refused({}, {}, {.node = is_last ? -1 : 0}), "node: is -1"));
+  if (world().size() > 1) {
+    EXPECT_TRUE(has(refused({}, {}, {.node = is_last ? std::optional<int>(1) : std::nullopt}), "by some ranks only"));
+  }
 }
 
 }  // namespace

@@ -174,15 +174,18 @@ TEST(Map, PinnedRanksStay) {
       SCOPED_TRACE(text + " seed " + std::to_string(seed));
       const int n_ranks = machine.n_cores() - static_cast<int>(seed % 3);
       const TrafficMatrix traffic = test::random_traffic(random, n_ranks, 0.1);
+      const Placement given = test::random_placement(random, n_ranks, machine.n_cores());
+      // One that stays where it is, if it is not where another is to go.
+      const Rank stays = given.core_of(5) == 7 || given.core_of(5) == 30 ? 6 : 5;
       const MapResult result = map(traffic, machine,
                                    {.seed = seed,
                                     .seconds = 0.02,
-                                    .given = test::random_placement(random, n_ranks, machine.n_cores()),
-                                    .pins = {{.rank = 0, .core = 7}, {.rank = 5}, {.rank = 9, .core = 30}}});
+                                    .given = given,
+                                    .pins = {{.rank = 0, .core = 7}, {.rank = stays}, {.rank = 9, .core = 30}}});
       expect_consistent(result, traffic, machine);
       EXPECT_EQ(result.placement.core_of(0), 7);
       EXPECT_EQ(result.placement.core_of(9), 30);
-      EXPECT_EQ(result.placement.core_of(5), result.given.core_of(5));
+      EXPECT_EQ(result.placement.core_of(stays), given.core_of(stays));
       EXPECT_LT(result.cost_after, result.cost_before);
     }
   }
@@ -282,6 +285,7 @@ TEST(Map, RefusesBadArguments) {
   expect_error(ErrorCode::usage, {"block", "is 0"}, [&] { map(traffic, machine, {.block = 0}); });
   expect_error(ErrorCode::usage, {"time", "is -3 s"}, [&] { map(traffic, machine, {.seconds = -3}); });
   expect_error(ErrorCode::usage, {"time", "nan"}, [&] { map(traffic, machine, {.seconds = std::nan("")}); });
+  expect_error(ErrorCode::usage, {"time", "a million"}, [&] { map(traffic, machine, {.seconds = 1e9}); });
   expect_error(ErrorCode::usage, {"bottleneck", "is 2"}, [&] { map(traffic, machine, {.bottleneck = 2}); });
   expect_error(ErrorCode::usage, {"bytes per message", "is -1"}, [&] { map(traffic, machine, {.message_bytes = -1}); });
   expect_error(ErrorCode::usage, {"bytes per message", "with weight 'messages'"},
@@ -289,6 +293,8 @@ TEST(Map, RefusesBadArguments) {
   expect_error(ErrorCode::usage, {"pin of rank 5", "0..4"}, [&] { map(traffic, machine, {.pins = {{5, 0}}}); });
   expect_error(ErrorCode::usage, {"pin of rank 1", "core 6 is not in 0..5"},
                [&] { map(traffic, machine, {.pins = {{1, 6}}}); });
+  expect_error(ErrorCode::usage, {"pin of rank 4", "core 4 is rank 0's"},
+               [&] { map(traffic, machine, {.pins = {{0, 4}, {4, -1}}}); });
   expect_error(ErrorCode::usage, {"pin of rank 1", "is given twice"},
                [&] { map(traffic, machine, {.pins = {{1, 4}, {1, 5}}}); });
   expect_error(ErrorCode::usage, {"pin of rank 2", "core 4 is rank 1's"},

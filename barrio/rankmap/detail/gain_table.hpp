@@ -56,10 +56,12 @@ class GainLists {
   GainLists(const CommunicationGraph& graph, const Machine& machine, Seats& seats)
       : graph_(graph), machine_(machine), seats_(seats) {}
 
-  [[nodiscard]] float bound(int vertex, int other) const noexcept {
+  [[nodiscard]] float bound(int vertex, int other) const noexcept { return static_cast<float>(delta(vertex, other)); }
+  /// The change of the cost if two vertices exchanged places.
+  [[nodiscard]] double delta(int vertex, int other) const noexcept {
     const int from = seats_.group_of(vertex), to = seats_.group_of(other);
     const auto slices = machine_.told_apart_by(from, to);
-    return static_cast<float>(moved(vertex, other, from, to, slices) + moved(other, vertex, to, from, slices));
+    return moved(vertex, other, from, to, slices) + moved(other, vertex, to, from, slices);
   }
   [[nodiscard]] static float correction(int, int) noexcept { return 0.0F; }
   void exchange(int vertex, int other) noexcept { seats_.exchange(vertex, other); }
