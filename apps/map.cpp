@@ -25,6 +25,17 @@ std::optional<T> number_in(std::string_view text) {
   return value;
 }
 
+/// What stands between commas.
+std::vector<std::string> items_of(std::string_view text) {
+  std::vector<std::string> items;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    items.emplace_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return items;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 class Map : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "map"; }
@@ -52,21 +63,23 @@ class Map : public Command {
     app.add_option("--bottleneck", options_.bottleneck,
                    "Share of the busiest node in what is minimised, 0 to 1; 0: the sum over all pairs alone")
         ->capture_default_str();
-    app.add_option("--hosts", hosts_, "Names of the nodes, in the order the launcher fills them")->delimiter(',');
+    app.add_option("--hosts", hosts_, "Names of the nodes, separated by ',', in the order the launcher fills them");
     app.add_option("--given", given_,
                    "The order to beat: 'block' (rank i on core i), 'cyclic' (ranks dealt round the nodes, as some "
                    "launchers do), or a file (permutation, barrio.map)")
         ->capture_default_str();
-    app.add_option("--pin", pins_,
-                   "Ranks that may not move: RANK stays where the given order has it, RANK=CORE goes there")
-        ->delimiter(',');
+    app.add_option(
+        "--pin", pins_,
+        "Ranks that may not move: RANK stays where the given order has it, RANK=CORE goes there; separated by ','");
     app.add_option("--method", method_,
                    "best, or one of the paper's: paper-construction, paper-improvement, paper-from-given")
         ->capture_default_str();
     app.add_option("--block", options_.block, "Cores per block of the paper's pair exchange")->capture_default_str();
     app.add_option("--time", seconds_,
                    "About how many seconds to search; the result depends on it, not on the machine");
-    app.add_option("--seed", options_.seed, "Seed of the search; the same seed finds the same")->capture_default_str();
+    app.add_option("--seed", options_.seed, "Seed of the search; the same seed finds the same")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     format_option_ =
         app.add_option("-f,--format", format_, "Launcher file: openmpi-rankfile, openmpi-seq, slurm, cray, permutation")
             ->capture_default_str();
@@ -74,11 +87,16 @@ class Map : public Command {
   }
   Json run(mpi::Context*) override {
     auto [traffic, machine] = read_problem();
-    if (!hosts_.empty()) machine.set_node_names(hosts_);
+    if (!hosts_.empty()) machine.set_node_names(items_of(hosts_));
     options_.weight = rankmap::parse_weight(weight_);
     options_.method = rankmap::parse_method(method_);
+    if (seconds_ && *seconds_ < 0.0)
+      throw Error(ErrorCode::usage, {.subject = fmt::format("--time {}", *seconds_),
+                                     .cause = "is negative",
+                                     .remedy = "use 0 s or more, or leave it out"});
     if (seconds_) options_.seconds = *seconds_;
-    for (const std::string& pin : pins_) options_.pins.push_back(parse_pin(pin));
+    if (!pins_.empty())
+      for (const std::string& pin : items_of(pins_)) options_.pins.push_back(parse_pin(pin));
     const rankmap::LauncherFormat format = rankmap::parse_launcher_format(format_);
     if (output_.empty() && format_option_->count() > 0)
       throw Error(ErrorCode::usage, {.subject = "--format " + format_,
@@ -114,7 +132,8 @@ class Map : public Command {
       rows.emplace_back("note", "the given order is as good as what was found; it stays");
     if (!output_.empty()) rows.emplace_back("wrote", output_);
     if (!found_.is_complete)
-      rows.emplace_back("note", "the search was ended early: this machine is slower than it was planned for");
+      rows.emplace_back(
+          "note", "the search was ended early, by its limit of processor time: another run may find another placement");
     return fmt::format("{}\n", fmt::join(traffic_, " + ")) + two_columns(rows);
   }
 
@@ -188,8 +207,8 @@ class Map : public Command {
   std::string given_ = "block";
   std::string method_ = "best";
   std::optional<double> seconds_;
-  std::vector<std::string> pins_;
-  std::vector<std::string> hosts_;
+  std::string pins_;
+  std::string hosts_;
   rankmap::MapOptions options_;
   rankmap::MapResult found_;
   double share_before_ = 0.0;

@@ -12,6 +12,14 @@ constexpr int n_calm_nodes = 4;
 
 std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
 
+constexpr double least_looks = 1000;
+
+// What an exchange takes that is looked at: its partners, and all nodes' loads.
+double look_seconds(const CommunicationGraph& graph, const Machine& machine) {
+  const double degree = static_cast<double>(graph.partners.size()) / std::max(1, graph.n_ranks());
+  return 50e-9 + 30e-9 * degree + 1e-9 * machine.n_nodes();
+}
+
 double filled_nodes(const Machine& machine, int n_ranks) {
   const int most = std::max(1, machine.max_cores_per_node());
   return static_cast<double>((n_ranks + most - 1) / most);
@@ -20,20 +28,21 @@ double filled_nodes(const Machine& machine, int n_ranks) {
 class Relief {
  public:
   Relief(const CommunicationGraph& graph, const Machine& machine, Placement& placement, double share,
-         const std::vector<bool>& is_fixed, Deadline deadline)
+         const std::vector<bool>& is_fixed, Deadline deadline, double seconds)
       : graph_(graph),
         machine_(machine),
         placement_(placement),
         share_(share),
         is_fixed_(is_fixed),
         deadline_(deadline),
+        n_looks_left_(std::max(least_looks, seconds / look_seconds(graph, machine))),
         half_nodes_(filled_nodes(machine, graph.n_ranks()) / 2),
         loads_(compute_node_loads(graph, machine, placement)),
         change_(loads_.size(), 0.0),
         least_(1e-12 * mixed_cost(graph, machine, placement, share)) {}
 
   bool run() {
-    while (relieve(busiest())) {
+    while (n_looks_left_ > 0 && relieve(busiest())) {
     }
     return !is_late_;
   }
@@ -57,6 +66,7 @@ class Relief {
           is_late_ = true;
           return false;
         }
+        if ((n_looks_left_ -= 1) < 0) break;
         if (const double change = try_exchange(core, other, node); change < best) {
           best = change;
           best_core = core;
@@ -144,6 +154,7 @@ class Relief {
   double share_;
   const std::vector<bool>& is_fixed_;
   Deadline deadline_;
+  double n_looks_left_;
   double half_nodes_;
   std::vector<double> loads_, change_;
   double least_;
@@ -182,9 +193,9 @@ double mixed_cost(const CommunicationGraph& graph, const Machine& machine, const
 }
 
 bool relieve_bottleneck(const CommunicationGraph& graph, const Machine& machine, Placement& placement, double share,
-                        const std::vector<bool>& is_fixed, Deadline deadline) {
+                        const std::vector<bool>& is_fixed, Deadline deadline, double seconds) {
   if (graph.n_ranks() == 0 || machine.n_nodes() < 2 || !(share > 0.0)) return true;
-  return Relief(graph, machine, placement, share, is_fixed, deadline).run();
+  return Relief(graph, machine, placement, share, is_fixed, deadline, seconds).run();
 }
 
 }  // namespace barrio::rankmap

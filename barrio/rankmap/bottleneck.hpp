@@ -22,8 +22,9 @@ double mixed_cost(const CommunicationGraph& graph, const Machine& machine, const
 /// Improve a placement in its mixed cost by exchanges of ranks of the busiest node, with ranks at most two steps away
 /// in the communication graph and with those of the least busy nodes, until none helps. Never worse in the mixed cost.
 /// Local. Deterministic unless the deadline passes. @param[in] is_fixed  by rank; empty: none
-/// @return whether it was complete. Cost: O(partners + nodes) an exchange that is looked at
+/// @param seconds  about how long, counted in exchanges that are looked at
+/// @return whether the deadline let it. Cost: O(partners + nodes) an exchange that is looked at
 bool relieve_bottleneck(const CommunicationGraph& graph, const Machine& machine, Placement& placement, double share,
-                        const std::vector<bool>& is_fixed = {}, Deadline deadline = {});
+                        const std::vector<bool>& is_fixed = {}, Deadline deadline = {}, double seconds = 1e6);
 
 }  // namespace barrio::rankmap

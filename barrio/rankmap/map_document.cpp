@@ -49,9 +49,11 @@ Json to_json(const MapResult& result, const TrafficMatrix& traffic, const Machin
   document["after"] = figures_json(result.after);
   document["placement"] = result.placement.core_of_rank();
   document["given"] = result.given.core_of_rank();
-  Json names = Json::array();
-  for (int node = 0; node < machine.n_nodes(); ++node) names.push_back(machine.node_name(node));
-  document["node_names"] = std::move(names);
+  if (machine.n_nodes() <= max_names_in_document) {
+    Json names = Json::array();
+    for (int node = 0; node < machine.n_nodes(); ++node) names.push_back(machine.node_name(node));
+    document["node_names"] = std::move(names);
+  }
   if (machine.n_nodes() <= max_nodes_in_document) {
     document["before"]["node_bytes"] =
         square_json(compute_node_bytes(traffic, machine, result.given), machine.n_nodes());

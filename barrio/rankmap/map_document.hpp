@@ -13,6 +13,8 @@ inline constexpr int map_schema_version = 1;
 
 /// Machines of more nodes leave the matrix of bytes between nodes out of the document.
 inline constexpr int max_nodes_in_document = 64;
+/// And of more nodes, their names.
+inline constexpr int max_names_in_document = 1 << 17;
 
 /// Write a result as a document of schema "barrio.map", version 1: machine, costs, figures before and after, and
 /// `placement` (rank -> core) with the order it was measured against. Keys: docs/explanation/rank-mapping.md.

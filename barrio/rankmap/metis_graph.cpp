@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "barrio/rankmap/detail/line_reader.hpp"
 #include "barrio/rankmap/traffic_files.hpp"
 
@@ -47,6 +50,19 @@ Header read_header(LineReader& reader) {
   return header;
 }
 
+/// Each edge stands in the lines of both its vertices; its weights may differ, for one may send more than the other.
+void check_both_lines(const TrafficMatrix& traffic, const std::string& path) {
+  const auto key = [](const TrafficEntry& entry) { return std::pair(entry.from, entry.to); };
+  for (const TrafficEntry& entry : traffic.entries()) {
+    if (std::ranges::binary_search(traffic.entries(), std::pair(entry.to, entry.from), {}, key)) continue;
+    throw Error(ErrorCode::bad_input,
+                {.subject = path,
+                 .cause = fmt::format("the line of vertex {} has neighbour {}, and the line of vertex {} has no {}",
+                                      entry.from + 1, entry.to + 1, entry.to + 1, entry.from + 1),
+                 .remedy = "list each edge in the lines of both its vertices"});
+  }
+}
+
 }  // namespace
 
 TrafficMatrix read_metis_graph(const std::string& path) {
@@ -75,7 +91,9 @@ TrafficMatrix read_metis_graph(const std::string& path) {
         "list each edge in the lines of both its vertices");
   while (next_vertex_line(reader))
     if (!reader.words().empty()) reader.fail("more lines than vertices");
-  return TrafficMatrix(header.n_vertices, std::move(entries));
+  TrafficMatrix traffic(header.n_vertices, std::move(entries));
+  check_both_lines(traffic, path);
+  return traffic;
 }
 
 }  // namespace barrio::rankmap

@@ -153,7 +153,9 @@ MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOpt
   const detail::Candidate given{result.given, result.cost_before, "given order"};
   detail::Candidate found = given;
   const double seconds = seconds_of(options, traffic.n_ranks());
-  const Deadline deadline(patience * seconds + least_seconds);
+  // One start and one look at all partners are made whatever the time.
+  const double least = least_seconds * 10 + 10e-6 * static_cast<double>(graph.partners.size() + graph.offsets.size());
+  const Deadline deadline(patience * seconds + least);
   if (options.method == Method::best) {
     found = detail::search(graph, machine, given,
                            {.seconds = seconds,
@@ -171,7 +173,8 @@ MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOpt
   if (options.bottleneck > 0.0) {
     // The order given may be the better start for this, though not in Z.
     if (result.mixed_before < mixed(found.placement)) found = given;
-    const bool is_whole = relieve_bottleneck(graph, machine, found.placement, options.bottleneck, is_fixed, deadline);
+    const bool is_whole =
+        relieve_bottleneck(graph, machine, found.placement, options.bottleneck, is_fixed, deadline, seconds);
     result.is_complete = result.is_complete && is_whole;
     found.method += " + relief of the busiest node";
     found.cost = cost(graph, machine, found.placement);

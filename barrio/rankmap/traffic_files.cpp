@@ -22,7 +22,7 @@ TrafficMatrix read_traffic(const std::string& path) {
     const bool is_number = words.front().find_first_not_of("0123456789") == std::string_view::npos;
     if (is_number && words.size() >= 2 && words.size() <= 4) return read_metis_graph(path);
     reader.fail("is no traffic file barrio knows",
-                is_number ? "a QAPLIB file holds distances too: read it as an instance"
+                is_number ? "a QAPLIB file holds the machine too: give it alone, without --machine"
                           : "give barrio.traffic JSON, a METIS graph, Matrix Market or Open MPI monitoring files");
   }
   reader.fail("is empty", "give barrio.traffic JSON, a METIS graph, Matrix Market or Open MPI monitoring files");

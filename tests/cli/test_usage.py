@@ -222,6 +222,29 @@ class WrongCommandLines(Case):
         self.assert_error(
             barrio("map", traffic, "--machine", "2x4", "--given", "nowhere.txt"), 1, "nowhere.txt"
         )
+        for words, message in (
+            (["--time", "-1"], "is negative"),
+            (["--seed", "-1"], "--seed"),
+            (["--pin", "0="], "is neither RANK nor RANK=CORE"),
+            (["--pin", "0=99"], "core 99 is not in 0..7"),
+            (["--pin", "7"], "is not of a rank in 0..0"),
+            (["--bottleneck", "2"], "use a share, 0 to 1"),
+            (["--method", "bset"], "Did you mean 'best'?"),
+            (["--message-bytes", "-1"], "is -1"),
+        ):
+            with self.subTest(words=words):
+                self.assert_error(barrio("map", traffic, "--machine", "2x4", *words), 2, message)
+        self.assert_error(barrio("map", traffic), 2, "--machine", "is required")
+        self.assert_error(barrio("map", f"{traffic}*x", "--machine", "2x4"), 2, "behind its '*'")
+        # An option's list does not take the traffic behind it.
+        named = barrio("map", "--machine", "2x4", "--hosts", "a,b", traffic, "--json")
+        self.assert_code(named, 0)
+        self.assertEqual(json.loads(named.out)["node_names"], ["a", "b"])
+        several = barrio(
+            "map", "--pin", "0=3", traffic, f"{traffic}*2.5", "--machine", "2x4", "--json"
+        )
+        self.assert_code(several, 0)
+        self.assertEqual(json.loads(several.out)["placement"], [3])
 
     def test_traffic_files(self) -> None:
         garbage = {

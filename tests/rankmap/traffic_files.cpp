@@ -46,6 +46,7 @@ TEST(MetisGraph, RefusesBadText) {
   refuse("2 1\n2\n3\n", "bad:3", "a neighbour is 3");
   refuse("2 1\n1\n1\n", "bad:2", "its own neighbour");
   refuse("2 1\n2\n1 1 1\n", "bad:3", "4 edge ends; the header promised 1");
+  refuse("4 3\n2 3\n1 3\n4\n3\n", "bad", "the line of vertex 1 has neighbour 3, and the line of vertex 3 has no 1");
   refuse("2 1 1\n2 5\n1\n", "bad:3", "the last edge has no weight");
   refuse("2 1 1\n2 nan\n1 1\n", "bad:2", "a finite number");
   refuse("2 1 1\n2 -5\n1 1\n", "bad:2", "is -5");
