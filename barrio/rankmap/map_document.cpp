@@ -47,6 +47,8 @@ Json to_json(const MapResult& result, const TrafficMatrix& traffic, const Machin
   document["cost_construction"] = std::isnan(result.cost_construction) ? Json() : Json(result.cost_construction);
   document["before"] = figures_json(result.before);
   document["after"] = figures_json(result.after);
+  document["before"]["mixed_cost"] = result.mixed_before;
+  document["after"]["mixed_cost"] = result.mixed_after;
   document["placement"] = result.placement.core_of_rank();
   document["given"] = result.given.core_of_rank();
   if (machine.n_nodes() <= max_names_in_document) {

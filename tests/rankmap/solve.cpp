@@ -6,6 +6,7 @@
 #include "barrio/rankmap/bottleneck.hpp"
 #include "barrio/rankmap/construct.hpp"
 #include "barrio/rankmap/exchange.hpp"
+#include "barrio/rankmap/map_document.hpp"
 #include "support.hpp"
 
 namespace barrio::rankmap {
@@ -202,6 +203,7 @@ TEST(Map, ABottleneckThatCountsFallsAtSomeCostOfTheSum) {
     const MapResult mixed = map(traffic, machine, {.bottleneck = 0.9, .seconds = 0.05});
     expect_consistent(sum, traffic, machine);
     EXPECT_LE(mixed.mixed_after, mixed.mixed_before);
+    EXPECT_EQ(to_json(mixed, traffic, machine)["after"]["mixed_cost"].get<double>(), mixed.mixed_after);
     EXPECT_NEAR(mixed.mixed_after, mixed_cost(graph, machine, mixed.placement, 0.9), 1e-9 * mixed.mixed_after);
     EXPECT_LE(mixed.mixed_after, mixed_cost(graph, machine, sum.placement, 0.9) * (1 + 1e-12));
     z += sum.cost_after;
