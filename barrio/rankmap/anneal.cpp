@@ -61,7 +61,7 @@ class Annealer {
         options_(options),
         random_(options.seed) {}
 
-  AnnealCounts run(Placement& best, Deadline deadline) {
+  SearchCounts run(Placement& best, Deadline deadline) {
     double best_cost = cost(graph_, machine_, best);
     const double cooling = std::pow(coldest, 1.0 / (n_temperatures - 1));
     double temperature = options_.hottest;
@@ -152,12 +152,12 @@ class Annealer {
   const AnnealOptions& options_;
   detail::Random random_;
   detail::Exponentials exponentials_;
-  AnnealCounts counts_;
+  SearchCounts counts_;
 };
 
 }  // namespace
 
-AnnealCounts anneal(const CommunicationGraph& graph, const Machine& machine, Placement& placement,
+SearchCounts anneal(const CommunicationGraph& graph, const Machine& machine, Placement& placement,
                     const AnnealOptions& options, Deadline deadline) {
   if (graph.n_ranks() == 0 || machine.n_groups() < 2) return {};
   Seats seats(machine, placement, options.is_fixed);

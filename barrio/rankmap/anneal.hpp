@@ -5,6 +5,7 @@
 
 #include "barrio/rankmap/assignment.hpp"
 #include "barrio/rankmap/deadline.hpp"
+#include "barrio/rankmap/search_counts.hpp"
 
 namespace barrio::rankmap {
 
@@ -15,13 +16,6 @@ struct AnnealOptions {
   std::vector<bool> is_fixed = {};  ///< by rank, whether it stays where it is; empty: none
 };
 
-/// What a search did.
-struct AnnealCounts {
-  std::uint64_t n_tried = 0;
-  std::uint64_t n_exchanged = 0;
-  bool is_complete = true;  ///< false: the deadline passed first
-};
-
 /// Improve a placement by simulated annealing: exchanges of two ranks (or of a rank and a free core) are tried at
 /// random, three of four of them between a rank and a core in the group of one of its partners; one that costs more is
 /// made with a probability that falls from step to step. The best placement seen between the steps is the result: never
@@ -29,7 +23,7 @@ struct AnnealCounts {
 /// Local. Deterministic for a seed, unless the deadline passes. @pre is_fixed is empty or of all ranks
 /// Cost: about 30 ns a move that is tried on machines whose ranks x groups fit into 64 MB; O(partners) on larger ones.
 /// Source: Kirkpatrick, Gelatt, Vecchi 1983; the table of sums follows Taillard's for the dense problem.
-AnnealCounts anneal(const CommunicationGraph& graph, const Machine& machine, Placement& placement,
+SearchCounts anneal(const CommunicationGraph& graph, const Machine& machine, Placement& placement,
                     const AnnealOptions& options, Deadline deadline = {});
 
 /// What an exchange as `anneal` tries it costs, in the mean over those that do not gain; 0 if there are none. A good

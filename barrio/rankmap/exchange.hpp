@@ -5,15 +5,9 @@
 
 #include "barrio/rankmap/assignment.hpp"
 #include "barrio/rankmap/deadline.hpp"
+#include "barrio/rankmap/search_counts.hpp"
 
 namespace barrio::rankmap {
-
-/// Count what a search did.
-struct SearchCounts {
-  std::uint64_t n_tried = 0;      ///< pairs whose change of cost was computed
-  std::uint64_t n_exchanged = 0;  ///< exchanges made, each an improvement
-  bool is_complete = true;        ///< false: the deadline passed first
-};
 
 /// Improve a placement by the pair exchange method: go through the pairs of cores (i, j) cyclically in the order of
 /// equation (2), exchange where that lowers the cost, go on with the next pair, stop when no pair does. The cores are

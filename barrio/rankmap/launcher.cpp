@@ -9,6 +9,7 @@
 #include "barrio/base/json.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/rankmap/detail/line_reader.hpp"
+#include "barrio/rankmap/detail/words.hpp"
 #include "barrio/rankmap/map_document.hpp"
 
 namespace barrio::rankmap {
@@ -109,16 +110,7 @@ std::string permutation_text(const Machine& machine, const Placement& placement)
 
 std::string_view name_of(LauncherFormat format) noexcept { return formats[static_cast<std::size_t>(format)].first; }
 
-LauncherFormat parse_launcher_format(std::string_view word) {
-  std::vector<std::string> words;
-  for (const auto& [known, format] : formats) {
-    if (known == word) return format;
-    words.emplace_back(known);
-  }
-  throw Error(ErrorCode::usage, {.subject = fmt::format("launcher '{}'", word),
-                                 .cause = fmt::format("is unknown.{}", did_you_mean(word, words)),
-                                 .remedy = "use openmpi-rankfile, openmpi-seq, cray, slurm or permutation"});
-}
+LauncherFormat parse_launcher_format(std::string_view word) { return detail::value_of_word("launcher", word, formats); }
 
 std::string launcher_text(LauncherFormat format, const Machine& machine, const Placement& placement,
                           std::string_view path) {

@@ -132,7 +132,7 @@ class Portfolio {
   Candidate anneal_from(const Candidate& start, double n_moves) {
     if (n_moves < 1 || is_late()) return start;
     Placement placement = start.placement;
-    const AnnealCounts counts = anneal(graph_, machine_, placement,
+    const SearchCounts counts = anneal(graph_, machine_, placement,
                                        {.n_moves = static_cast<std::uint64_t>(n_moves),
                                         .seed = next_seed(),
                                         .hottest = next_heat() * mean_loss_,

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "barrio/base/error.hpp"
-#include "barrio/base/text.hpp"
 #include "barrio/base/trace.hpp"
 #include "barrio/rankmap/bottleneck.hpp"
 #include "barrio/rankmap/construct.hpp"
 #include "barrio/rankmap/detail/portfolio.hpp"
+#include "barrio/rankmap/detail/words.hpp"
 #include "barrio/rankmap/exchange.hpp"
 
 namespace barrio::rankmap {
@@ -123,16 +123,7 @@ double seconds_of(const MapOptions& options, int n_ranks) {
 
 std::string_view name_of(Method method) noexcept { return methods[static_cast<std::size_t>(method)].first; }
 
-Method parse_method(std::string_view word) {
-  std::vector<std::string> words;
-  for (const auto& [known, method] : methods) {
-    if (known == word) return method;
-    words.emplace_back(known);
-  }
-  throw Error(ErrorCode::usage, {.subject = fmt::format("method '{}'", word),
-                                 .cause = fmt::format("is unknown.{}", did_you_mean(word, words)),
-                                 .remedy = "use best, paper-construction, paper-improvement or paper-from-given"});
-}
+Method parse_method(std::string_view word) { return detail::value_of_word("method", word, methods); }
 
 MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOptions& options) {
   check(traffic, machine, options);

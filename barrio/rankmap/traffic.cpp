@@ -9,6 +9,7 @@
 
 #include "barrio/base/memory.hpp"
 #include "barrio/base/text.hpp"
+#include "barrio/rankmap/detail/words.hpp"
 
 namespace barrio::rankmap {
 namespace {
@@ -73,16 +74,7 @@ TrafficEntry entry_from(const Json& row, const std::string& subject) {
 
 std::string_view name_of(Weight weight) noexcept { return weights[static_cast<std::size_t>(weight)].first; }
 
-Weight parse_weight(std::string_view word) {
-  std::vector<std::string> words;
-  for (const auto& [known, weight] : weights) {
-    if (known == word) return weight;
-    words.emplace_back(known);
-  }
-  throw Error(ErrorCode::usage, {.subject = fmt::format("weight '{}'", word),
-                                 .cause = fmt::format("is unknown.{}", did_you_mean(word, words)),
-                                 .remedy = "use points, bytes or messages"});
-}
+Weight parse_weight(std::string_view word) { return detail::value_of_word("weight", word, weights); }
 
 double CommunicationGraph::compute_total_weight() const noexcept {
   double twice = 0.0;
