@@ -45,6 +45,8 @@ std::unique_ptr<Command> make_exec(const int& n_ranks);
 /// As make_exec.
 std::unique_ptr<Command> make_bench(const int& n_ranks);
 /// As make_exec.
+std::unique_ptr<Command> make_record(const int& n_ranks);
+/// As make_exec.
 std::unique_ptr<Command> make_probe(const int& n_ranks);
 
 /// All of them, in the order of --help. @param n_ranks  value of --ranks, for commands that look at it themselves

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "apps/command.hpp"
+#include "apps/program.hpp"
 #include "barrio/base/log.hpp"
 #include "barrio/mpi/node.hpp"
 
@@ -44,12 +45,8 @@ std::vector<std::string> launch_line(int n_ranks, const std::string& program, co
   } else {
     if (flavour == "mpich" && is_oversubscribed) {
       const char* const others = std::getenv("LD_PRELOAD");  // what the user loads stays
-      const std::filesystem::path here = std::filesystem::path(program).parent_path().parent_path();
-      for (const char* folder : {"lib", "lib/barrio", "lib64/barrio"}) {
-        const std::filesystem::path shim = here / folder / "barrio_mpich_yield.so";
-        if (std::filesystem::exists(shim))
-          line.push_back("LD_PRELOAD=" + shim.string() + (others != nullptr ? fmt::format(":{}", others) : ""));
-      }
+      if (const std::filesystem::path shim = preloaded_library("barrio_mpich_yield.so"); !shim.empty())
+        line.push_back("LD_PRELOAD=" + shim.string() + (others != nullptr ? fmt::format(":{}", others) : ""));
     }
     line.insert(line.end(), {BARRIO_MPIEXEC, "-n", std::to_string(n_ranks)});
   }

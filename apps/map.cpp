@@ -60,6 +60,10 @@ class Map : public Command {
     app.add_option("--message-bytes", options_.message_bytes,
                    "What a message costs beside its bytes, as so many bytes: latency times bandwidth")
         ->capture_default_str();
+    app.add_option("--collectives", collectives_,
+                   "What the traffic of collectives in a recorded run counts, beside 1 for all other; 0: nothing")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     app.add_option("--bottleneck", options_.bottleneck,
                    "Share of the busiest node in what is minimised, 0 to 1; 0: the sum over all pairs alone")
         ->capture_default_str();
@@ -163,7 +167,7 @@ class Map : public Command {
         throw Error(ErrorCode::usage, {.subject = fmt::format("traffic '{}'", word),
                                        .cause = "has no number >= 0 behind its '*'",
                                        .remedy = "write FILE*NUMBER, as in 'coarse.json*4'"});
-      all.push_back(rankmap::read_traffic(word.substr(0, star)));
+      all.push_back(rankmap::read_traffic(word.substr(0, star), collectives_));
       factors.push_back(factor.value_or(1.0));
       if (all.back().n_ranks() != all.front().n_ranks())
         throw Error(ErrorCode::bad_input, {.subject = word,
@@ -209,6 +213,7 @@ class Map : public Command {
   std::optional<double> seconds_;
   std::string pins_;
   std::string hosts_;
+  double collectives_ = 1.0;
   rankmap::MapOptions options_;
   rankmap::MapResult found_;
   double share_before_ = 0.0;

@@ -1,52 +1,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
 #include "apps/command.hpp"
+#include "apps/program.hpp"
 #include "barrio/base/text.hpp"
 
 // Commands whose work is done by another program of barrio: the Python reports and the doctor's script.
 
 namespace barrio::apps {
 namespace {
-
-std::filesystem::path folder_of_program() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
-
-/// Whether the shell would start a program of this name; says why not. A name without a slash is looked for in PATH.
-std::string why_not_startable(const std::string& program) {
-  const auto verdict = [](const std::filesystem::path& path) -> std::string {
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) return "does not exist";
-    if (std::filesystem::is_directory(path, ignored)) return "is a folder, not a program";
-    return ::access(path.c_str(), X_OK) == 0 ? "" : "may not be executed";
-  };
-  if (program.find('/') != std::string::npos) return verdict(program);
-  std::stringstream folders(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (verdict(std::filesystem::path(folder.empty() ? "." : folder) / program).empty()) return "";
-  return verdict(std::filesystem::path(program)).empty() ? "is not in PATH; write ./" + program : "is not in PATH";
-}
-
-/// Run a program and wait for it. @return its exit code, 127 if it cannot be started
-int run_program(const std::vector<std::string>& command) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    try {
-      become(command);
-    } catch (...) {
-      std::_Exit(127);
-    }
-  }
-  int status = 0;
-  if (child < 0 || ::waitpid(child, &status, 0) < 0) return 127;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-}
 
 class Report : public Command {
  public:

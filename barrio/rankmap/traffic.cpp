@@ -14,8 +14,6 @@
 namespace barrio::rankmap {
 namespace {
 
-constexpr std::string_view schema = "barrio.traffic";
-constexpr int schema_version = 1;
 constexpr double max_value = 1e18;  // sums of products with distances stay finite
 
 constexpr std::array<std::pair<std::string_view, Weight>, 3> weights{
@@ -184,7 +182,7 @@ bool TrafficMatrix::has(Weight weight) const noexcept {
 }
 
 Json TrafficMatrix::to_json() const {
-  Json document = json_document(schema, schema_version);
+  Json document = json_document(traffic_schema, traffic_schema_version);
   document["ranks"] = n_ranks_;
   Json rows = Json::array();
   for (const TrafficEntry& entry : entries_)
@@ -194,6 +192,10 @@ Json TrafficMatrix::to_json() const {
 }
 
 TrafficMatrix TrafficMatrix::from_json(const Json& document, const std::string& subject) {
+  return from_rows(document, "entries", subject);
+}
+
+TrafficMatrix TrafficMatrix::from_rows(const Json& document, std::string_view key, const std::string& subject) {
   if (!document.is_object()) refuse_traffic(subject, "is not a JSON object");
   const auto ranks = document.find("ranks");
   if (ranks == document.end() || !ranks->is_number_integer())
@@ -201,13 +203,14 @@ TrafficMatrix TrafficMatrix::from_json(const Json& document, const std::string& 
                    "write {\"schema\": \"barrio.traffic\", \"ranks\": n, ...}");
   const auto n_ranks = ranks->get<std::int64_t>();
   check_n_ranks(n_ranks, subject);
-  const auto rows = document.find("entries");
+  const auto rows = document.find(key);
   if (rows == document.end() || !rows->is_array())
-    refuse_traffic(subject, "has no list \"entries\"", "write \"entries\": [[from, to, points, bytes, messages], ...]");
+    refuse_traffic(subject, fmt::format("has no list \"{}\"", key),
+                   fmt::format("write \"{}\": [[from, to, points, bytes, messages], ...]", key));
   std::vector<TrafficEntry> entries;
   entries.reserve(rows->size());
   for (const Json& row : *rows) {
-    const std::string place = fmt::format("{}, entries[{}]", subject, entries.size());
+    const std::string place = fmt::format("{}, {}[{}]", subject, key, entries.size());
     entries.push_back(entry_from(row, place));
     check_entry(entries.back(), static_cast<int>(n_ranks), place);
   }
@@ -230,7 +233,7 @@ void write_traffic(const TrafficMatrix& traffic, const std::string& path) {
 }
 
 TrafficMatrix read_traffic_document(const std::string& path) {
-  return TrafficMatrix::from_json(read_json_document(path, schema, schema_version), path);
+  return TrafficMatrix::from_json(read_json_document(path, traffic_schema, traffic_schema_version), path);
 }
 
 }  // namespace barrio::rankmap

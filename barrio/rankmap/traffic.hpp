@@ -11,6 +11,10 @@
 
 namespace barrio::rankmap {
 
+/// The schema of traffic documents.
+inline constexpr std::string_view traffic_schema = "barrio.traffic";
+inline constexpr int traffic_schema_version = 1;
+
 /// Say which of the three counts of a traffic entry is the weight of a pair of ranks.
 enum class Weight { points, bytes, messages };
 
@@ -95,6 +99,8 @@ class TrafficMatrix {
   [[nodiscard]] Json to_json() const;
   /// Read the document. @param[in] subject  the file's name, for messages @throws Error{bad_input}
   static TrafficMatrix from_json(const Json& document, const std::string& subject);
+  /// As `from_json`, from another list of such rows in the document than "entries".
+  static TrafficMatrix from_rows(const Json& document, std::string_view key, const std::string& subject);
 
   bool operator==(const TrafficMatrix&) const = default;
 

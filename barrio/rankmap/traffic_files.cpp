@@ -1,12 +1,25 @@
 #include "barrio/rankmap/traffic_files.hpp"
 
+#include <array>
 #include <filesystem>
+#include <utility>
 
 #include "barrio/rankmap/detail/line_reader.hpp"
+#include "barrio/rankmap/recorded_run.hpp"
 
 namespace barrio::rankmap {
 
-TrafficMatrix read_traffic(const std::string& path) {
+namespace {
+
+TrafficMatrix read_run(const std::string& path, double collectives) {
+  RecordedRun run = read_recorded_run(path);
+  if (collectives == 0.0 || run.collectives.entries().empty()) return std::move(run.traffic);
+  return sum(std::array{std::move(run.traffic), std::move(run.collectives)}, std::array{1.0, collectives});
+}
+
+}  // namespace
+
+TrafficMatrix read_traffic(const std::string& path, double collectives) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored) ||
       (!std::filesystem::exists(path, ignored) && std::filesystem::exists(path + ".0.prof", ignored)))
@@ -18,7 +31,7 @@ TrafficMatrix read_traffic(const std::string& path) {
     if (reader.line().starts_with('%')) continue;
     const auto words = reader.words();
     if (words.empty()) continue;
-    if (words.front().starts_with('{')) return read_traffic_document(path);
+    if (words.front().starts_with('{')) return read_run(path, collectives);
     const bool is_number = words.front().find_first_not_of("0123456789") == std::string_view::npos;
     if (is_number && words.size() >= 2 && words.size() <= 4) return read_metis_graph(path);
     reader.fail("is no traffic file barrio knows",

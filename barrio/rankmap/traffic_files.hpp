@@ -24,6 +24,7 @@ TrafficMatrix read_monitoring(const std::string& prefix_or_folder);
 
 /// Read traffic of any known kind, told apart by content: barrio.traffic JSON, Matrix Market, METIS graph,
 /// monitoring files.
-TrafficMatrix read_traffic(const std::string& path);
+/// @param[in] collectives  what the traffic of collectives counts, beside 1 for all other, in a recorded run; >= 0
+TrafficMatrix read_traffic(const std::string& path, double collectives = 1.0);
 
 }  // namespace barrio::rankmap
