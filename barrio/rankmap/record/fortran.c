@@ -1,5 +1,6 @@
-/* The calls of Fortran programs of Open MPI, whose Fortran goes past the C that is wrapped: by each name that compilers
- * make of a procedure, and by the one that the module mpi_f08 calls. Arguments come by reference. */
+/* The calls of Fortran programs that do not come to those of C. Arguments come by reference.
+ * Open MPI: all, as its Fortran goes past the C that is wrapped; by each name that compilers make of a procedure, and
+ * by the one that the module mpi_f08 calls. MPICH: few, see below. */
 #include "barrio/rankmap/record/find.h"
 #include "barrio/rankmap/record/record.h"
 
@@ -178,5 +179,37 @@ COLLECTIVE(neighbor_alltoallw, NEIGHBOR_ALLTOALLW,
            (sent, counts, places, types, received, mosts, received_places, received_types, comm))
 
 #else
-typedef int barrio_no_empty_unit;
+
+/* MPICH's Fortran calls its wrapped C, but for calls without a buffer in the module mpi_f08. */
+#pragma GCC visibility push(default)
+
+#define KEY(handle) BARRIO_KEY(*(handle))
+#define COUNTED_AROUND(name, parameters, before, arguments, after)               \
+  void mpi_##name##_f08_ parameters;                                             \
+  void mpi_##name##_f08_ parameters {                                            \
+    static void(*real) parameters;                                               \
+    if (real == 0) real = (void(*) parameters)barrio_find("mpi_" #name "_f08_"); \
+    before;                                                                      \
+    real arguments;                                                              \
+    after;                                                                       \
+  }
+#define COUNTED(name, parameters, note, arguments) COUNTED_AROUND(name, parameters, note, arguments, )
+
+static void start_all(int n, const MPI_Request* requests) {
+  for (int i = 0; i < n; ++i) barrio_started(KEY(requests + i));
+}
+
+COUNTED_AROUND(init, (int* code), barrio_check_mpi(), (code), barrio_begin())
+COUNTED_AROUND(init_thread, (int* required, int* provided, int* code), barrio_check_mpi(), (required, provided, code),
+               barrio_begin())
+COUNTED(finalize, (int* code), barrio_write(), (code))
+COUNTED(pcontrol, (int* level), barrio_pause(*level), (level))
+COUNTED(comm_free, (MPI_Comm * comm, int* code), barrio_forget_comm(KEY(comm)), (comm, code))
+COUNTED(comm_disconnect, (MPI_Comm * comm, int* code), barrio_forget_comm(KEY(comm)), (comm, code))
+COUNTED(type_free, (MPI_Datatype * type, int* code), barrio_forget_type(KEY(type)), (type, code))
+COUNTED(request_free, (MPI_Request * request, int* code), barrio_forget_request(KEY(request)), (request, code))
+COUNTED(start, (MPI_Request * request, int* code), barrio_started(KEY(request)), (request, code))
+COUNTED(startall, (int* n, MPI_Request* requests, int* code), start_all(*n, requests), (n, requests, code))
+COUNTED(barrier, (MPI_Comm * comm, int* code), barrio_collective(KEY(comm), barrio_barrier, 0, 0, 0), (comm, code))
+
 #endif
