@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+from . import traffic_rows
 
 FAILED = 1
 USAGE = 2
@@ -35,11 +38,12 @@ class ReportError(Exception):
 
 @dataclass(frozen=True)
 class Document:
-    """One JSON document that barrio wrote."""
+    """One JSON document that barrio wrote; of traffic, the lists of rows are in rows, not in data."""
 
     path: Path
     kind: str
     data: dict[str, Any]
+    rows: dict[str, np.ndarray] = field(default_factory=dict)
 
     def number(self, *keys: str) -> float | None:
         """Return the number under nested keys, or None where there is none."""
@@ -149,7 +153,7 @@ def parse(path: Path, content: bytes) -> Document:
     if not content.strip():
         raise ReportError(path, "is empty")
     try:
-        data = json.loads(content)
+        data, rows = traffic_rows.load(content)
     except (ValueError, RecursionError) as error:
         if path.suffix != ".json":
             raise ReportError(path, "is neither JSON nor VTKHDF", _TAKES) from error
@@ -171,7 +175,7 @@ def parse(path: Path, content: bytes) -> Document:
     if version > NEWEST_VERSION:
         cause = f"has schema version {version}, newer than {NEWEST_VERSION}"
         raise ReportError(path, cause, "use a newer barrio")
-    document = Document(path, kind, data)
+    document = Document(path, kind, data, rows)
     if kind == "traffic":
         _check_traffic(document)
     elif kind == "map":
@@ -191,14 +195,45 @@ def _check_traffic(document: Document) -> None:
         raise ReportError(document.path, "has no whole number 'ranks'")
     if not isinstance(document.data.get("entries"), list):
         raise ReportError(document.path, "has no list 'entries'")
-    for index, entry in enumerate(document.data["entries"]):
-        numbers = [as_number(value) for value in entry] if isinstance(entry, list) else []
-        if len(numbers) < 5 or None in numbers:
-            raise ReportError(
-                document.path, f"entry {index} is not [from, to, points, bytes, messages]"
-            )
-        if not all(isinstance(rank, int) and 0 <= rank < n_ranks for rank in entry[:2]):
-            raise ReportError(document.path, f"entry {index} has a rank outside 0..{n_ranks - 1}")
+    for name, one in traffic_rows.LISTS.items():
+        if name in document.data:
+            _check_rows(document, name, one, n_ranks)
+    if "hosts" in document.data:
+        _check_hosts(document, n_ranks)
+
+
+def _check_rows(document: Document, name: str, one: str, n_ranks: int) -> None:
+    """Check the rows of a traffic document, and make an array of those that are still a list."""
+    if name not in document.rows:
+        rows = document.data[name]
+        if not isinstance(rows, list):
+            raise ReportError(document.path, f"'{name}' is not a list")
+        for index, row in enumerate(rows):
+            numbers = [as_number(value) for value in row] if isinstance(row, list) else []
+            if len(numbers) < traffic_rows.N_COLUMNS or None in numbers:
+                cause = f"{one} {index} is not [from, to, points, bytes, messages]"
+                raise ReportError(document.path, cause)
+        numbers = [row[: traffic_rows.N_COLUMNS] for row in rows]
+        document.rows[name] = np.array(numbers, dtype=float).reshape(-1, traffic_rows.N_COLUMNS)
+        document.data[name] = []
+    strangers = traffic_rows.strangers(document.rows[name], n_ranks)
+    if strangers.size:
+        cause = f"{one} {strangers[0]} has a rank outside 0..{n_ranks - 1}"
+        raise ReportError(document.path, cause)
+
+
+def _check_hosts(document: Document, n_ranks: int) -> None:
+    hosts = document.data["hosts"]
+    if not isinstance(hosts, list):
+        raise ReportError(document.path, "'hosts' is not a list")
+    for index, host in enumerate(hosts):
+        is_pair = isinstance(host, list) and len(host) == 2
+        if not (is_pair and isinstance(host[0], str) and type(host[1]) is int and host[1] > 0):
+            raise ReportError(document.path, f"host {index} is not [name, number of ranks]")
+    n_placed = sum(n for _, n in hosts)
+    if n_placed not in (n_ranks, document.data.get("recorded_on_ranks", n_ranks)):
+        cause = f"'hosts' have {n_placed} ranks in all, and there are {n_ranks}"
+        raise ReportError(document.path, cause)
 
 
 def _check_map(document: Document) -> None:

@@ -3,23 +3,98 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
 
 from . import words
 from .documents import Document
 
 _TREE = re.compile(r"(\d+(?:[:/]\d+)*);([0-9.e+]+(?:[:][0-9.e+]+)*)")
+_UNEVEN = re.compile(r"(\d{1,9}(?:,\d{1,9})+)((?::\d{1,9})*);.*")
+_EVEN = re.compile(r"(\d{1,9}(?:[:/]\d{1,9})*);.*")
 _USUAL_DISTANCES = ["1", "10"]  # inside a node and between two, where NODESxCORES says no more
+_MAX_SIZES = 6  # of nodes that are not alike, told one by one
 
 
-def cores_of_node(document: Document) -> int:
-    """The number of cores of one node."""
-    return max(1, int(document.data["cores"]) // int(document.data["nodes"]))
+@dataclass(frozen=True)
+class Unit:
+    """What a machine consists of: its nodes, or its switches."""
+
+    plural: str
+    first_cores: np.ndarray
+
+
+def cores_of_nodes(document: Document) -> list[int] | None:
+    """Return the number of cores of each node; None where the document does not tell."""
+    n_cores, n_nodes = int(document.data["cores"]), int(document.data["nodes"])
+    text = document.text("machine")
+    uneven = _UNEVEN.fullmatch(text)
+    if uneven:
+        sizes = [int(word) for word in uneven[1].split(",")]
+        return sizes if len(sizes) == n_nodes and sum(sizes) == n_cores else None
+    if n_cores % n_nodes or "cores in all" in text:  # of nodes that are not alike, no text tells
+        return None
+    return [n_cores // n_nodes] * n_nodes
+
+
+def units(document: Document) -> list[Unit]:
+    """Return the nodes and, where the machine's text tells, what they lie in; from the inside out."""
+    sizes = cores_of_nodes(document)
+    if sizes is None:
+        return []
+    first_cores = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    found = [Unit("nodes", first_cores)]
+    n_nodes = 1
+    for name, arity in zip(
+        ("switches", "groups of switches"), _arities_outside(document), strict=False
+    ):
+        n_nodes *= arity
+        found.append(Unit(name, first_cores[::n_nodes]))
+    return found
+
+
+def _arities_outside(document: Document) -> list[int]:
+    """Return how many nodes make a switch, and so on, without the level that holds all."""
+    text = document.text("machine")
+    uneven, even = _UNEVEN.fullmatch(text), _EVEN.fullmatch(text)
+    if uneven:
+        return [int(word) for word in uneven[2].split(":")[1:-1]]
+    if not even:
+        return []
+    inside, _, outside = even[1].partition("/") if "/" in even[1] else even[1].partition(":")
+    n_in_node = prod(int(word) for word in inside.split(":"))
+    is_whole = n_in_node * int(document.data["nodes"]) == int(document.data["cores"])
+    return [int(word) for word in outside.split(":")[:-1]] if is_whole else []
+
+
+def node_names(document: Document) -> list[str]:
+    """Return the names of the nodes, without their domains where they differ without."""
+    n_nodes = int(document.data["nodes"])
+    names = [str(name) for name in document.items("node_names")]
+    if len(names) != n_nodes:
+        return [f"node{node}" for node in range(n_nodes)]
+    return without_domains(names)
+
+
+def without_domains(names: list[str]) -> list[str]:
+    """Cut host names at their first dots, unless two become the same."""
+    hosts = [name.partition(".")[0] for name in names]
+    return hosts if len(set(hosts)) == len(set(names)) else names
 
 
 def nodes_in_words(document: Document) -> str:
     """Write 'two nodes of four cores'."""
     nodes = words.spelled(int(document.data["nodes"]), "node")
-    return f"{nodes} of {words.spelled(cores_of_node(document), 'core')}"
+    sizes = cores_of_nodes(document)
+    if sizes is None:
+        return f"{nodes} with {words.spelled(int(document.data['cores']), 'core')} in all"
+    if min(sizes) == max(sizes):
+        return f"{nodes} of {words.spelled(sizes[0], 'core')}"
+    if len(sizes) <= _MAX_SIZES:
+        return f"{nodes} of {words.listing([str(size) for size in sizes])} cores"
+    return f"{nodes} of {min(sizes)} to {max(sizes)} cores"
 
 
 def machine_in_words(document: Document) -> str:
@@ -40,7 +115,8 @@ def machine_option(document: Document) -> str:
     """Return what --machine takes to mean this machine; nothing if the document does not say."""
     text = document.text("machine")
     if _distances(text) == _USUAL_DISTANCES:
-        return f"{document.data['nodes']}x{cores_of_node(document)}"
+        nodes, cores = int(document.data["nodes"]), int(document.data["cores"])
+        return f"{nodes}x{cores // nodes}"
     return text
 
 
@@ -51,13 +127,20 @@ def _distances(text: str) -> list[str]:
 
 def given_order(document: Document) -> str:
     """Tell the order that was to be beaten: 'block', 'cyclic', or 'file' for any other."""
-    given, nodes = document.data["given"], int(document.data["nodes"])
+    given, sizes = document.data["given"], cores_of_nodes(document)
     if given == list(range(len(given))):
         return "block"
-    size = cores_of_node(document)
-    if given == [rank % nodes * size + rank // nodes for rank in range(len(given))]:
+    if sizes is not None and given == _dealt(sizes)[: len(given)]:
         return "cyclic"
     return "file"
+
+
+def _dealt(sizes: list[int]) -> list[int]:
+    """Return the cores as they are used when ranks are dealt round the nodes that have room."""
+    n_cores = sum(sizes)
+    node_of = np.repeat(np.arange(len(sizes)), sizes)
+    slot = np.arange(n_cores) - np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
+    return np.lexsort((node_of, slot)).tolist()
 
 
 def given_in_words(document: Document, who: str) -> str:

@@ -6,13 +6,15 @@ from . import words
 from .documents import Document
 from .machines import given_order, nodes_in_words
 from .markup import Html, paragraph, raw, tag
+from .section_mapping import has_gained
 from .section_mesh import ghosts_section, mesh_section, parts_section
 from .section_next import errors_section, next_section, raw_section
 from .section_probe import probe_section
 from .section_run import field_section, has_passed, phases_section
-from .section_traffic import has_gained, traffic_section, who_talks
+from .section_traffic import traffic_section
 from .story import Section, Story, base_name
 from .style import CSS
+from .traffic import Traffic
 
 
 def make_page(story: Story) -> str:
@@ -118,10 +120,10 @@ def _ran(document: Document) -> str:
     )
 
 
-def _mapped(document: Document, traffic: Document | None) -> str:
+def _mapped(document: Document, traffic: Traffic | None) -> str:
     before, after = (document.number(key, "inter_node_share") for key in ("before", "after"))
     nodes = nodes_in_words(document)
-    who = who_talks(traffic) if traffic else "rank"
+    who = traffic.who if traffic else "rank"
     if not has_gained(document):
         return (
             f"On {nodes}, {words.percent(before)} of the traffic crosses between nodes; no better "

@@ -10,11 +10,12 @@ from . import words
 from .documents import Document
 from .machines import given_order, machine_option
 from .markup import Html, paragraph, table, tag
-from .section_traffic import who_talks
 from .story import Section, Story
+from .traffic import who_talks
 
 _MAX_RAW = 150_000  # characters of one document
 _MAX_ALL_RAW = 1_500_000
+_LEAST_ROW = 30  # characters of a row of traffic
 
 
 def next_section(story: Story) -> Section:
@@ -50,13 +51,12 @@ def find_program(name: str) -> str:
 
 def _suggestions(story: Story, barrio: str) -> list[tuple[str, str]]:
     lines = _on_the_mesh(story, barrio) if story.mesh_name else []
-    runs, maps = story.results.of("heat"), story.results.of("map")
+    runs = story.results.of("heat")
     if runs and story.mesh_name:
         lines.append(_run_again(story, runs[0], barrio))
     traffics = story.results.of("traffic")
     if traffics:
-        mapped = next((d for d in maps if story.traffic_of(d) is traffics[0]), None)
-        lines.append(_map_again(traffics[0], mapped, barrio))
+        lines.append(_map_again(story, traffics[0], barrio))
     series = story.drawing("series", "ghosts", "mesh")
     if series is not None:
         lines.append(
@@ -114,10 +114,15 @@ def _run_again(story: Story, run: Document, barrio: str) -> tuple[str, str]:
     return why, command
 
 
-def _map_again(traffic: Document, mapped: Document | None, barrio: str) -> tuple[str, str]:
+def _map_again(story: Story, traffic: Document, barrio: str) -> tuple[str, str]:
     """Map with the same machine and order as the results, so that the numbers agree."""
     q = shlex.quote
     n = int(traffic.data["ranks"])
+    mapped, files = None, [traffic]
+    for document in story.results.of("map"):
+        found = story.traffic_of(document)
+        if mapped is None and found is not None and found.documents[0] is traffic:
+            mapped, files = document, found.documents
     machine = (machine_option(mapped) if mapped else "") or f"2x{(n + 1) // 2}"
     options = f" --machine {q(machine)}"
     why = f"Place the {who_talks(traffic)}s on a machine of your own, in place of {machine}"
@@ -130,7 +135,8 @@ def _map_again(traffic: Document, mapped: Document | None, barrio: str) -> tuple
         elif order == "file":
             why += "; add --given with your file, to compare with the same order as above"
     output = traffic.path.with_name("ranks.txt")
-    return why, f"{barrio} map {q(str(traffic.path))}{options} -o {q(str(output))}"
+    names = " ".join(q(str(file.path)) for file in files)
+    return why, f"{barrio} map {names}{options} -o {q(str(output))}"
 
 
 def raw_section(story: Story) -> Section | None:
@@ -141,8 +147,11 @@ def raw_section(story: Story) -> Section | None:
     body: list[Html] = [_origin_table(story, documents)]
     room = _MAX_ALL_RAW
     for document in documents:
-        text = json.dumps(document.data, indent=1, ensure_ascii=False)
         limit = min(_MAX_RAW, max(room, 0))
+        shown = {
+            name: rows[: limit // _LEAST_ROW + 1].tolist() for name, rows in document.rows.items()
+        }
+        text = json.dumps(document.data | shown, indent=1, ensure_ascii=False)
         room -= min(len(text), limit)
         if len(text) > limit:
             text = f"{text[:limit]}\n… cut off here; the whole is in {document.path.name}"
@@ -177,7 +186,7 @@ def _size(story: Story, document: Document) -> str:
         return f"{said}, recorded on {words.plural(recorded, 'rank')}" if recorded else said
     if document.kind == "map":
         traffic = story.traffic_of(document)
-        return f"{words.plural(n, who_talks(traffic) if traffic else 'rank')} placed"
+        return f"{words.plural(n, traffic.who if traffic else 'rank')} placed"
     return words.plural(n, "rank")
 
 

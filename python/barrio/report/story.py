@@ -6,13 +6,10 @@ import base64
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-import numpy as np
-
 from .documents import Document, Results
 from .markup import Html, figure, tag
 from .pictures import Drawing
-
-_WEIGHTS = {"points": 2, "bytes": 3, "messages": 4}  # places in a traffic entry
+from .traffic import Traffic, find_traffic
 
 
 @dataclass(frozen=True)
@@ -31,6 +28,7 @@ class Story:
     results: Results
     drawings: list[Drawing] = field(default_factory=list)
     wants_pictures: bool = True
+    _traffic: dict[int, Traffic | None] = field(default_factory=dict)  # by the id of a mapping
 
     def first_number(self, key: str, *kinds: str) -> float | None:
         """Return a number from the first document of these kinds that has it."""
@@ -80,33 +78,16 @@ class Story:
         shown = self.drawing("series", "mesh", "ghosts")
         return shown.facts.get("n_vertices") if known is None and shown else known
 
-    def traffic_of(self, mapped: Document) -> Document | None:
-        """Find the traffic a mapping was computed from: as many ranks, and the same sum."""
-        column = _WEIGHTS.get(mapped.text("weight"), _WEIGHTS["bytes"])
-        wanted = mapped.number("total_weight")
-        for traffic in self.results.of("traffic"):
-            if traffic.data["ranks"] != len(mapped.data["given"]):
-                continue
-            total = sum(e[column] for e in traffic.data["entries"] if e[0] != e[1])
-            if wanted is None or abs(total - wanted) <= 1e-9 * max(abs(wanted), 1.0):
-                return traffic
-        return None
+    def traffic_of(self, mapped: Document) -> Traffic | None:
+        """Find the traffic a mapping was computed from, or the sum of several."""
+        if id(mapped) not in self._traffic:
+            self._traffic[id(mapped)] = find_traffic(mapped, self.results.of("traffic"))
+        return self._traffic[id(mapped)]
 
 
 def base_name(path: str) -> str:
     """Return the last part of a path."""
     return PurePath(path).name or path
-
-
-def traffic_matrix(traffic: Document, weight: str = "bytes") -> np.ndarray:
-    """Return bytes (or messages, points) from row to column, without what a rank sends itself."""
-    column = _WEIGHTS.get(weight, _WEIGHTS["bytes"])
-    n = traffic.data["ranks"]
-    matrix = np.zeros((n, n))
-    for entry in traffic.data["entries"]:
-        if entry[0] != entry[1]:
-            matrix[entry[0], entry[1]] += entry[column]
-    return matrix
 
 
 def picture(content: bytes, said: str, caption: object) -> Html:

@@ -17,6 +17,7 @@ h1 { font-size:clamp(1.5rem,4vw,2.1rem); line-height:1.2; margin:0.4rem 0 0.6rem
 h2 { font-size:1.35rem; margin:2.6rem 0 0.5rem; padding-top:0.9rem;
   border-top:1px solid var(--line); }
 h3 { font-size:1.05rem; margin:1.5rem 0 0.4rem; overflow-wrap:anywhere; }
+h4 { font-size:1rem; margin:1.4rem 0 0.3rem; }
 p { max-width:56rem; margin:0.5rem 0; }
 a { color:var(--link); }
 code, pre { font-size:0.88em;
@@ -82,7 +83,7 @@ svg.timeline { max-width:620px; }
 .timeline .mark { stroke:var(--soft); stroke-width:0.8; stroke-dasharray:2 3; }
 .timeline .axis { stroke:var(--soft); stroke-width:0.8; }
 .small { display:flex; flex-wrap:wrap; gap:0 2.4rem; }
-.pair.steps { align-items:start; }
+.pair.steps, .pair.tops { align-items:start; }
 .follows { padding-left:1.2rem; max-width:56rem; } .follows li { margin:0.3rem 0; }
 @media print { .note, figure, table { break-inside:avoid; } }
 """

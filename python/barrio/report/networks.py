@@ -1,0 +1,82 @@
+"""What crosses between nodes under a placement: what leaves each node, and the heaviest links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .documents import Document, as_number
+from .machines import units
+from .traffic import Flows, Traffic, bytes_leaving, units_of
+
+
+@dataclass(frozen=True)
+class Link:
+    """Two nodes, and the bytes between them both ways."""
+
+    nodes: tuple[int, int]
+    n_bytes: float
+
+
+@dataclass(frozen=True)
+class Network:
+    """What leaves each node, and the heaviest links, those first that carry most."""
+
+    out_bytes: np.ndarray
+    links: list[Link]
+
+
+def find_networks(
+    document: Document, traffic: Traffic | None, keys: list[str], n_links: int
+) -> list[Network]:
+    """Look at what crosses between nodes by the document's own sums, or by the traffic.
+
+    @param keys where the cores of ranks are: given, placement. @return one for each, or none at all
+    """
+    n_nodes = int(document.data["nodes"])
+    sums = [node_bytes(document, "before" if key == "given" else "after") for key in keys]
+    if all(found is not None and len(found) == n_nodes for found in sums):
+        return [network_of_nodes(found, n_links) for found in sums if found is not None]
+    known = units(document)
+    if traffic is None or not known:
+        return []
+    flows = traffic.flows()
+    return [
+        network_of_ranks(flows, units_of(known[0], document.data[key]), n_nodes, n_links)
+        for key in keys
+    ]
+
+
+def node_bytes(document: Document, key: str) -> np.ndarray | None:
+    """Return the document's bytes from node (row) to node (column), if it has them."""
+    rows = document.items(key, "node_bytes")
+    if not rows or not all(isinstance(row, list) and len(row) == len(rows) for row in rows):
+        return None
+    return np.array([[as_number(value) or 0.0 for value in row] for row in rows])
+
+
+def network_of_nodes(sums: np.ndarray, n_links: int) -> Network:
+    """Look at a matrix of bytes from node to node."""
+    both = np.triu(sums + sums.T, 1)
+    first, second = np.nonzero(both)
+    out_bytes = sums.sum(axis=1) - np.diagonal(sums)
+    return Network(out_bytes, _heaviest(first, second, both[first, second], n_links))
+
+
+def network_of_ranks(flows: Flows, node_of_rank: np.ndarray, n_nodes: int, n_links: int) -> Network:
+    """Add up traffic between ranks by their nodes, without a matrix of these."""
+    senders, receivers = node_of_rank[flows.senders], node_of_rank[flows.receivers]
+    crosses = senders != receivers
+    senders, receivers = senders[crosses], receivers[crosses]
+    keys = np.minimum(senders, receivers) * n_nodes + np.maximum(senders, receivers)
+    pairs, pair_of = np.unique(keys, return_inverse=True)
+    sums = np.bincount(pair_of, weights=flows.amounts[crosses], minlength=len(pairs))
+    links = _heaviest(pairs // n_nodes, pairs % n_nodes, sums, n_links)
+    return Network(bytes_leaving(flows, node_of_rank, n_nodes), links)
+
+
+def _heaviest(first: np.ndarray, second: np.ndarray, sums: np.ndarray, n_links: int) -> list[Link]:
+    """Choose the heaviest links; of equals those of the first nodes."""
+    chosen = [i for i in np.lexsort((second, first, -sums))[:n_links] if sums[i] > 0]
+    return [Link((int(first[i]), int(second[i])), float(sums[i])) for i in chosen]
