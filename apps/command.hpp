@@ -38,6 +38,7 @@ std::unique_ptr<Command> make_partition();
 std::unique_ptr<Command> make_join();
 std::unique_ptr<Command> make_load();
 std::unique_ptr<Command> make_map();
+std::unique_ptr<Command> make_seat();
 std::unique_ptr<Command> make_report();
 std::unique_ptr<Command> make_doctor();
 /// @param n_ranks  value of --ranks, read when the command runs

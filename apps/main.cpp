@@ -218,6 +218,7 @@ std::vector<std::unique_ptr<Command>> all_commands(const int& n_ranks) {
   all.push_back(make_probe(n_ranks));
   all.push_back(make_record(n_ranks));
   all.push_back(make_map());
+  all.push_back(make_seat());
   all.push_back(make_report());
   all.push_back(make_exec(n_ranks));
   all.push_back(make_bench(n_ranks));

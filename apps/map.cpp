@@ -6,12 +6,17 @@
 #include <optional>
 
 #include "apps/command.hpp"
+#include "apps/program.hpp"
 #include "apps/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/rankmap/launcher.hpp"
+#include "barrio/rankmap/machine_sources.hpp"
 #include "barrio/rankmap/map_document.hpp"
+#include "barrio/rankmap/measured_machine.hpp"
 #include "barrio/rankmap/qaplib.hpp"
+#include "barrio/rankmap/recorded_run.hpp"
 #include "barrio/rankmap/traffic_files.hpp"
+#include "barrio/rankmap/verify.hpp"
 
 namespace barrio::apps {
 namespace {
@@ -47,15 +52,24 @@ class Map : public Command {
   }
   void add_options(CLI::App& app) override {
     app.add_option(
-           "TRAFFIC", traffic_,
-           "Traffic: barrio.traffic JSON, METIS graph, Matrix Market or Open MPI monitoring files; several are added "
-           "up, "
-           "each times what follows a '*', as in 'coarse.json*4'; or a QAPLIB file, which holds the machine too")
-        ->required();
+        "TRAFFIC", traffic_,
+        "Traffic: barrio.traffic JSON, METIS graph, Matrix Market or Open MPI monitoring files; several are added "
+        "up, "
+        "each times what follows a '*', as in 'coarse.json*4'; or a QAPLIB file, which holds the machine too");
     app.add_option(
-        "--machine", machine_,
-        "Machine: NODESxCORES ('2x4'), a tree ('8:16:4;1:10:20'), nodes that are not alike ('8,8,4;1:10') or a "
-        "torus ('torus:4x4x2;8;1:10')");
+        "--machine", sources_.machine,
+        "Machine: NODESxCORES ('2x4'), a tree ('8:16:4;1:10:20'), nodes that are not alike ('8,8,4;1:10'), a "
+        "torus ('torus:4x4x2;8;1:10'); or a file: hosts, Slurm's topology.conf, a matrix of distances between cores, "
+        "what --measure wrote. Without it: the hosts of the run that was recorded");
+    app.add_option("--hosts", sources_.hosts,
+                   "Nodes of the job in the order the launcher fills them: names separated by ',', as in "
+                   "'n01:8,n[02-04]:16', or a host file");
+    app.add_option("--node", sources_.node, "Inside of a node: XML of hwloc (lstopo node.xml)");
+    app.add_option("--cores", sources_.cores_per_node, "Cores to use of each node, where nothing else says it")
+        ->check(at_least_one());
+    app.add_option("--distances", distances_,
+                   "Distances from the inside out, as in '1:2:10:20', instead of 1, 2, ... in a node and 10, 20, ... "
+                   "between nodes");
     app.add_option("--weight", weight_, "What counts: bytes, messages or points")->capture_default_str();
     app.add_option("--message-bytes", options_.message_bytes,
                    "What a message costs beside its bytes, as so many bytes: latency times bandwidth")
@@ -67,11 +81,10 @@ class Map : public Command {
     app.add_option("--bottleneck", options_.bottleneck,
                    "Share of the busiest node in what is minimised, 0 to 1; 0: the sum over all pairs alone")
         ->capture_default_str();
-    app.add_option("--hosts", hosts_, "Names of the nodes, separated by ',', in the order the launcher fills them");
     app.add_option("--given", given_,
-                   "The order to beat: 'block' (rank i on core i), 'cyclic' (ranks dealt round the nodes, as some "
-                   "launchers do), or a file (permutation, barrio.map)")
-        ->capture_default_str();
+                   "The order to beat: 'block' (node after node is filled), 'cyclic' (ranks dealt round the nodes, as "
+                   "some launchers do), 'recorded' (where ranks were in the run that was recorded), or a file "
+                   "(permutation, barrio.map); default recorded where the machine is that run's, else block");
     app.add_option(
         "--pin", pins_,
         "Ranks that may not move: RANK stays where the given order has it, RANK=CORE goes there; separated by ','");
@@ -85,13 +98,27 @@ class Map : public Command {
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     format_option_ =
-        app.add_option("-f,--format", format_, "Launcher file: openmpi-rankfile, openmpi-seq, slurm, cray, permutation")
+        app.add_option("-f,--format", format_,
+                       "Launcher file: openmpi-rankfile, openmpi-seq, mpich, intel, cray, slurm, flux, permutation")
             ->capture_default_str();
     app.add_option("-o,--output", output_, "Launcher file to write");
+    app.add_option("--report", report_, "Page to write: pictures of the traffic before and after, as HTML");
+    app.add_flag("--measure", measures_,
+                 "Instead, under mpirun on the nodes of the job: measure latency and bandwidth between cores; "
+                 "--result FILE keeps it for --machine");
+    app.add_option("--verify", plan_,
+                   "Instead, under mpirun with the launcher file: check that each rank sits where the result document "
+                   "PLAN has it; exit code 4 if not");
   }
-  Json run(mpi::Context*) override {
+  [[nodiscard]] bool is_parallel() const override { return measures_ || !plan_.empty(); }
+  Json run(mpi::Context* context) override {
+    if (is_parallel() && !traffic_.empty())
+      throw AgreedError(ErrorCode::usage, {.subject = fmt::format("'{}'", traffic_.front()),
+                                           .cause = "is traffic, which --measure and --verify have no use for",
+                                           .remedy = "leave it out"});
+    if (measures_) return measure(*context);
+    if (!plan_.empty()) return verify(*context);
     auto [traffic, machine] = read_problem();
-    if (!hosts_.empty()) machine.set_node_names(items_of(hosts_));
     options_.weight = rankmap::parse_weight(weight_);
     options_.method = rankmap::parse_method(method_);
     if (seconds_ && *seconds_ < 0.0)
@@ -111,15 +138,22 @@ class Map : public Command {
     if (!output_.empty()) rankmap::write_launcher_file(output_, format, machine, found.placement);
     Json result = rankmap::to_json(found, traffic, machine);
     result["given_order"] = given_;  // the word; "given" is its list of cores
+    result["traffic"] = traffic_json();
+    if (!report_.empty()) report(result, traffic);
     share_before_ = found.before.inter_node_share();
     share_after_ = found.after.inter_node_share();
     found_ = found;
     return result;
   }
-  [[nodiscard]] std::string render(const Json&) const override {
+  [[nodiscard]] int exit_code(const Json& result) const override {
+    return !plan_.empty() && result["as_planned"] == false ? barrio::exit_code(ErrorCode::differs) : 0;
+  }
+  [[nodiscard]] std::string render(const Json& result) const override {
+    if (measures_) return render_measured(measured_);
+    if (!plan_.empty()) return render_verification(result);
     const auto percent = [](double share) { return fmt::format("{:.1f} %", 100.0 * share); };
     std::vector<std::pair<std::string, std::string>> rows{
-        {"ranks", fmt::format("{} on {}", found_.placement.n_ranks(), machine_)},
+        {"ranks", fmt::format("{} on {}", found_.placement.n_ranks(), machine_in_words_)},
         {"order to beat", given_},
         {"cost", fmt::format("{:.6g} -> {:.6g}{}", found_.cost_before, found_.cost_after,
                              found_.cost_before > 0.0
@@ -135,6 +169,7 @@ class Map : public Command {
     if (found_.cost_after >= found_.cost_before)
       rows.emplace_back("note", "the given order is as good as what was found; it stays");
     if (!output_.empty()) rows.emplace_back("wrote", output_);
+    if (!report_.empty()) rows.emplace_back("drew", report_);
     if (!found_.is_complete)
       rows.emplace_back(
           "note", "the search was ended early, by its limit of processor time: another run may find another placement");
@@ -142,24 +177,114 @@ class Map : public Command {
   }
 
  private:
-  /// The traffic and the machine; a QAPLIB file has both.
-  [[nodiscard]] std::pair<rankmap::TrafficMatrix, rankmap::Machine> read_problem() {
-    if (!machine_.empty()) {
-      rankmap::TrafficMatrix traffic = read_all_traffic();
-      return {std::move(traffic), rankmap::Machine::parse(machine_)};
-    }
-    if (traffic_.size() != 1 || !rankmap::is_qaplib(traffic_.front()))
-      throw Error(ErrorCode::usage, {.subject = "--machine",
-                                     .cause = "is required",
-                                     .remedy = "describe the machine, as in --machine 2x4; see --help"});
-    rankmap::QaplibInstance instance = rankmap::read_qaplib(traffic_.front());
-    machine_ = instance.machine.text();
-    return {std::move(instance.traffic), std::move(instance.machine)};
+  /// Draw what was found; the traffic as it was summed up.
+  void report(const Json& result, const rankmap::TrafficMatrix& traffic) const {
+    const ScratchFolder folder;
+    const std::string map = folder.file("map.json"), summed = folder.file("traffic.json");
+    write_file_atomically(map, result.dump() + "\n");
+    rankmap::write_traffic(traffic, summed);
+    if (make_report_page({map, summed}, report_, ProgramOutput::dropped) != 0)
+      throw Error(ErrorCode::failed, {.subject = report_, .cause = "was not written", .remedy = "see above"});
   }
 
-  [[nodiscard]] rankmap::TrafficMatrix read_all_traffic() const {
-    std::vector<rankmap::TrafficMatrix> all;
-    std::vector<double> factors;
+  Json measure(mpi::Context& context) {
+    measured_ = rankmap::measure_machine(context);
+    Json document = rankmap::to_json(measured_);
+    document["ranks"] = context.size();
+    return document;
+  }
+
+  Json verify(mpi::Context& context) { return rankmap::to_json(rankmap::verify_placement(context, plan_)); }
+
+  static std::string render_measured(const rankmap::MeasuredMachine& measured) {
+    std::string text = "  bytes       inside a node        between nodes\n";
+    const auto cell = [](const rankmap::MessageTimes& times, std::size_t i) {
+      if (i >= times.seconds.size()) return std::string("-");
+      return fmt::format("{} {:>8.1f} MB/s", format_seconds(times.seconds[i]),
+                         1e-6 * static_cast<double>(times.bytes[i]) / times.seconds[i]);
+    };
+    const std::size_t n = std::max(measured.inside.seconds.size(), measured.between.seconds.size());
+    const rankmap::MessageTimes& known = measured.inside.seconds.empty() ? measured.between : measured.inside;
+    for (std::size_t i = 0; i < n; ++i)
+      text += fmt::format("  {:>9}  {:>20}  {:>20}\n", format_bytes(static_cast<std::uint64_t>(known.bytes[i])),
+                          cell(measured.inside, i), cell(measured.between, i));
+    std::vector<std::pair<std::string, std::string>> rows{
+        {"pairs", fmt::format("{} inside nodes, {} between nodes", measured.inside.n_pairs, measured.between.n_pairs)}};
+    if (measured.inside.bandwidth() > 0.0 && measured.between.bandwidth() > 0.0) {
+      rows.emplace_back("distances", fmt::format("1:{:.3g}, by what a byte costs", measured.distances().back()));
+      rows.emplace_back("message", fmt::format("costs as much as {:.0f} bytes between nodes: --message-bytes {:.0f}",
+                                               measured.message_bytes(), measured.message_bytes()));
+    } else {
+      rows.emplace_back("distances", "not known: this takes two nodes, and two ranks on one of them");
+    }
+    return text + two_columns(rows);
+  }
+
+  static std::string render_verification(const Json& result) {
+    const int n_ranks = result["ranks"], n_nodes = result["nodes"];
+    if (result["as_planned"] == true)
+      return fmt::format(
+          "all {} ranks sit where the plan has them, on {} node{}{}\n", n_ranks, n_nodes, n_nodes == 1 ? "" : "s",
+          result["names_are_known"] == true ? "" : "; the plan names no hosts: compared by who is with whom");
+    const std::int64_t elsewhere = result["elsewhere"], torn = result["torn"];
+    std::string text =
+        elsewhere > 0
+            ? fmt::format("{} of {} ranks are not where the plan has them\n", elsewhere, n_ranks)
+            : fmt::format(
+                  "all {} ranks are on their hosts, but {} of them do not share memory with all ranks there: MPI "
+                  "takes a host for several nodes\n  barrio map -f mpich writes how to start MPICH instead\n",
+                  n_ranks, torn);
+    for (const Json& fault : result["faults"]) text += fmt::format("  {}\n", fault.get<std::string>());
+    if (static_cast<std::int64_t>(result["faults"].size()) < elsewhere + torn) text += "  ...\n";
+    return text;
+  }
+
+  /// The files, with what each was multiplied by.
+  [[nodiscard]] Json traffic_json() const {
+    Json list = Json::array();
+    for (const auto& [path, factor] : named_traffic()) list.push_back({path, factor});
+    return list;
+  }
+
+  /// The traffic and the machine; a QAPLIB file has both.
+  [[nodiscard]] std::pair<rankmap::TrafficMatrix, rankmap::Machine> read_problem() {
+    if (traffic_.empty())
+      throw Error(ErrorCode::usage, {.subject = "TRAFFIC",
+                                     .cause = "is required",
+                                     .remedy = "record it: barrio record -- mpirun -n 64 ./solver; see --help"});
+    if (sources_.machine.empty() && sources_.hosts.empty() && traffic_.size() == 1 &&
+        rankmap::is_qaplib(traffic_.front())) {
+      rankmap::QaplibInstance instance = rankmap::read_qaplib(traffic_.front());
+      if (given_.empty()) given_ = "block";
+      machine_in_words_ = instance.machine.text();
+      return {std::move(instance.traffic), std::move(instance.machine)};
+    }
+    rankmap::TrafficMatrix traffic = read_all_traffic();
+    if (!distances_.empty()) sources_.distances = distances_of(distances_);
+    rankmap::Machine machine = rankmap::describe_machine(sources_, recorded_);
+    const bool is_of_the_run = sources_.machine.empty() && sources_.hosts.empty();
+    if (given_.empty()) given_ = is_of_the_run ? "recorded" : "block";
+    machine_in_words_ = machine.text();
+    return {std::move(traffic), std::move(machine)};
+  }
+
+  static std::vector<double> distances_of(const std::string& text) {
+    std::vector<double> distances;
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(':', begin), text.size());
+      const auto value = number_in<double>(std::string_view(text).substr(begin, end - begin));
+      if (!value || !(*value >= 0.0 && *value < 1e18))
+        throw Error(ErrorCode::usage, {.subject = fmt::format("--distances {}", text),
+                                       .cause = "is no list of numbers >= 0",
+                                       .remedy = "write one for each level, from the inside out, as in 1:10:20"});
+      distances.push_back(*value);
+      begin = end + 1;
+    }
+    return distances;
+  }
+
+  [[nodiscard]] std::vector<std::pair<std::string, double>> named_traffic() const {
+    std::vector<std::pair<std::string, double>> named;
     for (const std::string& word : traffic_) {
       const std::size_t star = word.rfind('*');
       const auto factor = star == std::string::npos ? std::nullopt : number_in<double>(word.substr(star + 1));
@@ -167,13 +292,28 @@ class Map : public Command {
         throw Error(ErrorCode::usage, {.subject = fmt::format("traffic '{}'", word),
                                        .cause = "has no number >= 0 behind its '*'",
                                        .remedy = "write FILE*NUMBER, as in 'coarse.json*4'"});
-      all.push_back(rankmap::read_traffic(word.substr(0, star), collectives_));
-      factors.push_back(factor.value_or(1.0));
+      named.emplace_back(word.substr(0, star), factor.value_or(1.0));
+    }
+    return named;
+  }
+
+  /// The sum of the files; keeps where ranks were if the first says it.
+  [[nodiscard]] rankmap::TrafficMatrix read_all_traffic() {
+    std::vector<rankmap::TrafficMatrix> all;
+    std::vector<double> factors;
+    for (const auto& [path, factor] : named_traffic()) {
+      rankmap::RecordedRun run = rankmap::read_run(path);
+      if (all.empty()) recorded_ = std::move(run.hosts);
+      all.push_back(std::move(run.traffic));
+      factors.push_back(factor);
       if (all.back().n_ranks() != all.front().n_ranks())
-        throw Error(ErrorCode::bad_input, {.subject = word,
+        throw Error(ErrorCode::bad_input, {.subject = path,
                                            .cause = fmt::format("is of {} ranks, and {} of {}", all.back().n_ranks(),
                                                                 traffic_.front(), all.front().n_ranks()),
                                            .remedy = "give traffic of one job"});
+      if (collectives_ == 0.0 || run.collectives.entries().empty()) continue;
+      all.push_back(std::move(run.collectives));
+      factors.push_back(collectives_ * factor);
     }
     return all.size() == 1 && factors.front() == 1.0 ? std::move(all.front()) : rankmap::sum(all, factors);
   }
@@ -190,13 +330,20 @@ class Map : public Command {
   }
 
   [[nodiscard]] rankmap::Placement given_placement(int n_ranks, const rankmap::Machine& machine) const {
-    if (given_ == "block") return rankmap::Placement::in_order(n_ranks, machine.n_cores());
+    if (given_ == "block") return rankmap::Placement::filled(n_ranks, machine);
+    if (given_ == "recorded") {
+      if (recorded_.empty())
+        throw Error(ErrorCode::usage, {.subject = "--given recorded",
+                                       .cause = "the traffic does not say where its ranks were",
+                                       .remedy = "name another order: block, cyclic or a file"});
+      return rankmap::placement_of_hosts(recorded_, machine);
+    }
     if (given_ != "cyclic") {
-      const std::string guess = did_you_mean(given_, std::vector<std::string>{"block", "cyclic"});
+      const std::string guess = did_you_mean(given_, std::vector<std::string>{"block", "cyclic", "recorded"});
       std::error_code ignored;
       if (!std::filesystem::exists(given_, ignored) && !guess.empty())
         throw Error(ErrorCode::usage, {.subject = fmt::format("--given {}", given_),
-                                       .cause = "is neither block nor cyclic nor a file." + guess,
+                                       .cause = "is neither block nor cyclic nor recorded nor a file." + guess,
                                        .remedy = "name an order, or a file with one"});
       return rankmap::read_placement(given_, machine.n_cores());
     }
@@ -204,15 +351,21 @@ class Map : public Command {
   }
   CLI::Option* format_option_ = nullptr;
   std::vector<std::string> traffic_;
-  std::string machine_;
+  rankmap::MachineSources sources_;
+  std::string distances_;
+  std::string machine_in_words_;
+  std::vector<rankmap::HostRun> recorded_;
+  bool measures_ = false;
+  rankmap::MeasuredMachine measured_;
+  std::string plan_;
   std::string weight_ = "bytes";
   std::string format_ = "openmpi-rankfile";
   std::string output_;
-  std::string given_ = "block";
+  std::string report_;
+  std::string given_;
   std::string method_ = "best";
   std::optional<double> seconds_;
   std::string pins_;
-  std::string hosts_;
   double collectives_ = 1.0;
   rankmap::MapOptions options_;
   rankmap::MapResult found_;

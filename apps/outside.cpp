@@ -15,6 +15,12 @@
 namespace barrio::apps {
 namespace {
 
+std::string find_python() {
+  if (const char* chosen = std::getenv("BARRIO_PYTHON")) return chosen;
+  if (std::filesystem::exists(BARRIO_BUILD_PYTHON)) return BARRIO_BUILD_PYTHON;
+  return "python3";
+}
+
 class Report : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "report"; }
@@ -29,32 +35,7 @@ class Report : public Command {
     app.add_option("-o,--output", output_, "Page to write")->capture_default_str();
   }
   Json run(mpi::Context*) override {
-    const std::string python = find_python();
-    const std::filesystem::path built = folder_of_program().parent_path() / "python";
-    std::string path = std::getenv("PYTHONPATH") != nullptr ? std::getenv("PYTHONPATH") : "";
-    if (std::filesystem::exists(built / "barrio")) path = built.string() + (path.empty() ? "" : ":" + path);
-    if (!path.empty()) ::setenv("PYTHONPATH", path.c_str(), 1);
-    // The exit code says which part is missing, without a traceback.
-    constexpr int no_pictures = 12;
-    const int found = run_program({python, "-c",
-                                   "import sys\ntry:\n import barrio.report\nexcept ImportError: sys.exit(1)\n"
-                                   "try:\n import matplotlib, pyvista\nexcept ImportError: sys.exit(12)"});
-    if (found == no_pictures) {
-      throw Error(ErrorCode::failed, {.subject = "barrio report",
-                                      .cause = fmt::format("{} lacks what pictures are made with", python),
-                                      .remedy = fmt::format("{} -m pip install matplotlib pyvista", python)});
-    }
-    if (found != 0) {
-      throw Error(
-          ErrorCode::failed,
-          {.subject = "barrio report",
-           .cause = fmt::format("the Python package barrio with its report is not there for {}", python),
-           .remedy = "install it from barrio's source folder, pip install './python[report]', or set BARRIO_PYTHON to "
-                     "a Python that has it"});
-    }
-    std::vector<std::string> command{python, "-m", "barrio.report", "-o", output_};
-    command.insert(command.end(), runs_.begin(), runs_.end());
-    code_ = run_program(command);
+    code_ = make_report_page(runs_, output_);
     Json result = json_document("barrio.report", 1);
     result["output"] = output_;
     result["code"] = code_;
@@ -64,11 +45,6 @@ class Report : public Command {
   [[nodiscard]] int exit_code(const Json&) const override { return code_; }
 
  private:
-  static std::string find_python() {
-    if (const char* chosen = std::getenv("BARRIO_PYTHON")) return chosen;
-    if (std::filesystem::exists(BARRIO_BUILD_PYTHON)) return BARRIO_BUILD_PYTHON;
-    return "python3";
-  }
   std::vector<std::string> runs_;
   std::string output_ = "report.html";
   int code_ = 0;
@@ -179,6 +155,35 @@ class Doctor : public Command {
 };
 
 }  // namespace
+
+int make_report_page(const std::vector<std::string>& runs, const std::string& output, ProgramOutput said) {
+  const std::string python = find_python();
+  const std::filesystem::path built = folder_of_program().parent_path() / "python";
+  std::string path = std::getenv("PYTHONPATH") != nullptr ? std::getenv("PYTHONPATH") : "";
+  if (std::filesystem::exists(built / "barrio")) path = built.string() + (path.empty() ? "" : ":" + path);
+  if (!path.empty()) ::setenv("PYTHONPATH", path.c_str(), 1);
+  // The exit code says which part is missing, without a traceback.
+  constexpr int no_pictures = 12;
+  const int found = run_program({python, "-c",
+                                 "import sys\ntry:\n import barrio.report\nexcept ImportError: sys.exit(1)\n"
+                                 "try:\n import matplotlib, pyvista\nexcept ImportError: sys.exit(12)"});
+  if (found == no_pictures) {
+    throw Error(ErrorCode::failed, {.subject = "barrio report",
+                                    .cause = fmt::format("{} lacks what pictures are made with", python),
+                                    .remedy = fmt::format("{} -m pip install matplotlib pyvista", python)});
+  }
+  if (found != 0) {
+    throw Error(
+        ErrorCode::failed,
+        {.subject = "barrio report",
+         .cause = fmt::format("the Python package barrio with its report is not there for {}", python),
+         .remedy = "install it from barrio's source folder, pip install './python[report]', or set BARRIO_PYTHON to "
+                   "a Python that has it"});
+  }
+  std::vector<std::string> command{python, "-m", "barrio.report", "-o", output};
+  command.insert(command.end(), runs.begin(), runs.end());
+  return run_program(command, said);
+}
 
 std::unique_ptr<Command> make_report() { return std::make_unique<Report>(); }
 std::unique_ptr<Command> make_exec(const int& n_ranks) { return std::make_unique<Exec>(n_ranks); }

@@ -1,11 +1,14 @@
 #include "apps/program.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 
 #include "apps/command.hpp"
@@ -41,7 +44,7 @@ std::string why_not_startable(const std::string& program) {
   return verdict(std::filesystem::path(program)).empty() ? "is not in PATH; write ./" + program : "is not in PATH";
 }
 
-int run_program(const std::vector<std::string>& command) {
+int run_program(const std::vector<std::string>& command, ProgramOutput output) {
   struct sigaction ignore{};
   ignore.sa_handler = SIG_IGN;
   struct sigaction interrupt{}, quit{};
@@ -51,6 +54,7 @@ int run_program(const std::vector<std::string>& command) {
   if (child == 0) {
     ::sigaction(SIGINT, &interrupt, nullptr);
     ::sigaction(SIGQUIT, &quit, nullptr);
+    if (output == ProgramOutput::dropped) ::dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
     try {
       become(command);
     } catch (...) {
@@ -65,6 +69,22 @@ int run_program(const std::vector<std::string>& command) {
   ::sigaction(SIGQUIT, &quit, nullptr);
   if (ended < 0) return cannot_start;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+ScratchFolder::ScratchFolder(const std::filesystem::path& parent, const std::string& name) {
+  namespace fs = std::filesystem;
+  const fs::path place = parent.empty() ? fs::temp_directory_path() : parent;
+  std::string pattern = (place / fmt::format(".{}.XXXXXX", name)).string();
+  if (::mkdtemp(pattern.data()) == nullptr)
+    throw Error(ErrorCode::failed, {.subject = (place / name).string(),
+                                    .cause = fmt::format("cannot be written: {}", std::strerror(errno)),
+                                    .remedy = "choose another place, or make the folder and rights for it"});
+  path_ = pattern;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace barrio::apps

@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 
@@ -71,30 +69,6 @@ Json to_json(const Job& job) {
   return document;
 }
 
-/// The folder beside the document to come, into which the ranks write; removed at the end.
-class Place {
- public:
-  explicit Place(const fs::path& output) {
-    std::string name = (output.parent_path() / fmt::format(".{}.XXXXXX", output.filename().string())).string();
-    if (::mkdtemp(name.data()) == nullptr)
-      throw Error(ErrorCode::failed, {.subject = output.string(),
-                                      .cause = fmt::format("cannot be written: {}", std::strerror(errno)),
-                                      .remedy = "choose another place, or make the folder and rights for it"});
-    fs::permissions(name, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec);
-    folder_ = name;
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  ~Place() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  [[nodiscard]] const fs::path& folder() const& noexcept { return folder_; }
-
- private:
-  fs::path folder_;
-};
-
 void put_in_front(const char* variable, const std::string& value, char separator) {
   const char* const others = std::getenv(variable);
   ::setenv(variable,
@@ -143,13 +117,13 @@ class Record : public Command {
       set_environment(library, output.string());
       become(command);
     }
-    const Place place(output);
-    set_environment(library, place.folder().string() + "/");
+    const ScratchFolder place(output.parent_path(), output.filename().string());
+    set_environment(library, place.path().string() + "/");
     ::setenv("BARRIO_RECORD_QUIET", "1", 1);
     if (n_ranks_ > 0)
       command = launch_line(n_ranks_, command.front(), {command.begin() + 1, command.end()}, LauncherSpeech::plain);
     code_ = run_program(command);
-    keep_documents(place.folder(), output);
+    keep_documents(place.path(), output);
     if (jobs_.empty())
       throw Error(ErrorCode::failed,
                   {.subject = fmt::format("{}", fmt::join(command_, " ")),

@@ -39,15 +39,27 @@ Placement Placement::in_order(int n_ranks, int n_cores) {
   return {std::move(cores), n_cores};
 }
 
+Placement Placement::first_of(std::vector<int> cores, int n_ranks, const Machine& machine) {
+  const auto n = static_cast<std::size_t>(n_ranks);
+  if (n > cores.size()) return in_order(n_ranks, machine.n_cores());  // whose constructor says that they are too many
+  cores.resize(n);
+  return {std::move(cores), machine.n_cores()};
+}
+
+Placement Placement::filled(int n_ranks, const Machine& machine) {
+  std::vector<int> cores;
+  for (const int node : machine.fill_order())
+    for (int slot = 0; slot < machine.cores_of_node(node); ++slot) cores.push_back(machine.first_core(node) + slot);
+  return first_of(std::move(cores), n_ranks, machine);
+}
+
 Placement Placement::cyclic(int n_ranks, const Machine& machine) {
+  const std::vector<int> nodes = machine.fill_order();
   std::vector<int> cores;
   for (int slot = 0; slot < machine.max_cores_per_node(); ++slot)
-    for (int node = 0; node < machine.n_nodes(); ++node)
+    for (const int node : nodes)
       if (slot < machine.cores_of_node(node)) cores.push_back(machine.first_core(node) + slot);
-  const auto n = static_cast<std::size_t>(n_ranks);
-  // Too many ranks: let the constructor say so.
-  if (n <= cores.size()) cores.resize(n);
-  return n <= cores.size() ? Placement(std::move(cores), machine.n_cores()) : in_order(n_ranks, machine.n_cores());
+  return first_of(std::move(cores), n_ranks, machine);
 }
 
 void Placement::exchange(int core_a, int core_b) noexcept {

@@ -22,8 +22,11 @@ class Placement {
   /// @throws Error{bad_input} naming the rank, if a core is not in 0..n_cores-1 or is used twice;
   ///         Error{usage} if there are more ranks than cores
   Placement(std::vector<int> core_of_rank, int n_cores);
-  /// Put rank i on core i: the order in which launchers fill the machine.
+  /// Put rank i on core i.
   static Placement in_order(int n_ranks, int n_cores);
+  /// Fill node after node, as launchers do: `in_order`, unless the machine's `fill_order` is another.
+  /// @throws Error{usage} for too many ranks
+  static Placement filled(int n_ranks, const Machine& machine);
   /// Deal ranks round the nodes, passing over full ones, as some launchers do. @throws Error{usage} for too many ranks
   static Placement cyclic(int n_ranks, const Machine& machine);
 
@@ -45,6 +48,8 @@ class Placement {
   bool operator==(const Placement&) const = default;
 
  private:
+  static Placement first_of(std::vector<int> cores, int n_ranks, const Machine& machine);
+
   std::vector<int> core_of_rank_;
   std::vector<Rank> rank_at_core_;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -15,11 +16,14 @@
 namespace barrio::rankmap {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, LauncherFormat>, 5> formats{
+constexpr std::array<std::pair<std::string_view, LauncherFormat>, 8> formats{
     {{"openmpi-rankfile", LauncherFormat::openmpi_rankfile},
      {"openmpi-seq", LauncherFormat::openmpi_seq},
+     {"mpich", LauncherFormat::mpich},
+     {"intel", LauncherFormat::intel},
      {"cray", LauncherFormat::cray},
      {"slurm", LauncherFormat::slurm},
+     {"flux", LauncherFormat::flux},
      {"permutation", LauncherFormat::permutation}}};
 
 std::string rankfile(const Machine& machine, const Placement& placement, std::string_view path) {
@@ -52,6 +56,72 @@ std::string seq_hostfile(const Machine& machine, const Placement& placement, std
          host_lines(machine, placement);
 }
 
+/// So many ranks in a row on one node.
+struct NodeRun {
+  int node = 0;
+  int n_ranks = 0;
+};
+
+std::vector<NodeRun> runs_of(const Machine& machine, const Placement& placement) {
+  std::vector<NodeRun> runs;
+  for (Rank rank = 0; rank < placement.n_ranks(); ++rank) {
+    const int node = machine.node_of(placement.core_of(rank));
+    if (runs.empty() || runs.back().node != node) runs.push_back({node, 0});
+    ++runs.back().n_ranks;
+  }
+  return runs;
+}
+
+// Hydra's family: a host again after another counts as another node, unless the program is started by `barrio seat`.
+std::string hydra_hostfile(LauncherFormat format, const Machine& machine, const Placement& placement,
+                           std::string_view path) {
+  const std::vector<NodeRun> runs = runs_of(machine, placement);
+  std::vector<int> nodes;
+  for (const NodeRun& run : runs) nodes.push_back(run.node);
+  std::ranges::sort(nodes);
+  const bool has_repetitions = std::ranges::adjacent_find(nodes) != nodes.end();
+  const bool is_intel = format == LauncherFormat::intel;
+  std::string text = fmt::format("# hosts in the order of ranks, for {}:\n#   mpiexec {} {} -n {} PROGRAM\n",
+                                 is_intel ? "Intel MPI" : "MPICH and its launcher Hydra",
+                                 is_intel ? "-machinefile" : "-f", path, placement.n_ranks());
+  if (has_repetitions && is_intel)
+    text += "# Hosts come again after others: check with 'barrio map --verify' that ranks of a host share memory.\n";
+  if (has_repetitions && !is_intel)
+    text += fmt::format(
+        "# Hosts come again after others, and Hydra takes each time for another node, whose ranks would talk over the\n"
+        "# network. Start the program through barrio, which tells MPICH which ranks share a host:\n"
+        "#   mpiexec -f {} -n {} barrio seat MAP.json -- PROGRAM\n"
+        "# MAP.json is the result document: barrio map ... --result MAP.json\n",
+        path, placement.n_ranks());
+  for (const NodeRun& run : runs) text += fmt::format("{}:{}\n", machine.node_name(run.node), run.n_ranks);
+  return text;
+}
+
+// RFC 34 of Flux: blocks of [first node, nodes, ranks on each, repetitions]; nodes by their order in the allocation.
+std::string flux_taskmap(const Machine& machine, const Placement& placement, std::string_view path) {
+  std::vector<int> number(static_cast<std::size_t>(machine.n_nodes()), 0);
+  int next = 0;
+  for (const int node : machine.fill_order()) number[static_cast<std::size_t>(node)] = next++;
+  struct Block {
+    int first, n_nodes, n_ranks;
+  };
+  std::vector<Block> blocks;
+  for (const NodeRun& run : runs_of(machine, placement)) {
+    const int node = number[static_cast<std::size_t>(run.node)];
+    if (!blocks.empty() && blocks.back().n_ranks == run.n_ranks && blocks.back().first + blocks.back().n_nodes == node)
+      ++blocks.back().n_nodes;
+    else
+      blocks.push_back({node, 1, run.n_ranks});
+  }
+  std::string text = fmt::format(
+      "# task map of ranks, for Flux; nodes count in the order of the allocation:\n"
+      "#   flux run -n {} --taskmap=\"manual:$(grep -v '^#' {})\" PROGRAM\n[",
+      placement.n_ranks(), path);
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    text += fmt::format("{}[{},{},{},1]", i > 0 ? "," : "", blocks[i].first, blocks[i].n_nodes, blocks[i].n_ranks);
+  return text + "]\n";
+}
+
 std::string slurm_hostfile(const Machine& machine, const Placement& placement, std::string_view path) {
   return fmt::format(
              "# line i = host of rank i, for Slurm; inside an allocation of these nodes:\n"
@@ -64,18 +134,20 @@ std::string slurm_hostfile(const Machine& machine, const Placement& placement, s
 int ranks_per_node(const Machine& machine, const Placement& placement) {
   std::vector<int> counts(static_cast<std::size_t>(machine.n_nodes()), 0);
   for (const int core : placement.core_of_rank()) ++counts[static_cast<std::size_t>(machine.node_of(core))];
+  const std::vector<int> nodes = machine.fill_order();
+  const auto count_of = [&](std::size_t i) { return counts[static_cast<std::size_t>(nodes[i])]; };
   bool is_last = false;
-  for (std::size_t node = 0; node < counts.size(); ++node) {
-    if (is_last ? counts[node] > 0 : counts[node] > counts[0]) {
-      throw Error(ErrorCode::usage, {.subject = "Cray rank order",
-                                     .cause = fmt::format("cannot express {} ranks on {} after {} on {}", counts[node],
-                                                          machine.node_name(static_cast<int>(node)), counts[node - 1],
-                                                          machine.node_name(static_cast<int>(node) - 1)),
-                                     .remedy = "describe a machine with as many cores as ranks"});
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (is_last ? count_of(i) > 0 : count_of(i) > count_of(0)) {
+      throw Error(ErrorCode::usage,
+                  {.subject = "Cray rank order",
+                   .cause = fmt::format("cannot express {} ranks on {} after {} on {}", count_of(i),
+                                        machine.node_name(nodes[i]), count_of(i - 1), machine.node_name(nodes[i - 1])),
+                   .remedy = "describe a machine of nodes that have as many cores as ranks, all the same number"});
     }
-    is_last = is_last || counts[node] < counts[0];
+    is_last = is_last || count_of(i) < count_of(0);
   }
-  return counts.empty() ? 0 : counts[0];
+  return nodes.empty() ? 0 : count_of(0);
 }
 
 std::string cray_rank_order(const Machine& machine, const Placement& placement, std::string_view path) {
@@ -86,16 +158,16 @@ std::string cray_rank_order(const Machine& machine, const Placement& placement, 
       "#   srun -n {} --ntasks-per-node={} PROGRAM\n",
       path, placement.n_ranks(), per_node);
   // One line per node; a list may go on over lines.
-  int n_on_line = 0;
-  for (const Rank rank : placement.rank_at_core()) {
-    if (rank == no_rank) continue;
-    text += fmt::format("{}{}", n_on_line == 0 ? "" : ",", rank);
-    if (++n_on_line == per_node) {
-      text += '\n';
-      n_on_line = 0;
+  for (const int node : machine.fill_order()) {
+    std::string_view separator;
+    for (int slot = 0; slot < machine.cores_of_node(node); ++slot) {
+      const Rank rank = placement.rank_at(machine.first_core(node) + slot);
+      if (rank == no_rank) continue;
+      text += fmt::format("{}{}", separator, rank);
+      separator = ",";
     }
+    if (!separator.empty()) text += '\n';
   }
-  if (n_on_line > 0) text += '\n';
   return text;
 }
 
@@ -117,6 +189,9 @@ std::string launcher_text(LauncherFormat format, const Machine& machine, const P
   switch (format) {
     case LauncherFormat::openmpi_rankfile: return rankfile(machine, placement, path);
     case LauncherFormat::openmpi_seq: return seq_hostfile(machine, placement, path);
+    case LauncherFormat::mpich:
+    case LauncherFormat::intel: return hydra_hostfile(format, machine, placement, path);
+    case LauncherFormat::flux: return flux_taskmap(machine, placement, path);
     case LauncherFormat::cray: return cray_rank_order(machine, placement, path);
     case LauncherFormat::slurm: return slurm_hostfile(machine, placement, path);
     case LauncherFormat::permutation: return permutation_text(machine, placement);

@@ -11,12 +11,15 @@ namespace barrio::rankmap {
 enum class LauncherFormat {
   openmpi_rankfile,  ///< rank -> node and core: `rank 0=node3 slot=1`
   openmpi_seq,       ///< rank -> node: line i is the host of rank i, for `--mca rmaps seq`
+  mpich,             ///< rank -> node: hosts with how many ranks in a row, for Hydra
+  intel,             ///< as mpich, for Intel MPI's -machinefile
   cray,              ///< core -> rank: the comma list MPICH_RANK_ORDER
   slurm,             ///< rank -> node: line i is the host of rank i, for `srun --distribution=arbitrary`
+  flux,              ///< rank -> node: the task map of RFC 34, for `flux run --taskmap=manual:...`
   permutation,       ///< rank -> core: line i is the core of rank i
 };
 
-/// The word for a format: "openmpi-rankfile", "openmpi-seq", "cray", "slurm", "permutation".
+/// The word for a format: "openmpi-rankfile", "openmpi-seq", "mpich", "intel", "cray", "slurm", "flux", "permutation".
 std::string_view name_of(LauncherFormat format) noexcept;
 /// Read a format from its word. @throws Error{usage} with the choices
 LauncherFormat parse_launcher_format(std::string_view word);

@@ -388,6 +388,22 @@ std::string Machine::node_name(int node) const {
   return names_.empty() ? fmt::format("node{}", node) : names_[static_cast<std::size_t>(node)];
 }
 
+std::vector<int> Machine::fill_order() const {
+  if (!fill_order_.empty()) return fill_order_;
+  std::vector<int> nodes(at(n_nodes()));
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return nodes;
+}
+
+void Machine::set_fill_order(std::vector<int> nodes) {
+  std::vector<int> sorted = nodes;
+  std::ranges::sort(sorted);
+  fill_order_.clear();
+  if (sorted != fill_order())
+    refuse_machine("order of nodes", fmt::format("is not of {} nodes, each once", n_nodes()), "name each node once");
+  fill_order_ = std::move(nodes);
+}
+
 void Machine::set_node_names(std::vector<std::string> names) {
   if (names.size() != static_cast<std::size_t>(n_nodes()))
     refuse_machine("node names", fmt::format("are {}, and the machine has {} nodes", names.size(), n_nodes()),

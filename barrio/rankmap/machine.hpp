@@ -112,9 +112,14 @@ class Machine {
 
   /// The name of a node, "node0", "node1", ... unless names were given.
   [[nodiscard]] std::string node_name(int node) const;
-  /// Name the nodes, in the order in which the launcher fills them.
+  /// Name the nodes, by their numbers.
   /// @throws Error{usage} if there are not n_nodes() names, if one repeats, or if one is no host name
   void set_node_names(std::vector<std::string> names);
+
+  /// The nodes in the order in which the launcher fills them; that of their numbers unless another was set.
+  [[nodiscard]] std::vector<int> fill_order() const;
+  /// @throws Error{usage} unless each node appears once
+  void set_fill_order(std::vector<int> nodes);
 
   /// The same machine with each group as one core: for placing whole groups.
   [[nodiscard]] Machine of_groups() const;
@@ -147,7 +152,8 @@ class Machine {
   std::vector<int> node_of_group_;
   std::vector<int> node_begin_;  // first core, one longer than the nodes
   std::vector<std::string> names_;
-  std::string text_;  // as it was read, where `text` could not tell
+  std::vector<int> fill_order_;  // empty: by number
+  std::string text_;             // as it was read, where `text` could not tell
 };
 
 // Inline: the searches spend their time here.

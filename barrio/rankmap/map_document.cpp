@@ -55,6 +55,9 @@ Json to_json(const MapResult& result, const TrafficMatrix& traffic, const Machin
     Json names = Json::array();
     for (int node = 0; node < machine.n_nodes(); ++node) names.push_back(machine.node_name(node));
     document["node_names"] = std::move(names);
+    Json counts = Json::array();
+    for (int node = 0; node < machine.n_nodes(); ++node) counts.push_back(machine.cores_of_node(node));
+    document["cores_of_nodes"] = std::move(counts);
   }
   if (machine.n_nodes() <= max_nodes_in_document) {
     document["before"]["node_bytes"] =
@@ -84,6 +87,24 @@ Placement placement_from_json(const Json& document, int n_cores, const std::stri
   } catch (const Error& error) {
     refuse_document(subject, error.what());
   }
+}
+
+std::vector<int> nodes_from_json(const Json& document, const std::string& subject) {
+  const auto counts = document.find("cores_of_nodes");
+  if (counts == document.end() || !counts->is_array())
+    refuse_document(subject, "does not say which core is of which node");
+  std::vector<int> node_of_core;
+  int node = 0;
+  for (const Json& count : *counts) {
+    if (!count.is_number_integer() || count < 1 || count > Machine::max_cores ||
+        node_of_core.size() + count.get<std::size_t>() > Machine::max_cores)
+      refuse_document(subject, fmt::format("says {} where the number of a node's cores is expected", count.dump()));
+    node_of_core.insert(node_of_core.end(), count.get<std::size_t>(), node++);
+  }
+  const Placement placement = placement_from_json(document, static_cast<int>(node_of_core.size()), subject);
+  std::vector<int> nodes;
+  for (const int core : placement.core_of_rank()) nodes.push_back(node_of_core[static_cast<std::size_t>(core)]);
+  return nodes;
 }
 
 }  // namespace barrio::rankmap

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "barrio/base/json.hpp"
 #include "barrio/rankmap/solve.hpp"
@@ -23,5 +24,9 @@ Json to_json(const MapResult& result, const TrafficMatrix& traffic, const Machin
 /// Read the placement out of a barrio.map document. @param[in] subject  the file's name, for messages
 /// @throws Error{bad_input} if it is missing, no placement, or of a machine with another number of cores
 Placement placement_from_json(const Json& document, int n_cores, const std::string& subject);
+
+/// Read which node each rank is placed on, out of a barrio.map document. @param[in] subject  as above
+/// @throws Error{bad_input} if it does not say it
+std::vector<int> nodes_from_json(const Json& document, const std::string& subject);
 
 }  // namespace barrio::rankmap

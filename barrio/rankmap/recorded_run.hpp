@@ -3,17 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "barrio/rankmap/hosts.hpp"
 #include "barrio/rankmap/traffic.hpp"
 
 namespace barrio::rankmap {
-
-/// So many ranks in a row, or so many places for ranks, on one host.
-struct HostRun {
-  std::string name;
-  int count = 0;
-
-  bool operator==(const HostRun&) const = default;
-};
 
 /// What `barrio record` wrote of a program's run, or any document of traffic.
 struct RecordedRun {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "barrio/rankmap/recorded_run.hpp"
 #include "barrio/rankmap/traffic.hpp"
 
 /// Readers of traffic that other programs wrote. All are local; all throw Error{bad_input} with file and line for
@@ -26,5 +27,8 @@ TrafficMatrix read_monitoring(const std::string& prefix_or_folder);
 /// monitoring files.
 /// @param[in] collectives  what the traffic of collectives counts, beside 1 for all other, in a recorded run; >= 0
 TrafficMatrix read_traffic(const std::string& path, double collectives = 1.0);
+
+/// As `read_traffic`, with all that the file tells; only barrio.traffic JSON tells more than messages.
+RecordedRun read_run(const std::string& path);
 
 }  // namespace barrio::rankmap

@@ -45,6 +45,10 @@ TEST(Launcher, WritersUseTheRightDirection) {
   const Lines hosts{"alpha", "alpha", "beta", "beta", "alpha", "beta"};
   EXPECT_EQ(lines_of(LauncherFormat::openmpi_seq, machine, placement), hosts);
   EXPECT_EQ(lines_of(LauncherFormat::slurm, machine, placement), hosts);
+  const Lines runs{"alpha:2", "beta:2", "alpha:1", "beta:1"};
+  EXPECT_EQ(lines_of(LauncherFormat::mpich, machine, placement), runs);
+  EXPECT_EQ(lines_of(LauncherFormat::intel, machine, placement), runs);
+  EXPECT_EQ(lines_of(LauncherFormat::flux, machine, placement), (Lines{"[[0,2,2,1],[0,2,1,1]]"}));
   EXPECT_EQ(lines_of(LauncherFormat::cray, machine, placement), (Lines{"1,4,0", "2,5,3"}));
   EXPECT_EQ(lines_of(LauncherFormat::permutation, machine, placement), (Lines{"2", "0", "3", "5", "1", "4"}));
 }
@@ -63,6 +67,27 @@ TEST(Launcher, HeadsSayHowToLaunch) {
   expect_in(LauncherFormat::slurm, "SLURM_HOSTFILE=F srun --distribution=arbitrary -n 6 PROGRAM");
 }
 
+TEST(Launcher, NodesThatAreFilledInAnotherOrder) {
+  Machine machine = two_hosts();
+  machine.set_fill_order({1, 0});
+  const Placement placement(cores, 6);
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(lines_of(LauncherFormat::cray, machine, placement), (Lines{"2,5,3", "1,4,0"}));
+  EXPECT_EQ(lines_of(LauncherFormat::flux, machine, placement), (Lines{"[[1,1,2,1],[0,1,2,1],[1,1,1,1],[0,1,1,1]]"}));
+  EXPECT_EQ(Placement::filled(4, machine), Placement({3, 4, 5, 0}, 6));
+  EXPECT_EQ(Placement::cyclic(4, machine), Placement({3, 0, 4, 1}, 6));
+  expect_error(ErrorCode::usage, {"order of nodes", "each once"}, [&] { machine.set_fill_order({1, 1}); });
+}
+
+TEST(Launcher, WarnsWhereHydraWouldTearNodes) {
+  const Machine machine = two_hosts();
+  const std::string torn = launcher_text(LauncherFormat::mpich, machine, Placement(cores, 6), "F");
+  EXPECT_NE(torn.find("mpiexec -f F -n 6 barrio seat MAP.json -- PROGRAM"), std::string::npos) << torn;
+  const std::string whole = launcher_text(LauncherFormat::mpich, machine, Placement({2, 0, 1, 5, 3, 4}, 6), "F");
+  EXPECT_EQ(whole.find("seat"), std::string::npos) << whole;
+  EXPECT_NE(whole.find("mpiexec -f F -n 6 PROGRAM"), std::string::npos) << whole;
+}
+
 TEST(Launcher, PartlyFilledNodes) {
   const Machine machine = two_hosts();
   using Lines = std::vector<std::string>;
@@ -78,8 +103,9 @@ TEST(Launcher, PartlyFilledNodes) {
 }
 
 TEST(Launcher, FormatWords) {
-  for (const auto format : {LauncherFormat::openmpi_rankfile, LauncherFormat::openmpi_seq, LauncherFormat::cray,
-                            LauncherFormat::slurm, LauncherFormat::permutation})
+  for (const auto format :
+       {LauncherFormat::openmpi_rankfile, LauncherFormat::openmpi_seq, LauncherFormat::mpich, LauncherFormat::intel,
+        LauncherFormat::cray, LauncherFormat::slurm, LauncherFormat::flux, LauncherFormat::permutation})
     EXPECT_EQ(parse_launcher_format(name_of(format)), format);
   expect_error(ErrorCode::usage, {"launcher 'slrm'", "Did you mean 'slurm'?", "openmpi-rankfile"},
                [] { parse_launcher_format("slrm"); });
