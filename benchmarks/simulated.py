@@ -11,29 +11,36 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 
 
-def run_document(program: Path, words: list[str], n_ranks: int, platform: str) -> dict[str, Any]:
-    """Return the JSON document that a program prints, run with one rank a host of a platform.
+# A poll costs 0.1 us of simulated time instead of the simulator's own 100 us, computing nothing.
+SETTINGS = {
+    "host-speed": "10Gf",
+    "simulate-computation": "no",
+    "iprobe": "1e-7",
+    "test": "1e-7",
+    "grow-injected-times": "no",
+}
 
-    A poll costs 0.1 us of simulated time instead of the simulator's own 100 us, computing nothing.
-    """
-    settings = {
-        "host-speed": "10Gf",
-        "simulate-computation": "no",
-        "iprobe": "1e-7",
-        "test": "1e-7",
-        "grow-injected-times": "no",
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        hosts = Path(folder) / "hosts"
-        hosts.write_text("".join(f"n{rank}\n" for rank in range(n_ranks)), encoding="utf-8")
-        place = HERE / "exchange" / "platforms" / f"{platform}.xml"
-        command = [
-            *("smpirun", "-np", str(n_ranks), "-hostfile", str(hosts), "-platform", str(place)),
-            *(f"--cfg=smpi/{name}:{value}" for name, value in settings.items()),
-            *("--log=root.thres:warning", str(program), "--json", *words),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+def run_on(
+    platform: Path, hosts: Path, program: Path, words: list[str], n_ranks: int
+) -> dict[str, Any]:
+    """Return the JSON document that a program prints, rank i run on the host in line i of a file."""
+    command = [
+        *("smpirun", "-np", str(n_ranks), "-hostfile", str(hosts), "-platform", str(platform)),
+        *(f"--cfg=smpi/{name}:{value}" for name, value in SETTINGS.items()),
+        *("--log=root.thres:warning", str(program), *words),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
     document: dict[str, Any] = json.loads(done.stdout[done.stdout.index("{") :])
     return document
+
+
+def run_document(program: Path, words: list[str], n_ranks: int, platform: str) -> dict[str, Any]:
+    """Return the JSON document that a program prints, run with one rank a host of a platform."""
+    with tempfile.TemporaryDirectory() as folder:
+        hosts = Path(folder) / "hosts"
+        hosts.write_text("".join(f"n{rank}\n" for rank in range(n_ranks)), encoding="utf-8")
+        place = HERE / "exchange" / "platforms" / f"{platform}.xml"
+        return run_on(place, hosts, program, ["--json", *words], n_ranks)

@@ -12,7 +12,7 @@ set(BARRIO_EDGES_mesh base mpi exchange partition)
 set(BARRIO_EDGES_io base mpi files exchange partition mesh)
 set(BARRIO_EDGES_apps base mpi probe files exchange partition rankmap mesh io)
 # Rooms that also build against the simulator, which has no HDF5.
-set(BARRIO_SMPI_ROOMS base mpi exchange partition mesh)
+set(BARRIO_SMPI_ROOMS base mpi exchange partition rankmap mesh)
 
 # barrio_add_room(name SOURCES ... [LINK ...] [PRIVATE_LINK ...])
 function(barrio_add_room room)

@@ -30,6 +30,11 @@ target_link_libraries(barrio_test_main PUBLIC barrio::mpi GTest::gtest PRIVATE b
 target_compile_definitions(barrio_test_main PUBLIC BARRIO_INTEROP_DIR="${BARRIO_INTEROP_FOLDER}"
                            BARRIO_DATA_DIR="${PROJECT_SOURCE_DIR}/data")
 
+if(BARRIO_MPI_FLAVOUR STREQUAL smpi)
+  # Programs are linked as libraries there, which take no `main` from an archive unless asked to.
+  target_link_options(barrio_test_main INTERFACE LINKER:--undefined=main)
+endif()
+
 function(barrio_launch_test name command ranks)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "TIMEOUT;PASS" "LABELS;ARGS;ENVIRONMENT")
   set(flags ${barrio_launch_flags})

@@ -52,15 +52,6 @@ std::vector<std::int32_t> cut_by_metis(const PointGrid& grid, int n_parts) {
 #endif
 }
 
-std::vector<std::int32_t> parts_of(mpi::Context& context, const PointGrid& grid, Cut cut, int n_parts) {
-  if (cut == Cut::metis) return cut_by_metis(grid, n_parts);
-  auto part = partition::rcb(context, grid.coordinates, all_ids(grid.n_points()), {}, n_parts);
-  if (cut == Cut::rcb) return part;
-  const std::vector<int> number = breadth_first_numbers(n_parts);
-  for (std::int32_t& of_point : part) of_point = number[static_cast<std::size_t>(of_point)];
-  return part;
-}
-
 }  // namespace
 
 PointGrid wing_grid() {
@@ -121,8 +112,16 @@ std::vector<int> breadth_first_numbers(int n_parts) {
   return numbers;
 }
 
-rankmap::TrafficMatrix make_traffic(mpi::Context& context, const PointGrid& grid, Cut cut, int n_parts) {
-  const std::vector<std::int32_t> part = parts_of(context, grid, cut, n_parts);
+std::vector<std::int32_t> cut_points(mpi::Context& context, const PointGrid& grid, Cut cut, int n_parts) {
+  if (cut == Cut::metis) return cut_by_metis(grid, n_parts);
+  auto part = partition::rcb(context, grid.coordinates, all_ids(grid.n_points()), {}, n_parts);
+  if (cut == Cut::rcb) return part;
+  const std::vector<int> number = breadth_first_numbers(n_parts);
+  for (std::int32_t& of_point : part) of_point = number[static_cast<std::size_t>(of_point)];
+  return part;
+}
+
+rankmap::TrafficMatrix compute_traffic(const PointGrid& grid, std::span<const std::int32_t> part, int n_parts) {
   std::vector<std::pair<int, int>> pairs;  // a point that `first` sends to `second`
   std::vector<int> receivers;
   for (std::int64_t point = 0; point < grid.n_points(); ++point) {
@@ -143,6 +142,10 @@ rankmap::TrafficMatrix make_traffic(mpi::Context& context, const PointGrid& grid
     entries.back().bytes += bytes_per_point;
   }
   return rankmap::TrafficMatrix(n_parts, std::move(entries));
+}
+
+rankmap::TrafficMatrix make_traffic(mpi::Context& context, const PointGrid& grid, Cut cut, int n_parts) {
+  return compute_traffic(grid, cut_points(context, grid, cut, n_parts), n_parts);
 }
 
 rankmap::TrafficMatrix scrambled_grid(int n_i, int n_j, int n_k, std::uint64_t seed) {

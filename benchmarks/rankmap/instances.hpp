@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,16 @@
 namespace barrio::bench {
 
 /// The points of a mesh whose neighbours follow from a closed form: a structured grid, cut into Kuhn's six tetrahedra
-/// a cell, so that a point has up to 14 neighbours, or with all 26 neighbours of a box of hexahedra.
+/// a cell, so that a point has up to 14 neighbours, or with all 26 neighbours of a box of hexahedra. Or points in a
+/// row, n_j = n_k = 1, whose neighbours are listed.
 struct PointGrid {
   std::string name = {};
   int n_i = 0, n_j = 0, n_k = 0;
   bool is_periodic = false;  ///< in i
   bool has_diagonals = false;
-  std::vector<double> coordinates = {};  ///< (n, 3)
+  std::vector<double> coordinates = {};    ///< (n, 3)
+  std::vector<std::int64_t> offsets = {};  ///< into `neighbours`, n + 1; empty: they follow from the closed form
+  std::vector<std::int32_t> neighbours = {};
 
   [[nodiscard]] std::int64_t n_points() const noexcept { return std::int64_t{n_i} * n_j * n_k; }
 
@@ -39,8 +43,13 @@ enum class Cut {
 };
 std::string_view name_of(Cut cut) noexcept;
 
+/// Cut the points of a mesh. @return the part of each point @throws AgreedError{usage} if this build lacks METIS
+std::vector<std::int32_t> cut_points(mpi::Context& context, const PointGrid& grid, Cut cut, int n_parts);
+
 /// What parts send each other: for each part and partner the points of the part that the partner's points have as
-/// neighbours, of 40 bytes, in one message. Local but for the cut. @throws AgreedError{usage} if this build lacks METIS
+/// neighbours, of 40 bytes, in one message. Local. @param[in] part  the part of each point
+rankmap::TrafficMatrix compute_traffic(const PointGrid& grid, std::span<const std::int32_t> part, int n_parts);
+/// The same of points that are cut here. @throws AgreedError{usage} if this build lacks METIS
 rankmap::TrafficMatrix make_traffic(mpi::Context& context, const PointGrid& grid, Cut cut, int n_parts);
 
 /// Parts of a box of `side`^3 parts with 26 neighbours each, of random numbers: faces 1000, edges 30, corners 1 point.
@@ -53,6 +62,12 @@ std::vector<int> breadth_first_numbers(int n_parts);
 
 template <class Visit>
 void PointGrid::for_neighbours(std::int64_t point, const Visit& visit) const {
+  if (!offsets.empty()) {
+    const auto at = static_cast<std::size_t>(point);
+    for (std::int64_t e = offsets[at]; e < offsets[at + 1]; ++e)
+      visit(std::int64_t{neighbours[static_cast<std::size_t>(e)]});
+    return;
+  }
   const int i = static_cast<int>(point % n_i), j = static_cast<int>(point / n_i % n_j);
   const int k = static_cast<int>(point / n_i / n_j);
   for (int dk = -1; dk <= 1; ++dk) {
