@@ -108,8 +108,32 @@ def page(stub: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def module_section(name: str, source: str) -> str:
+    """The part of the page on a module of the package, in Markdown."""
+    tree = ast.parse(source)
+    words = inspect.cleandoc(ast.get_docstring(tree) or "").split("\n\n")
+    lines = [f"\n## Module {name}\n", words[0], ""]
+    lines += [
+        member(node)
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    ]
+    for node in (n for n in tree.body if isinstance(n, ast.ClassDef)):
+        fields = [
+            f"`{part.target.id}: {tidy_types(ast.unparse(part.annotation))}`"
+            for part in node.body
+            if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
+        ]
+        described = describe_class(node)
+        described[0] = f"\n### {name}.{node.name}\n"
+        lines += [*described, *([f"- Fields: {', '.join(fields)}."] if fields else [])]
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
-    print(page((Path(__file__).parent / "_core.pyi").read_text()), end="")
+    here = Path(__file__).parent
+    print(page((here / "_core.pyi").read_text()), end="")
+    print(module_section("rankmap", (here / "rankmap.py").read_text()), end="")
 
 
 if __name__ == "__main__":

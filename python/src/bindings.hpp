@@ -163,6 +163,7 @@ void bind_io(nb::module_& module);
 void bind_structured(nb::module_& module);
 void bind_exchange(nb::module_& module);
 void bind_probe(nb::module_& module);
+void bind_rankmap(nb::module_& module);
 
 }  // namespace barrio::python
 

@@ -28,4 +28,5 @@ NB_MODULE(_core, module) {
   barrio::python::bind_structured(module);
   barrio::python::bind_exchange(module);
   barrio::python::bind_probe(module);
+  barrio::python::bind_rankmap(module);
 }

@@ -1,0 +1,183 @@
+"""Place ranks on cores so that those who talk most are near each other.
+
+    from barrio import rankmap
+
+    traffic = rankmap.read_traffic("traffic.json")
+    placed = rankmap.place(traffic, "8x16")
+    print(placed.cost_before, placed.cost_after)
+    placed.write("rankfile", "openmpi-rankfile")
+
+In a running program `reorder` returns a communicator in a better order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from barrio import _mpi
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mpi4py import MPI
+
+__all__ = ["Placed", "Reordered", "Traffic", "place", "read_traffic", "reorder"]
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What ranks send each other, sparse: pairs of ranks, and for each the bytes and messages of one direction."""
+
+    n_ranks: int
+    pairs: NDArray[np.int32]
+    """Shape (n, 2): from, to."""
+    bytes: NDArray[np.float64]
+    messages: NDArray[np.float64]
+
+    @staticmethod
+    def of(
+        n_ranks: int, pairs: ArrayLike, bytes: ArrayLike, messages: ArrayLike | None = None
+    ) -> Traffic:
+        """Take arrays; without messages, each pair counts for one."""
+        ends = np.ascontiguousarray(pairs, dtype=np.int32).reshape(-1, 2)
+        sizes = np.ascontiguousarray(bytes, dtype=np.float64)
+        counts = (
+            np.ones_like(sizes)
+            if messages is None
+            else np.ascontiguousarray(messages, dtype=np.float64)
+        )
+        return Traffic(n_ranks, ends, sizes, counts)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A placement that was found, and the order that it was to beat."""
+
+    placement: NDArray[np.int32]
+    """The core of each rank; cores count node after node."""
+    given: NDArray[np.int32]
+    """The core of each rank in the given order."""
+    document: dict[str, Any]
+    """The document barrio.map, as `barrio map --json` prints it."""
+    machine: str
+    hosts: str
+
+    @property
+    def cost_before(self) -> float:
+        """The sum over pairs of traffic times distance, in the given order."""
+        return float(self.document["before"]["cost"])
+
+    @property
+    def cost_after(self) -> float:
+        """The same in the placement found."""
+        return float(self.document["after"]["cost"])
+
+    def write(self, path: str | Path, format: str) -> None:
+        """Write a launcher file, whole or not at all.
+
+        `format`: openmpi-rankfile, openmpi-seq, mpich, intel, cray, slurm, flux, permutation.
+        """
+        _mpi.load_core()._write_order(str(path), format, self.machine, self.hosts, self.placement)
+
+
+@dataclass(frozen=True)
+class Reordered:
+    """A communicator of the same processes in a better order. Free it with `comm.Free()`."""
+
+    comm: MPI.Intracomm
+    cost_before: float
+    cost_after: float
+    share_before: float
+    """Part of the weight between nodes, 0 to 1, before."""
+    share_after: float
+    n_moved: int
+    """Ranks that are another process' now."""
+
+
+def read_traffic(path: str | Path, *, collectives: float = 1.0) -> Traffic:
+    """Read traffic of any kind that `barrio map` reads. Local.
+
+    `collectives`: what the traffic of collectives counts in a recorded run, beside 1 for all other.
+    """
+    n_ranks, pairs, n_bytes, messages = _mpi.load_core()._read_traffic(str(path), collectives)
+    return Traffic(n_ranks, pairs.reshape(-1, 2), n_bytes, messages)
+
+
+def place(
+    traffic: Traffic,
+    machine: str = "",
+    *,
+    hosts: str = "",
+    given: ArrayLike | None = None,
+    pins: Sequence[tuple[int, int]] = (),
+    weight: str = "bytes",
+    message_bytes: float = 0.0,
+    bottleneck: float = 0.0,
+    method: str = "best",
+    seconds: float | None = None,
+    seed: int = 1,
+) -> Placed:
+    """Find a placement with a small cost, never worse than the given one. Local.
+
+    `machine` and `hosts` are those of `barrio map --machine` and `--hosts`; `given` is the core of each rank, or node
+    after node; `pins` are pairs of a rank and its core, -1 for where it is. The result is the same each time for the
+    same `seconds` and `seed`. Raises UsageError and BadInputError.
+    """
+    text = _mpi.load_core()._place_ranks(
+        traffic.n_ranks,
+        traffic.pairs,
+        traffic.bytes,
+        traffic.messages,
+        machine,
+        hosts,
+        None if given is None else np.ascontiguousarray(given, dtype=np.int32),
+        [(int(rank), int(core)) for rank, core in pins],
+        weight,
+        message_bytes,
+        bottleneck,
+        method,
+        seconds,
+        seed,
+    )
+    document = json.loads(text)
+    placement, old = (np.asarray(document[key], dtype=np.int32) for key in ("placement", "given"))
+    return Placed(placement, old, document, machine, hosts)
+
+
+def reorder(
+    comm: MPI.Intracomm,
+    neighbours: ArrayLike,
+    weights: ArrayLike,
+    *,
+    node: int | None = None,
+    inside: float = 1.0,
+    outside: float = 10.0,
+    seconds: float = 0.05,
+    least_gain: float = 0.02,
+    seed: int = 1,
+) -> Reordered:
+    """Return a communicator whose ranks are placed so that those who talk most share a node. Collective over comm.
+
+    What MPI_Dist_graph_create(reorder=1) is meant to do. Rank i of it talks to the same neighbours as rank i of `comm`
+    says here; only the process behind it may be another one, so call this before data is dealt out. `neighbours` are
+    the ranks that this one sends to, `weights` what it sends, in any unit. `node`: a number that ranks of one node have
+    in common; None: ranks that share memory. Raises the same error on every rank.
+    """
+    rank, *figures = _mpi.load_core()._reorder(
+        comm,
+        np.ascontiguousarray(neighbours, dtype=np.int32),
+        np.ascontiguousarray(weights, dtype=np.float64),
+        node,
+        inside,
+        outside,
+        seconds,
+        least_gain,
+        seed,
+    )
+    return Reordered(comm.Split(0, rank), *figures)

@@ -1,0 +1,92 @@
+"""Placing ranks from Python: against costs computed from the definition."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+import barrio
+from barrio import rankmap
+
+
+def cost(traffic: rankmap.Traffic, placement: np.ndarray, per_node: int) -> float:
+    """The sum over pairs of bytes times distance, 1 inside a node and 10 between nodes."""
+    ends = placement[traffic.pairs]
+    apart = ends[:, 0] // per_node != ends[:, 1] // per_node
+    return float(np.sum(traffic.bytes * np.where(apart, 10.0, 1.0)))
+
+
+def test_small_problems_are_solved(tmp_path) -> None:
+    rng = np.random.default_rng(5)
+    pairs = [(i, j) for i in range(6) for j in range(6) if i != j and rng.random() < 0.5]
+    traffic = rankmap.Traffic.of(6, pairs, rng.integers(1, 100, len(pairs)))
+    placed = rankmap.place(traffic, "2x3", hosts="a,b")
+    best = min(cost(traffic, np.array(order), 3) for order in itertools.permutations(range(6)))
+    assert placed.cost_after == pytest.approx(best)
+    assert placed.cost_after == pytest.approx(cost(traffic, placed.placement, 3))
+    assert placed.cost_before == pytest.approx(cost(traffic, np.arange(6), 3))
+    path = tmp_path / f"order{MPI.COMM_WORLD.rank}"
+    placed.write(path, "permutation")
+    read = [int(line) for line in path.read_text().splitlines() if not line.startswith("#")]
+    assert read == list(placed.placement)
+    placed.write(path, "slurm")
+    hosts = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    assert hosts == ["ab"[core // 3] for core in placed.placement]
+
+
+def test_given_orders_and_pins() -> None:
+    traffic = rankmap.Traffic.of(4, [(0, 2), (1, 3)], [10, 10])
+    placed = rankmap.place(traffic, "2x2", given=[3, 2, 1, 0], pins=[(0, -1)])
+    assert placed.given.tolist() == [3, 2, 1, 0]
+    assert placed.placement[0] == 3
+    assert placed.cost_after == 20.0
+
+
+def test_traffic_files(tmp_path) -> None:
+    path = tmp_path / f"graph{MPI.COMM_WORLD.rank}"
+    path.write_text("3 2 1\n2 5\n1 5 3 7\n2 7\n")
+    traffic = rankmap.read_traffic(path)
+    assert traffic.n_ranks == 3
+    assert traffic.pairs.tolist() == [[0, 1], [1, 0], [1, 2], [2, 1]]
+    assert traffic.bytes.tolist() == [5, 5, 7, 7]
+
+
+def test_wrong_arguments() -> None:
+    traffic = rankmap.Traffic.of(4, [(0, 2)], [10])
+    with pytest.raises(barrio.UsageError, match=r"more|cores"):
+        rankmap.place(traffic, "1x2")
+    with pytest.raises(barrio.UsageError, match="paper-construction"):
+        rankmap.place(traffic, "2x2", method="magic")
+    with pytest.raises(barrio.BadInputError, match="rank 9"):
+        rankmap.place(rankmap.Traffic.of(4, [(0, 9)], [10]), "2x2")
+    with pytest.raises(barrio.UsageError, match="as many values as pairs"):
+        rankmap.place(rankmap.Traffic.of(4, [(0, 1)], [10, 11]), "2x2")
+
+
+def test_reorder_in_the_program() -> None:
+    comm = MPI.COMM_WORLD
+    n = comm.size
+    if n < 4:
+        found = rankmap.reorder(comm, [], [])
+        assert found.n_moved == 0
+        found.comm.Free()
+        return
+    # Invented nodes of two: partners sit on different ones.
+    half = n // 2
+    partner = (comm.rank + half) % (2 * half) if comm.rank < 2 * half else comm.rank
+    neighbours = [] if partner == comm.rank else [partner]
+    found = rankmap.reorder(comm, neighbours, [8.0] * len(neighbours), node=comm.rank // 2)
+    nodes = found.comm.allgather(comm.rank // 2)
+    assert sorted(found.comm.allgather(comm.rank)) == list(range(n))
+    together = sum(nodes[i] == nodes[i + half] for i in range(half))
+    assert found.cost_after <= found.cost_before
+    assert together == round(half * (1 - found.share_after))
+    found.comm.Free()
+
+
+def test_reorder_refuses_on_all_ranks() -> None:
+    with pytest.raises(barrio.BadInputError):
+        rankmap.reorder(MPI.COMM_WORLD, [MPI.COMM_WORLD.size], [1.0])
