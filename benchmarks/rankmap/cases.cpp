@@ -54,6 +54,10 @@ std::vector<Case> all_cases() {
                  .tree = {},
                  .seconds = both});
 
+  // Figure 4: the numbering that Zoltan gives depends on who gave it the points.
+  for (const Cut cut : {Cut::zoltan_serial, Cut::zoltan_distributed})
+    for (const int n : {64, 256}) all.push_back(on_nodes("zoltan", Shape::wing, cut, n, 8, {quick}));
+
   for (const Shape shape : {Shape::wing, Shape::box}) {
     for (const Cut cut : {Cut::scattered, Cut::rcb, Cut::metis}) {
       for (const auto& [n, cores] : {std::pair{64, 16}, {360, 12}, {512, 8}, {1024, 16}, {4096, 16}})

@@ -17,7 +17,7 @@ enum class Shape { wing, box, scrambled };
 
 /// A mesh in parts, and a machine.
 struct Case {
-  std::string part;  ///< of the benchmark: paper, goals, more, large
+  std::string part;  ///< of the benchmark: paper, goals, zoltan, more, large, huge
   Shape shape = Shape::wing;
   Cut cut = Cut::scattered;
   int n_parts = 0;

@@ -12,6 +12,8 @@
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/partition/rcb.hpp"
 
+#include "benchmarks/rankmap/zoltan_graph.hpp"
+
 #ifndef BARRIO_BENCH_NO_METIS
 #include <metis.h>
 #endif
@@ -86,7 +88,7 @@ PointGrid box_grid() {
 }
 
 std::string_view name_of(Cut cut) noexcept {
-  constexpr std::array<std::string_view, 4> names{"scattered", "rcb", "metis", "zoltan"};
+  constexpr std::array<std::string_view, 5> names{"scattered", "rcb", "metis", "zoltan-serial", "zoltan-distributed"};
   return names[static_cast<std::size_t>(cut)];
 }
 
@@ -114,6 +116,10 @@ std::vector<int> breadth_first_numbers(int n_parts) {
 
 std::vector<std::int32_t> cut_points(mpi::Context& context, const PointGrid& grid, Cut cut, int n_parts) {
   if (cut == Cut::metis) return cut_by_metis(grid, n_parts);
+#ifndef BARRIO_BENCH_NO_ZOLTAN
+  if (cut == Cut::zoltan_serial) return cut_by_zoltan_graph(context, grid, Input::serial, n_parts);
+  if (cut == Cut::zoltan_distributed) return cut_by_zoltan_graph(context, grid, Input::distributed, n_parts);
+#endif
   auto part = partition::rcb(context, grid.coordinates, all_ids(grid.n_points()), {}, n_parts);
   if (cut == Cut::rcb) return part;
   const std::vector<int> number = breadth_first_numbers(n_parts);

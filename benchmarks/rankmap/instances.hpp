@@ -36,10 +36,11 @@ PointGrid box_grid();
 
 /// How points are cut into parts, and how these are numbered.
 enum class Cut {
-  scattered,  ///< recursive coordinate bisection, numbered as a breadth-first code makes the parts
-  rcb,        ///< the same parts in leaf order
-  metis,      ///< METIS, k-way
-  zoltan,     ///< Zoltan's hypergraph on one rank's input
+  scattered,           ///< recursive coordinate bisection, numbered as a breadth-first code makes the parts
+  rcb,                 ///< the same parts in leaf order
+  metis,               ///< METIS, k-way
+  zoltan_serial,       ///< Zoltan's graph partitioner, one rank giving all points
+  zoltan_distributed,  ///< the same, each rank giving a run of points
 };
 std::string_view name_of(Cut cut) noexcept;
 

@@ -4,6 +4,7 @@
 //   barrio bench rankmap
 //   barrio bench rankmap --parts goals --best-seconds 60
 //   barrio bench rankmap --parts qaplib --qaplib FOLDER
+//   barrio --ranks 4 bench rankmap --parts zoltan
 #include <cstdio>
 
 #include "barrio/mpi/run.hpp"
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
     const auto options = bench::parse_rankmap_options(context, argc, argv);
     if (!options) return;
     const Json document = bench::make_rankmap_document(context, *options);
+    if (!context.is_root()) return;
     std::fputs((options->is_json ? document.dump(2) + "\n" : bench::rankmap_text(document)).c_str(), stdout);
   });
 }

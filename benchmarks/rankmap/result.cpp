@@ -1,6 +1,7 @@
 #include "benchmarks/rankmap/result.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
@@ -10,6 +11,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
+#include "barrio/mpi/check.hpp"
 #include "barrio/mpi/report.hpp"
 #include "barrio/rankmap/construct.hpp"
 #include "barrio/rankmap/exchange.hpp"
@@ -47,10 +49,10 @@ struct Resident {
 /// One case: traffic, machine, and rows of what each method found.
 class Run {
  public:
-  Run(mpi::Context& context, Workshop& workshop, const Case& one, const RankmapOptions& options)
+  Run(TrafficMatrix traffic, const Case& one, const RankmapOptions& options)
       : case_(one),
         options_(options),
-        traffic_(workshop.make(context, one)),
+        traffic_(std::move(traffic)),
         machine_(Machine::parse(one.machine)),
         graph_(traffic_.compute_graph(Weight::points)),
         given_(cost(graph_, machine_, Placement::in_order(traffic_.n_ranks(), machine_.n_cores()))) {}
@@ -234,9 +236,17 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
+/// Others leave the cores to rank 0, which computes.
+void sleep_until_root_is_here(mpi::Context& context) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  mpi::check(MPI_Ibarrier(context.comm(), &request), "MPI_Ibarrier");
+  for (int is_done = 0; is_done == 0; ::usleep(2000))
+    mpi::check(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+}
+
 Json make_rankmap_document(mpi::Context& context, const RankmapOptions& options) {
   Json document = mpi::document(context, "barrio.bench.rankmap", 1);
-  const bool has_python = has_sharedmap(options.python);
+  const bool has_python = context.is_root() && has_sharedmap(options.python);
   document["seed"] = options.seed;
   document["has_sharedmap"] = has_python;
   Goals goals;
@@ -246,12 +256,21 @@ Json make_rankmap_document(mpi::Context& context, const RankmapOptions& options)
 #ifdef BARRIO_BENCH_NO_METIS
     if (one.cut == Cut::metis) continue;
 #endif
-    cases.push_back(Run(context, workshop, one, options).run(has_python));
+#ifdef BARRIO_BENCH_NO_ZOLTAN
+    if (one.part == "zoltan") continue;
+#endif
+    TrafficMatrix traffic = workshop.make(context, one);
+    if (!context.is_root()) {
+      sleep_until_root_is_here(context);
+      continue;
+    }
+    cases.push_back(Run(std::move(traffic), one, options).run(has_python));
     for (const PapersRow& row : papers_rows)
       if (one.part == "paper" && row.n == one.n_parts)
         cases.back()["in_the_paper"] = {{"construction", row.construction}, {"improvement", row.improvement}};
     add_goals(goals, cases.back());
     if (options.best_seconds > 0.0) add_best_goal(goals, cases.back());
+    sleep_until_root_is_here(context);
   }
   document["cases"] = cases;
   const bool wants_qaplib = std::ranges::find(options.parts, "qaplib") != options.parts.end();
