@@ -1,14 +1,17 @@
 #include "barrio/rankmap/bottleneck.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "barrio/base/sort_unique.hpp"
+#include "barrio/rankmap/detail/random.hpp"
 
 namespace barrio::rankmap {
 namespace {
 
 constexpr int n_calm_nodes = 4;
+constexpr double power = 12;  // of the norm: nodes within a tenth of the busiest count a third as much or more
 
 std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
 
@@ -41,15 +44,83 @@ class Relief {
         change_(loads_.size(), 0.0),
         least_(1e-12 * mixed_cost(graph, machine, placement, share)) {}
 
-  bool run() {
-    while (n_looks_left_ > 0 && relieve(busiest())) {
-    }
+  bool run(double n_moves, std::uint64_t seed) {
+    descend();
+    const Placement best = placement_;
+    const double cost = mixed_cost(graph_, machine_, placement_, share_);
+    anneal(n_moves, seed);
+    descend();
+    if (mixed_cost(graph_, machine_, placement_, share_) > cost) placement_ = best;
     return !is_late_;
   }
 
  private:
   [[nodiscard]] int busiest() const { return static_cast<int>(std::ranges::max_element(loads_) - loads_.begin()); }
   [[nodiscard]] bool is_fixed(Rank rank) const { return rank != no_rank && !is_fixed_.empty() && is_fixed_[at(rank)]; }
+
+  void descend() {
+    while (n_looks_left_ > 0 && relieve(busiest())) {
+    }
+  }
+
+  // The largest load alone says nothing of most exchanges: it is smoothed by a norm, which does.
+  [[nodiscard]] double norm_of(double sum) const { return scale_ * std::pow(sum, 1.0 / power); }
+  [[nodiscard]] double term(double load) const {
+    const double x = std::max(load, 0.0) / scale_, squared = x * x, fourth = squared * squared;
+    return fourth * fourth * squared * squared;
+  }
+
+  // Simulated annealing of the mixed cost with the norm in the place of the largest load; keeps the best it meets.
+  void anneal(double n_moves, std::uint64_t seed) {
+    scale_ = loads_[at(busiest())];
+    if (!(scale_ > 0.0) || n_moves < 1 || graph_.partners.empty()) return;
+    const double norm_share = share_ * half_nodes_;
+    detail::Random random(seed);
+    const detail::Exponentials exponentials;
+    double sum = 0.0;
+    for (const double load : loads_) sum += term(load);
+    Placement best = placement_;
+    double mixed = mixed_cost(graph_, machine_, placement_, share_), best_mixed = mixed;
+    // Heats as parts of what an average pair of partners costs between nodes.
+    const double pair = 2 * mixed / static_cast<double>(graph_.partners.size());
+    constexpr double first_heat = 3.0, last_heat = 0.03;
+    for (double move = 0; move < n_moves && !is_late_; ++move) {
+      if (deadline_.has_passed()) is_late_ = true;
+      const auto rank = static_cast<Rank>(random.below(graph_.n_ranks()));
+      const auto partners = graph_.partners_of(rank);
+      if (partners.empty() || is_fixed(rank)) continue;
+      const int core = placement_.core_of(rank);
+      const int towards =
+          placement_.core_of(partners[static_cast<std::size_t>(random.below(static_cast<int>(partners.size())))]);
+      const int node = machine_.node_of(towards);
+      if (node == machine_.node_of(core)) continue;
+      const int other = machine_.first_core(node) + random.below(machine_.cores_of_node(node));
+      if (is_fixed(placement_.rank_at(other))) continue;
+      const Changes changes = changes_of(core, other);
+      double new_sum = sum, largest = 0.0;
+      for (const int one : touched_) new_sum += term(loads_[at(one)] + change_[at(one)]) - term(loads_[at(one)]);
+      const double rise = (1 - share_) * changes.of_z + share_ * changes.inside +
+                          norm_share * (norm_of(std::max(new_sum, 0.0)) - norm_of(sum));
+      const double heat = pair * first_heat * std::pow(last_heat / first_heat, move / n_moves);
+      if (rise > heat * exponentials.draw(static_cast<std::uint32_t>(random.next()))) {
+        forget_changes();
+        continue;
+      }
+      const double largest_before = loads_[at(busiest())];
+      for (const int one : touched_) loads_[at(one)] += change_[at(one)];
+      forget_changes();
+      sum = std::max(new_sum, 0.0);
+      placement_.exchange(core, other);
+      largest = loads_[at(busiest())];
+      mixed += (1 - share_) * changes.of_z + share_ * (changes.inside + half_nodes_ * (largest - largest_before));
+      if (mixed < best_mixed - least_) {
+        best_mixed = mixed;
+        best = placement_;
+      }
+    }
+    placement_ = best;
+    loads_ = compute_node_loads(graph_, machine_, placement_);
+  }
 
   // The exchange of a rank of this node that helps most. @return false if there is none
   bool relieve(int node) {
@@ -106,10 +177,13 @@ class Relief {
     return cores;
   }
 
-  // How the mixed cost would change.
-  double try_exchange(int core, int other, int busiest_node) {
-    touched_.clear();
-    double change_of_z = 0.0, change_inside = 0.0;
+  struct Changes {
+    double of_z = 0.0, inside = 0.0;
+  };
+
+  // How Z and what is inside nodes would change; and loads, in `change_` of the nodes in `touched_`.
+  Changes changes_of(int core, int other) {
+    Changes changes;
     const Rank rank = placement_.rank_at(core), other_rank = placement_.rank_at(other);
     const auto move = [&](Rank moved, Rank stays, int from, int to) {
       if (moved == no_rank) return;
@@ -122,10 +196,10 @@ class Relief {
           const int place = side == 0 ? from : to;
           const double sign = side == 0 ? -1.0 : 1.0;
           const double part = sign * weights[k] * machine_.distance(place, there);
-          change_of_z += part;
+          changes.of_z += part;
           const int node = machine_.node_of(place), there_node = machine_.node_of(there);
           if (node == there_node) {
-            change_inside += part;
+            changes.inside += part;
           } else {
             touch(node, part);
             touch(there_node, part);
@@ -135,16 +209,27 @@ class Relief {
     };
     move(rank, other_rank, core, other);
     move(other_rank, rank, other, core);
+    return changes;
+  }
+
+  void forget_changes() {
+    for (const int node : touched_) change_[at(node)] = 0.0;
+    touched_.clear();
+  }
+
+  // How the mixed cost would change.
+  double try_exchange(int core, int other, int busiest_node) {
+    const Changes changes = changes_of(core, other);
     // The largest load afterwards: of nodes that change, and of those that do not.
     double largest = 0.0;
     for (std::size_t node = 0; node < loads_.size(); ++node) largest = std::max(largest, loads_[node] + change_[node]);
-    for (const int node : touched_) change_[at(node)] = 0.0;
-    const double change_of_bottleneck = change_inside + half_nodes_ * (largest - loads_[at(busiest_node)]);
-    return (1 - share_) * change_of_z + share_ * change_of_bottleneck;
+    forget_changes();
+    const double change_of_bottleneck = changes.inside + half_nodes_ * (largest - loads_[at(busiest_node)]);
+    return (1 - share_) * changes.of_z + share_ * change_of_bottleneck;
   }
 
   void touch(int node, double change) {
-    if (change_[at(node)] == 0.0) touched_.push_back(node);
+    if (std::ranges::find(touched_, node) == touched_.end()) touched_.push_back(node);
     change_[at(node)] += change;
   }
 
@@ -158,6 +243,7 @@ class Relief {
   double half_nodes_;
   std::vector<double> loads_, change_;
   double least_;
+  double scale_ = 1.0;
   std::vector<int> touched_;
   bool is_late_ = false;
 };
@@ -193,9 +279,10 @@ double mixed_cost(const CommunicationGraph& graph, const Machine& machine, const
 }
 
 bool relieve_bottleneck(const CommunicationGraph& graph, const Machine& machine, Placement& placement, double share,
-                        const std::vector<bool>& is_fixed, Deadline deadline, double seconds) {
+                        const std::vector<bool>& is_fixed, Deadline deadline, double seconds, std::uint64_t seed) {
   if (graph.n_ranks() == 0 || machine.n_nodes() < 2 || !(share > 0.0)) return true;
-  return Relief(graph, machine, placement, share, is_fixed, deadline, seconds).run();
+  const double n_moves = graph.n_ranks() > 1 ? seconds / (1.5 * look_seconds(graph, machine)) : 0.0;
+  return Relief(graph, machine, placement, share, is_fixed, deadline, seconds).run(n_moves, seed);
 }
 
 }  // namespace barrio::rankmap

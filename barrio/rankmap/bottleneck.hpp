@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "barrio/rankmap/assignment.hpp"
@@ -19,12 +20,14 @@ double bottleneck_cost(const CommunicationGraph& graph, const Machine& machine, 
 /// What a search minimises: Z, the bottleneck cost, or something between. @param share  of the bottleneck, 0..1
 double mixed_cost(const CommunicationGraph& graph, const Machine& machine, const Placement& placement, double share);
 
-/// Improve a placement in its mixed cost by exchanges of ranks of the busiest node, with ranks at most two steps away
-/// in the communication graph and with those of the least busy nodes, until none helps. Never worse in the mixed cost.
-/// Local. Deterministic unless the deadline passes. @param[in] is_fixed  by rank; empty: none
-/// @param seconds  about how long, counted in exchanges that are looked at
+/// Improve a placement in its mixed cost: by exchanges of ranks of the busiest node, with ranks at most two steps away
+/// in the communication graph and with those of the least busy nodes, until none helps; by annealing, in which a norm
+/// of all nodes' loads stands for the largest; and by such exchanges again. Never worse in the mixed cost.
+/// Local. Deterministic for a seed unless the deadline passes. @param[in] is_fixed  by rank; empty: none
+/// @param seconds  about how long each of the two searches, counted in exchanges that are looked at
 /// @return whether the deadline let it. Cost: O(partners + nodes) an exchange that is looked at
 bool relieve_bottleneck(const CommunicationGraph& graph, const Machine& machine, Placement& placement, double share,
-                        const std::vector<bool>& is_fixed = {}, Deadline deadline = {}, double seconds = 1e6);
+                        const std::vector<bool>& is_fixed = {}, Deadline deadline = {}, double seconds = 0.05,
+                        std::uint64_t seed = 1);
 
 }  // namespace barrio::rankmap

@@ -164,8 +164,8 @@ MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOpt
   if (options.bottleneck > 0.0) {
     // The order given may be the better start for this, though not in Z.
     if (result.mixed_before < mixed(found.placement)) found = given;
-    const bool is_whole =
-        relieve_bottleneck(graph, machine, found.placement, options.bottleneck, is_fixed, deadline, seconds);
+    const bool is_whole = relieve_bottleneck(graph, machine, found.placement, options.bottleneck, is_fixed, deadline,
+                                             seconds, options.seed);
     result.is_complete = result.is_complete && is_whole;
     found.method += " + relief of the busiest node";
     found.cost = cost(graph, machine, found.placement);

@@ -72,10 +72,13 @@ class Case:
 
     @property
     def machine(self) -> str:
-        """The machine as `barrio map` takes it."""
+        """The machine as `barrio map` takes it.
+
+        A byte costs 10 on a node's link; above a switch that is blocked 4:1 it is 40, as four nodes share a link.
+        """
         leaf = self.network.nodes_per_leaf
         return (
-            f"{self.cores}:{leaf}:{self.n_nodes // leaf};1:10:20"
+            f"{self.cores}:{leaf}:{self.n_nodes // leaf};1:10:{10 * leaf // self.network.links_up}"
             if leaf
             else f"{self.n_nodes}x{self.cores}"
         )
@@ -101,21 +104,10 @@ class Case:
 def goal_cases() -> Iterator[Case]:
     two = ("given", "ours")
     for mesh in MESHES:
-        is_wing = mesh == "wing"
+        reached = 0.39 if mesh == "wing" else None
         yield Case(mesh, "scattered", 64, 8, FAST, orders=two, goal=0.70)
-        yield Case(
-            mesh, "scattered", 64, 8, SLOW, orders=two, goal=0.36, reached=0.40 if is_wing else None
-        )
-        yield Case(
-            mesh,
-            "scattered",
-            256,
-            8,
-            BLOCKED_4,
-            orders=two,
-            goal=0.60,
-            reached=None if is_wing else 0.61,
-        )
+        yield Case(mesh, "scattered", 64, 8, SLOW, orders=two, goal=0.36, reached=reached)
+        yield Case(mesh, "scattered", 256, 8, BLOCKED_4, orders=two, goal=0.60)
         yield Case(mesh, "metis", 256, 8, BLOCKED_4, orders=two, goal=1.00)
 
 
