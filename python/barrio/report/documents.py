@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,18 @@ from . import traffic_rows
 FAILED = 1
 USAGE = 2
 BAD_INPUT = 3
-SCHEMAS = ("info", "partition", "load", "heat", "traffic", "map", "generate", "probe", "error")
+SCHEMAS = (
+    "info",
+    "partition",
+    "load",
+    "heat",
+    "traffic",
+    "map",
+    "machine",
+    "generate",
+    "probe",
+    "error",
+)
 NEWEST_VERSION = 1
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _MESH_SUFFIXES = (".h5m", ".msh")
@@ -180,6 +192,8 @@ def parse(path: Path, content: bytes) -> Document:
         _check_traffic(document)
     elif kind == "map":
         _check_map(document)
+    elif kind == "machine":
+        _check_machine(document)
     elif kind == "probe":
         _check_probe(document)
     return document
@@ -223,6 +237,14 @@ def _check_rows(document: Document, name: str, one: str, n_ranks: int) -> None:
 
 
 def _check_hosts(document: Document, n_ranks: int) -> None:
+    n_placed = _ranks_on_hosts(document)
+    if n_placed not in (n_ranks, document.data.get("recorded_on_ranks", n_ranks)):
+        cause = f"'hosts' have {n_placed} ranks in all, and there are {n_ranks}"
+        raise ReportError(document.path, cause)
+
+
+def _ranks_on_hosts(document: Document) -> int:
+    """Check that the hosts are [name, number of ranks], and return how many ranks they have in all."""
     hosts = document.data["hosts"]
     if not isinstance(hosts, list):
         raise ReportError(document.path, "'hosts' is not a list")
@@ -230,10 +252,7 @@ def _check_hosts(document: Document, n_ranks: int) -> None:
         is_pair = isinstance(host, list) and len(host) == 2
         if not (is_pair and isinstance(host[0], str) and type(host[1]) is int and host[1] > 0):
             raise ReportError(document.path, f"host {index} is not [name, number of ranks]")
-    n_placed = sum(n for _, n in hosts)
-    if n_placed not in (n_ranks, document.data.get("recorded_on_ranks", n_ranks)):
-        cause = f"'hosts' have {n_placed} ranks in all, and there are {n_ranks}"
-        raise ReportError(document.path, cause)
+    return sum(n for _, n in hosts)
 
 
 def _check_map(document: Document) -> None:
@@ -250,6 +269,53 @@ def _check_map(document: Document) -> None:
             raise ReportError(document.path, f"'{name}' puts two ranks on one core")
     if len(document.data["given"]) != len(document.data["placement"]):
         raise ReportError(document.path, "'given' and 'placement' differ in length")
+
+
+def _check_machine(document: Document) -> None:
+    if not document.items("hosts"):
+        raise ReportError(document.path, "has no list 'hosts'")
+    _check_hosts(document, document.data.get("ranks", _ranks_on_hosts(document)))
+    for name in ("inside", "between"):
+        _check_times(document, name)
+    distances = document.data.get("distances")
+    if not (
+        isinstance(distances, list) and len(distances) == 2 and all(map(_is_above_0, distances))
+    ):
+        cause = "'distances' are not two numbers above 0, inside a node and between nodes"
+        raise ReportError(document.path, cause)
+    n_bytes = document.number("message_bytes")
+    if n_bytes is None or n_bytes < 0.0:
+        raise ReportError(document.path, "has no number 'message_bytes' of 0 or more")
+
+
+def _check_times(document: Document, name: str) -> None:
+    """Check the times of messages inside a node or between nodes; lists without entries were not measured."""
+    if not isinstance(document.data.get(name), dict):
+        raise ReportError(document.path, f"has no times '{name}'")
+    times = document.table(name)
+    for key in ("bytes", "seconds"):
+        values = times.get(key)
+        if not isinstance(values, list):
+            raise ReportError(document.path, f"'{name}' has no list '{key}'")
+        for index, value in enumerate(values):
+            if not _is_above_0(value):
+                cause = f"entry {index} in '{key}' of '{name}' is not a number above 0"
+                raise ReportError(document.path, cause)
+    sizes, seconds = times["bytes"], times["seconds"]
+    if len(sizes) != len(seconds):
+        cause = f"'{name}' has {len(sizes)} sizes and {len(seconds)} times"
+        raise ReportError(document.path, cause)
+    if any(one >= next_one for one, next_one in pairwise(sizes)):
+        raise ReportError(document.path, f"the sizes of '{name}' do not grow")
+    for key in ("latency", "bandwidth"):
+        value = as_number(times.get(key))
+        if value is None or value < 0.0:
+            raise ReportError(document.path, f"'{name}' has no number '{key}' of 0 or more")
+
+
+def _is_above_0(value: Any) -> bool:
+    number = as_number(value)
+    return number is not None and number > 0.0
 
 
 def _check_probe(document: Document) -> None:

@@ -83,15 +83,23 @@ def distance_over_time(facts: dict[str, Any], unit: str, time_label: str = "time
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a plot: its name, and values by size of message."""
+    """A line of a plot: its name, and values by size of message; without a name, it is in no legend."""
 
     name: str
     points: list[tuple[float, float]]
     is_dashed: bool = False
+    colour: str = ""  # else by its place in the list, or dashed, that of text
+
+
+_WRITE = {
+    "s": words.seconds,
+    "B": lambda value: f"{words.in_bytes(value)}/s",
+    "MB/s": lambda value: f"{words.count(value) if value >= 1e4 else f'{value:g}'}\u00a0MB/s",
+}
 
 
 def by_size(lines: list[Line], label: str, unit: str, said: str) -> Html:
-    """Draw seconds or bytes per second by size of message, both on logarithmic scales."""
+    """Draw seconds ('s'), bytes ('B') or megabytes a second ('MB/s') by size of message, both on logarithmic scales."""
     plot = Plot(5.4, 3.3)
     axes = plot.axes
     all_sizes = sorted({x for line in lines for x, _ in line.points})
@@ -101,16 +109,17 @@ def by_size(lines: list[Line], label: str, unit: str, said: str) -> Html:
             [x for x, _ in seen],
             [y for _, y in seen],
             "--" if line.is_dashed else "osD^v*"[index % 6] + "-",
-            color=INK if line.is_dashed else colours(len(lines))[index],
+            color=line.colour or (INK if line.is_dashed else colours(len(lines))[index]),
+            linewidth=1.0 if line.is_dashed and line.colour else None,
             markersize=4,
             label=line.name,
         )
     axes.set_xscale("log", base=2)
-    axes.set_yscale("log", base=10 if unit == "s" else 2)
+    axes.set_yscale("log", base=2 if unit == "B" else 10)
     axes.set_xticks(all_sizes[:: 1 + len(all_sizes) // 8])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short_size(value)))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    write = words.seconds if unit == "s" else lambda value: f"{words.in_bytes(value)}/s"
+    write = _WRITE[unit]
     axes.yaxis.set_major_formatter(
         FuncFormatter(lambda value, _: write(value).replace(".00", "").replace(".0", ""))
     )
@@ -123,7 +132,7 @@ def by_size(lines: list[Line], label: str, unit: str, said: str) -> Html:
     axes.grid(linewidth=0.5)
     axes.set_xlabel("size of a message")
     axes.set_ylabel(label)
-    if len(lines) > 1:
+    if sum(bool(line.name) for line in lines) > 1:
         axes.legend(fontsize=8.5)
     return plot.svg(said)
 

@@ -6,6 +6,8 @@ from . import words
 from .documents import Document
 from .machines import given_order, nodes_in_words
 from .markup import Html, paragraph, raw, tag
+from .message_times import fit_in_words, times_of
+from .section_machine import machine_section
 from .section_mapping import has_gained
 from .section_mesh import ghosts_section, mesh_section, parts_section
 from .section_next import errors_section, next_section, raw_section
@@ -26,6 +28,7 @@ def make_page(story: Story) -> str:
         field_section(story),
         phases_section(story),
         traffic_section(story),
+        machine_section(story),
         probe_section(story),
         next_section(story),
         raw_section(story),
@@ -82,13 +85,16 @@ def _summary(story: Story) -> Html:
         if story.n_parts():
             text += f" in {words.plural(story.n_parts(), 'part')}"
         said.append(text + ".")
-    loads, runs, maps = (story.results.of(kind) for kind in ("load", "heat", "map"))
+    kinds = ("load", "heat", "map", "machine")
+    loads, runs, maps, machines = (story.results.of(kind) for kind in kinds)
     if loads:
         said.append(_loaded(loads[0]))
     if runs:
         said.append(_ran(runs[0]))
     if maps:
         said.append(_mapped(maps[0], story.traffic_of(maps[0])))
+    if machines and times_of(machines[0]):
+        said.append(_measured(machines[0]))
     if not said:
         n = len(story.results.documents) + len(story.results.vtkhdf_files)
         said.append(f"{words.plural(n, 'result')} of barrio.")
@@ -133,6 +139,11 @@ def _mapped(document: Document, traffic: Traffic | None) -> str:
         f"On {nodes}, placing {who}s by their traffic changes what crosses between nodes from "
         f"{words.percent(before)} (order: {given_order(document)}) to {words.percent(after)}."
     )
+
+
+def _measured(document: Document) -> str:
+    told = [f"{fit_in_words(times)} {times.name}" for times in times_of(document).values()]
+    return f"Messages have {', and '.join(told)}."
 
 
 def _cards(story: Story) -> Html:

@@ -10,6 +10,7 @@ from . import words
 from .documents import Document
 from .machines import given_order, machine_option
 from .markup import Html, paragraph, table, tag
+from .message_times import are_distances_known, message_bytes
 from .story import Section, Story
 from .traffic import who_talks
 
@@ -57,6 +58,9 @@ def _suggestions(story: Story, barrio: str) -> list[tuple[str, str]]:
     traffics = story.results.of("traffic")
     if traffics:
         lines.append(_map_again(story, traffics[0], barrio))
+    machines = story.results.of("machine")
+    if machines:
+        lines.append(_map_on_measured(traffics, machines[0], barrio))
     series = story.drawing("series", "ghosts", "mesh")
     if series is not None:
         lines.append(
@@ -137,6 +141,29 @@ def _map_again(story: Story, traffic: Document, barrio: str) -> tuple[str, str]:
     output = traffic.path.with_name("ranks.txt")
     names = " ".join(q(str(file.path)) for file in files)
     return why, f"{barrio} map {names}{options} -o {q(str(output))}"
+
+
+def _map_on_measured(traffics: list[Document], machine: Document, barrio: str) -> tuple[str, str]:
+    """Map with what was measured; where a half of it is missing, measure again."""
+    q = shlex.quote
+    file = q(str(machine.path))
+    if not are_distances_known(machine):
+        why = (
+            "Measure both inside a node and between nodes; 'hosts' stands for a file of two nodes with "
+            "two slots each"
+        )
+        return why, f"mpirun -n 4 --hostfile hosts {barrio} map --measure --result {file}"
+    why = "Place ranks on the hosts that were measured, by what a byte and a message cost there"
+    if not traffics:
+        why += "; traffic.json stands for what barrio record wrote"
+    traffic = q(str(traffics[0].path)) if traffics else "traffic.json"
+    options = f"--machine {file} --message-bytes {message_bytes(machine)}"
+    n_ranks = int(traffics[0].data["ranks"]) if traffics else 0
+    if n_ranks > sum(n for _, n in machine.items("hosts")):
+        why = why.replace("the hosts that were measured", "hosts like those that were measured")
+        why += f"; 'hosts' stands for a file of hosts with room for {words.count(n_ranks)} ranks"
+        options += " --hosts hosts"
+    return why, f"{barrio} map {traffic} {options}"
 
 
 def raw_section(story: Story) -> Section | None:

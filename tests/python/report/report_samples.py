@@ -95,6 +95,27 @@ def mapped() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def message_times(latency: float, bandwidth: float, n_pairs: int) -> dict[str, Any]:
+    """Make the times of messages that take as long as latency and bandwidth say."""
+    sizes = [4**power for power in range(12)] if n_pairs else []
+    seconds = [latency + (size - 1) / bandwidth for size in sizes]
+    known = (
+        {"latency": latency, "bandwidth": bandwidth}
+        if n_pairs
+        else {"latency": 0.0, "bandwidth": 0.0}
+    )
+    return {"bytes": sizes, "seconds": seconds, "pairs": n_pairs, **known}
+
+
+def machine() -> dict[str, Any]:
+    """Make a barrio.machine of two hosts with two ranks each."""
+    return {
+        **HEADER, "schema": "barrio.machine", "hosts": [["n01.x", 2], ["n02.x", 2]],
+        "inside": message_times(0.5e-6, 8e9, 1), "between": message_times(4e-6, 2e9, 3),
+        "distances": [1.0, 4.0], "message_bytes": 8000.0,
+    }  # fmt: skip
+
+
 def hexes() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Make a box of 4 x 3 x 4 hexes with a hole of 2 x 1 x 1 that touches y = 0: points, cells."""
     n = (5, 4, 5)
