@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "barrio/base/error.hpp"
@@ -49,10 +50,16 @@ MessageTimes times_from(const Json& document, const char* key, const std::string
 
 }  // namespace
 
-double MessageTimes::bandwidth() const noexcept {
-  if (seconds.size() < 2) return 0.0;
-  const double beyond = seconds.back() - seconds.front();
-  return beyond > 0.0 ? static_cast<double>(bytes.back() - bytes.front()) / beyond : 0.0;
+double MessageTimes::bandwidth() const {
+  constexpr std::int64_t large_bytes = 64 << 10;
+  std::vector<double> rates;
+  for (std::size_t i = 1; i < seconds.size(); ++i) {
+    const double beyond = seconds[i] - latency();
+    if ((bytes[i] >= large_bytes || i + 1 == seconds.size()) && beyond > 0.0)
+      rates.push_back(static_cast<double>(bytes[i] - bytes.front()) / beyond);
+  }
+  std::ranges::sort(rates);
+  return rates.empty() ? 0.0 : rates[rates.size() / 2];
 }
 
 std::vector<double> MeasuredMachine::distances() const {

@@ -17,8 +17,9 @@ struct MessageTimes {
   int n_pairs = 0;
   /// The time of the smallest message.
   [[nodiscard]] double latency() const noexcept { return seconds.empty() ? 0.0 : seconds.front(); }
-  /// Bytes per second of the largest message beyond its latency; 0 if nothing was measured.
-  [[nodiscard]] double bandwidth() const noexcept;
+  /// Bytes per second beyond the latency: the median over messages of 64 KiB and more, or of the largest; 0 if nothing
+  /// was measured.
+  [[nodiscard]] double bandwidth() const;
 };
 
 /// A machine as messages see it.
@@ -30,7 +31,7 @@ struct MeasuredMachine {
   /// kinds, the usual 1 and 10.
   [[nodiscard]] std::vector<double> distances() const;
   /// As how many bytes a message counts beside its own between nodes: latency times bandwidth; 0 if not measured.
-  [[nodiscard]] double message_bytes() const noexcept { return between.latency() * between.bandwidth(); }
+  [[nodiscard]] double message_bytes() const { return between.latency() * between.bandwidth(); }
 };
 
 struct MeasureOptions {
