@@ -116,6 +116,10 @@ class Map : public Command {
       throw AgreedError(ErrorCode::usage, {.subject = fmt::format("'{}'", traffic_.front()),
                                            .cause = "is traffic, which --measure and --verify have no use for",
                                            .remedy = "leave it out"});
+    if (measures_ && !plan_.empty())
+      throw AgreedError(
+          ErrorCode::usage,
+          {.subject = "--measure and --verify", .cause = "are two things", .remedy = "do one after the other"});
     if (measures_) return measure(*context);
     if (!plan_.empty()) return verify(*context);
     auto [traffic, machine] = read_problem();

@@ -18,6 +18,30 @@ namespace {
 
 constexpr int cannot_start = 127;
 
+// Who is told to end when this process is.
+volatile sig_atomic_t told_to_end = 0;
+void hand_on_signal(int signal) {
+  if (told_to_end > 0) ::kill(static_cast<pid_t>(told_to_end), signal);
+}
+
+/// Have a signal handled in another way for a while.
+class SignalScope {
+ public:
+  SignalScope(int signal, void (*handler)(int)) : signal_(signal) {
+    struct sigaction action = {};
+    action.sa_handler = handler;
+    ::sigaction(signal_, &action, &before_);
+  }
+  SignalScope(const SignalScope&) = delete;
+  SignalScope& operator=(const SignalScope&) = delete;
+  ~SignalScope() { restore(); }
+  void restore() const { ::sigaction(signal_, &before_, nullptr); }
+
+ private:
+  int signal_;
+  struct sigaction before_ = {};
+};
+
 }  // namespace
 
 std::filesystem::path folder_of_program() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
@@ -45,29 +69,28 @@ std::string why_not_startable(const std::string& program) {
 }
 
 int run_program(const std::vector<std::string>& command, ProgramOutput output) {
-  struct sigaction ignore{};
-  ignore.sa_handler = SIG_IGN;
-  struct sigaction interrupt{}, quit{};
-  ::sigaction(SIGINT, &ignore, &interrupt);
-  ::sigaction(SIGQUIT, &ignore, &quit);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::sigaction(SIGINT, &interrupt, nullptr);
-    ::sigaction(SIGQUIT, &quit, nullptr);
-    if (output == ProgramOutput::dropped) ::dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
-    try {
-      become(command);
-    } catch (...) {
-      std::_Exit(cannot_start);
+  told_to_end = 0;
+  pid_t child = 0, ended = 0;
+  int status = 0;
+  {
+    // Ctrl-C reaches both; what a batch system sends to end a job may reach this process alone.
+    const SignalScope scopes[] = {
+        {SIGINT, SIG_IGN}, {SIGQUIT, SIG_IGN}, {SIGTERM, hand_on_signal}, {SIGHUP, hand_on_signal}};
+    child = ::fork();
+    if (child == 0) {
+      for (const SignalScope& scope : scopes) scope.restore();
+      if (output == ProgramOutput::dropped) ::dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
+      try {
+        become(command);
+      } catch (...) {
+        std::_Exit(cannot_start);
+      }
+    }
+    told_to_end = child;
+    while (child > 0 && (ended = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {
     }
   }
-  int status = 0;
-  pid_t ended = child;
-  while (child > 0 && (ended = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {
-  }
-  ::sigaction(SIGINT, &interrupt, nullptr);
-  ::sigaction(SIGQUIT, &quit, nullptr);
-  if (ended < 0) return cannot_start;
+  if (child < 0 || ended < 0) return cannot_start;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -81,9 +81,7 @@ void set_environment(const fs::path& library, const std::string& place) {
   ::setenv("BARRIO_RECORD", place.c_str(), 1);
   // Open MPI's launcher hands variables on to other hosts only if it is told.
   if (std::string_view(BARRIO_MPI_FLAVOUR) == "openmpi")
-    put_in_front("OMPI_MCA_mca_base_env_list",
-                 fmt::format("LD_PRELOAD={};BARRIO_RECORD={};BARRIO_RECORD_QUIET=1", std::getenv("LD_PRELOAD"), place),
-                 ';');
+    put_in_front("OMPI_MCA_mca_base_env_list", "LD_PRELOAD;BARRIO_RECORD;BARRIO_RECORD_QUIET", ';');
 }
 
 class Record : public Command {
@@ -107,6 +105,11 @@ class Record : public Command {
     std::vector<std::string> command = command_;
     if (const std::string reason = why_not_startable(command.front()); !reason.empty())
       throw Error(ErrorCode::failed, {.subject = command.front(), .cause = reason, .remedy = "name a program to run"});
+    std::error_code ignored;
+    if (output_.empty() || output_.ends_with('/') || fs::is_directory(output_, ignored))
+      throw Error(ErrorCode::usage, {.subject = fmt::format("--output '{}'", output_),
+                                     .cause = "is no name for a file",
+                                     .remedy = "name the document to write, as in -o traffic.json"});
     const fs::path library = preloaded_library("barrio_record.so");
     if (library.empty())
       throw Error(ErrorCode::failed, {.subject = "barrio record",
@@ -168,14 +171,19 @@ class Record : public Command {
 
   /// Move what the jobs left, in the order in which they ended, to where it was asked for.
   void keep_documents(const fs::path& folder, const fs::path& output) {
-    for (int number = 1; fs::exists(folder / fmt::format("{}.json", number)); ++number) {
+    std::vector<int> numbers;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+      if (entry.path().extension() == ".json") numbers.push_back(std::atoi(entry.path().stem().c_str()));
+    std::ranges::sort(numbers);
+    int n_kept = 0;
+    for (const int number : numbers) {
       const fs::path made = folder / fmt::format("{}.json", number);
       const rankmap::RecordedRun run = rankmap::read_recorded_run(made.string());
       fs::path kept = output;
-      if (number > 1)
-        kept.replace_filename(fmt::format("{}-{}{}", output.stem().string(), number, output.extension().string()));
+      if (++n_kept > 1)
+        kept.replace_filename(fmt::format("{}-{}{}", output.stem().string(), n_kept, output.extension().string()));
       fs::rename(made, kept);
-      jobs_.push_back(summarise(number > 1 ? kept.string() : output_, run));
+      jobs_.push_back(summarise(n_kept > 1 ? kept.string() : output_, run));
     }
   }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -124,12 +125,15 @@ class Seat : public Command {
         mapping_of(read_json_document(plan_, rankmap::map_schema, rankmap::map_schema_version), plan_, std::atoi(size));
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) refuse_system();
+    // A grandchild: the program may wait for all of its children, and this is none of them.
     const pid_t child = ::fork();
     if (child < 0) refuse_system();
     if (child == 0) {
+      if (::fork() != 0) std::_Exit(0);
       ::close(ends[0]);
       relay(ends[1], std::atoi(fd), mapping);
     }
+    ::waitpid(child, nullptr, 0);
     ::close(ends[1]);
     ::close(std::atoi(fd));
     ::setenv("PMI_FD", std::to_string(ends[0]).c_str(), 1);

@@ -15,6 +15,7 @@ namespace barrio::rankmap {
 namespace {
 
 constexpr std::size_t most_names = 1 << 20;
+constexpr int most_places = 1 << 20;  // of one host
 
 [[noreturn]] void refuse_names(std::string_view text, std::string cause) {
   throw Error(ErrorCode::usage, {.subject = fmt::format("hosts '{}'", text),
@@ -26,6 +27,7 @@ std::optional<int> count_in(std::string_view text) {
   int value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || problem != std::errc{} || end != text.data() + text.size() || value < 0) return {};
+  if (value > most_places) return {};
   return value;
 }
 
@@ -153,7 +155,7 @@ std::vector<HostRun> merge_hosts(std::span<const HostRun> runs) {
     if (is_new)
       hosts.push_back(run);
     else
-      hosts[place->second].count += run.count;
+      hosts[place->second].count = std::min(hosts[place->second].count + run.count, Machine::max_cores);
   }
   return hosts;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <unordered_map>
@@ -19,6 +20,12 @@ namespace {
 
 enum class FileKind { none, hosts, topology, matrix, measured };
 
+bool is_number(std::string_view word) {
+  double value = 0.0;
+  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return problem != std::errc::invalid_argument && end == word.data() + word.size();
+}
+
 FileKind kind_of(const std::string& path) {
   std::error_code ignored;
   if (path.empty() || !std::filesystem::exists(path, ignored)) return FileKind::none;
@@ -30,8 +37,7 @@ FileKind kind_of(const std::string& path) {
     if (words.front().starts_with('<'))
       reader.fail("is XML, which says how a node is inside", "give it with --node, and the nodes with --hosts");
     if (words.front().find('=') != std::string_view::npos) return FileKind::topology;
-    const bool is_number = words.front().find_first_not_of("0123456789.+-eE") == std::string_view::npos;
-    return is_number ? FileKind::matrix : FileKind::hosts;
+    return std::ranges::all_of(words, is_number) ? FileKind::matrix : FileKind::hosts;
   }
   reader.fail("is empty", "give a host file, topology.conf, a matrix of distances or what --measure wrote");
 }
@@ -193,6 +199,9 @@ Machine describe_machine(const MachineSources& sources, std::span<const HostRun>
                         sources.distances.empty() ? measured.distances() : sources.distances);
     }
     case FileKind::matrix: {
+      if (!sources.node.empty() || !sources.distances.empty())
+        refuse_sources(fmt::format("machine '{}'", sources.machine), "is a matrix, which says all distances itself",
+                       "leave out --node and --distances");
       int n_cores = 0;
       std::vector<double> distances = read_distance_matrix(sources.machine, n_cores);
       const int per_node = sources.cores_per_node > 0 ? sources.cores_per_node : 1;
@@ -204,6 +213,9 @@ Machine describe_machine(const MachineSources& sources, std::span<const HostRun>
   if (!sources.node.empty() || !sources.distances.empty() || sources.cores_per_node > 0)
     refuse_sources(fmt::format("machine '{}'", sources.machine), "says the cores of a node and the distances itself",
                    "leave out --node, --cores and --distances, or name nodes with --hosts instead of --machine");
+  if (sources.machine.find_first_of("./") != std::string::npos && sources.machine.find(';') == std::string::npos)
+    refuse_sources(fmt::format("machine '{}'", sources.machine), "is neither a machine nor a file that is there",
+                   "check the name");
   return with_names(Machine::parse(sources.machine), hosts);
 }
 

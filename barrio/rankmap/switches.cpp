@@ -77,7 +77,13 @@ class SwitchFile {
 
   void read_line() {
     Switch one{.name = {}, .line = reader_.line_number(), .nodes = {}, .switches = {}};
-    for (const std::string_view word : reader_.words()) {
+    std::vector<std::string_view> words = reader_.words();
+    while (!words.empty() && words.back() == "\\") {  // goes on in the next line
+      words.pop_back();
+      if (!reader_.next_line()) break;
+      for (const std::string_view more : reader_.words()) words.push_back(more);
+    }
+    for (const std::string_view word : words) {
       if (word.starts_with('#')) break;
       const std::size_t equal = word.find('=');
       if (equal == std::string_view::npos) reader_.fail(fmt::format("'{}' is no KEY=VALUE", word), form);

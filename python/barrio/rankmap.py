@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from barrio import _mpi
+from barrio.errors import ErrorCode, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +29,21 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 __all__ = ["Placed", "Reordered", "Traffic", "place", "read_traffic", "reorder"]
+
+
+def _usage(subject: str, cause: str, remedy: str) -> UsageError:
+    return UsageError(ErrorCode.usage, subject, cause, remedy)
+
+
+def _ranks(values: ArrayLike, what: str) -> NDArray[np.int32]:
+    """Whole numbers of 32 bits; others are refused, not cut."""
+    given = np.asarray(values)
+    if given.size == 0:
+        return np.zeros(given.shape, dtype=np.int32)
+    ends = np.iinfo(np.int32)
+    if given.dtype.kind not in "iu" or given.min() < ends.min or given.max() > ends.max:
+        raise _usage(what, "are no whole numbers of 32 bits", "give integers")
+    return np.ascontiguousarray(given, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -39,20 +55,27 @@ class Traffic:
     """Shape (n, 2): from, to."""
     bytes: NDArray[np.float64]
     messages: NDArray[np.float64]
+    points: NDArray[np.float64]
 
     @staticmethod
     def of(
         n_ranks: int, pairs: ArrayLike, bytes: ArrayLike, messages: ArrayLike | None = None
     ) -> Traffic:
         """Take arrays; without messages, each pair counts for one."""
-        ends = np.ascontiguousarray(pairs, dtype=np.int32).reshape(-1, 2)
+        ends = (
+            _ranks(pairs, "pairs").reshape(0, 2) if np.size(pairs) == 0 else _ranks(pairs, "pairs")
+        )
+        if ends.ndim != 2 or ends.shape[1] != 2:
+            raise _usage(
+                "pairs", f"have the shape {ends.shape}, not (n, 2)", "give from and to in each row"
+            )
         sizes = np.ascontiguousarray(bytes, dtype=np.float64)
         counts = (
             np.ones_like(sizes)
             if messages is None
             else np.ascontiguousarray(messages, dtype=np.float64)
         )
-        return Traffic(n_ranks, ends, sizes, counts)
+        return Traffic(n_ranks, ends, sizes, counts, np.zeros_like(sizes))
 
 
 @dataclass(frozen=True)
@@ -105,8 +128,10 @@ def read_traffic(path: str | Path, *, collectives: float = 1.0) -> Traffic:
 
     `collectives`: what the traffic of collectives counts in a recorded run, beside 1 for all other.
     """
-    n_ranks, pairs, n_bytes, messages = _mpi.load_core()._read_traffic(str(path), collectives)
-    return Traffic(n_ranks, pairs.reshape(-1, 2), n_bytes, messages)
+    n_ranks, pairs, n_bytes, messages, points = _mpi.load_core()._read_traffic(
+        str(path), collectives
+    )
+    return Traffic(n_ranks, pairs.reshape(-1, 2), n_bytes, messages, points)
 
 
 def place(
@@ -134,9 +159,10 @@ def place(
         traffic.pairs,
         traffic.bytes,
         traffic.messages,
-        machine,
+        traffic.points,
+        str(machine),
         hosts,
-        None if given is None else np.ascontiguousarray(given, dtype=np.int32),
+        None if given is None else _ranks(given, "given").reshape(-1),
         [(int(rank), int(core)) for rank, core in pins],
         weight,
         message_bytes,
@@ -169,10 +195,22 @@ def reorder(
     the ranks that this one sends to, `weights` what it sends, in any unit. `node`: a number that ranks of one node have
     in common; None: ranks that share memory. Raises the same error on every rank.
     """
+    problem: Exception | None = None
+    mine, amounts = np.zeros(0, dtype=np.int32), np.zeros(0)
+    try:
+        mine = _ranks(neighbours, "neighbours").reshape(-1)
+        amounts = np.ascontiguousarray(weights, dtype=np.float64).reshape(-1)
+        node = None if node is None else int(node)
+    except (TypeError, ValueError, UsageError) as caught:
+        problem = caught
+    if (
+        comm.allreduce(int(problem is not None)) > 0
+    ):  # what one rank alone raises leaves the others waiting
+        raise problem or _usage("reorder", "has wrong arguments on another rank", "see there")
     rank, *figures = _mpi.load_core()._reorder(
         comm,
-        np.ascontiguousarray(neighbours, dtype=np.int32),
-        np.ascontiguousarray(weights, dtype=np.float64),
+        mine,
+        amounts,
         node,
         inside,
         outside,

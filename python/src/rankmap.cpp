@@ -19,12 +19,14 @@ using Pairs = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb
 using Amounts = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Ranks = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-rankmap::TrafficMatrix traffic_of(int n_ranks, const Pairs& pairs, const Amounts& bytes, const Amounts& messages) {
-  if (bytes.shape(0) != pairs.shape(0) || messages.shape(0) != pairs.shape(0))
+rankmap::TrafficMatrix traffic_of(int n_ranks, const Pairs& pairs, const Amounts& bytes, const Amounts& messages,
+                                  const Amounts& points) {
+  if (bytes.shape(0) != pairs.shape(0) || messages.shape(0) != pairs.shape(0) || points.shape(0) != pairs.shape(0))
     throw_usage("traffic", "has not as many values as pairs", "give one number of bytes and of messages for each pair");
   std::vector<rankmap::TrafficEntry> entries(pairs.shape(0));
   for (std::size_t i = 0; i < entries.size(); ++i)
-    entries[i] = {.from = pairs(i, 0), .to = pairs(i, 1), .points = 0.0, .bytes = bytes(i), .messages = messages(i)};
+    entries[i] = {
+        .from = pairs(i, 0), .to = pairs(i, 1), .points = points(i), .bytes = bytes(i), .messages = messages(i)};
   return rankmap::TrafficMatrix(n_ranks, std::move(entries));
 }
 
@@ -35,26 +37,27 @@ nb::tuple read_traffic(const std::string& path, double collectives) {
   }();
   const std::size_t n = traffic.entries().size();
   std::vector<std::int32_t> pairs;
-  std::vector<double> bytes, messages;
+  std::vector<double> bytes, messages, points;
   pairs.reserve(2 * n);
   for (const rankmap::TrafficEntry& entry : traffic.entries()) {
     pairs.insert(pairs.end(), {entry.from, entry.to});
     bytes.push_back(entry.bytes);
     messages.push_back(entry.messages);
+    points.push_back(entry.points);
   }
   return nb::make_tuple(traffic.n_ranks(), copied(std::move(pairs)), copied(std::move(bytes)),
-                        copied(std::move(messages)));
+                        copied(std::move(messages)), copied(std::move(points)));
 }
 
 rankmap::Machine machine_of(const std::string& machine, const std::string& hosts) {
   return rankmap::describe_machine({.machine = machine, .hosts = hosts}, {});
 }
 
-std::string place(int n_ranks, const Pairs& pairs, const Amounts& bytes, const Amounts& messages,
+std::string place(int n_ranks, const Pairs& pairs, const Amounts& bytes, const Amounts& messages, const Amounts& points,
                   const std::string& machine_text, const std::string& hosts, const std::optional<Ranks>& given,
                   const std::vector<std::pair<int, int>>& pins, const std::string& weight, double message_bytes,
                   double bottleneck, const std::string& method, std::optional<double> seconds, std::uint64_t seed) {
-  const rankmap::TrafficMatrix traffic = traffic_of(n_ranks, pairs, bytes, messages);
+  const rankmap::TrafficMatrix traffic = traffic_of(n_ranks, pairs, bytes, messages, points);
   const rankmap::Machine machine = machine_of(machine_text, hosts);
   rankmap::MapOptions options{.weight = rankmap::parse_weight(weight),
                               .message_bytes = message_bytes,

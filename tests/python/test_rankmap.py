@@ -90,3 +90,19 @@ def test_reorder_in_the_program() -> None:
 def test_reorder_refuses_on_all_ranks() -> None:
     with pytest.raises(barrio.BadInputError):
         rankmap.reorder(MPI.COMM_WORLD, [MPI.COMM_WORLD.size], [1.0])
+
+
+def test_numbers_that_are_no_ranks() -> None:
+    with pytest.raises(barrio.UsageError, match="32 bits"):
+        rankmap.Traffic.of(4, np.array([[0, 2**32 + 2]]), [1])
+    with pytest.raises(barrio.UsageError, match="32 bits"):
+        rankmap.Traffic.of(4, [[0.5, 1]], [1])
+    with pytest.raises(barrio.UsageError, match=r"\(n, 2\)"):
+        rankmap.Traffic.of(4, [[0, 1, 2], [1, 2, 3]], [1, 2])
+
+
+def test_wrong_arguments_of_one_rank_end_all() -> None:
+    comm = MPI.COMM_WORLD
+    neighbours = [0.5] if comm.rank == comm.size - 1 else []
+    with pytest.raises(barrio.UsageError):
+        rankmap.reorder(comm, neighbours, [1.0] * len(neighbours))

@@ -57,7 +57,8 @@ TEST(Hosts, PlacementOfARecordedRun) {
 }
 
 constexpr const char* topology = R"(# a site
-SwitchName=leaf1 Nodes=n[1-2] LinkSpeed=100
+SwitchName=leaf1 \
+  Nodes=n[1-2] LinkSpeed=100
 SwitchName=leaf0 Nodes=n[3-4],n9
 switchname=top Switches=leaf[0-1],far
 SwitchName=far Nodes=m1
@@ -164,6 +165,10 @@ TEST(MachineSources, HostsAloneAndRecordedRuns) {
   EXPECT_EQ(machine.distance(0, 3), 10.0);
   EXPECT_EQ(describe_machine({.hosts = "x,y", .cores_per_node = 5}, recorded).n_cores(), 10);
   EXPECT_EQ(describe_machine({.machine = folder.write("hosts", "n1 slots=4\nn2 slots=4\n")}, {}).n_cores(), 8);
+  EXPECT_EQ(describe_machine({.machine = folder.write("addresses", "10.0.0.1 slots=2\n10.0.0.2:2\n")}, {}).n_cores(),
+            4);
+  expect_error(ErrorCode::usage, {"nor a file that is there"}, [] { describe_machine({.machine = "hosts.txt"}, {}); });
+  expect_error(ErrorCode::usage, {"no count"}, [] { describe_machine({.hosts = "a:2147483647,a:2147483647"}, {}); });
   Machine named = describe_machine({.machine = "2x4", .hosts = "n[1-2]"}, {});
   EXPECT_EQ(named.node_name(1), "n2");
   expect_error(ErrorCode::usage, {"--machine", "is required"}, [] { describe_machine({}, {}); });

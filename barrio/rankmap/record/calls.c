@@ -43,10 +43,21 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 
 COUNTED(MPI_Finalize, (void), barrio_write(), ())
 COUNTED(MPI_Pcontrol, (const int level, ...), barrio_pause(level), (level))
-COUNTED(MPI_Comm_free, (MPI_Comm * comm), barrio_forget_comm(KEY(*comm)), (comm))
-COUNTED(MPI_Comm_disconnect, (MPI_Comm * comm), barrio_forget_comm(KEY(*comm)), (comm))
-COUNTED(MPI_Type_free, (MPI_Datatype * type), barrio_forget_type(KEY(*type)), (type))
-COUNTED(MPI_Request_free, (MPI_Request * request), barrio_forget_request(KEY(*request)), (request))
+/* A handle may be known under its Fortran number, too. */
+#ifdef OPEN_MPI
+#define FORGET(kind, name, handle)                                             \
+  do {                                                                         \
+    BARRIO_REAL_OF(name##_c2f);                                                \
+    barrio_forget_##kind(BARRIO_FORTRAN_KEY(BARRIO_REAL(name##_c2f)(handle))); \
+    barrio_forget_##kind(KEY(handle));                                         \
+  } while (0)
+#else
+#define FORGET(kind, name, handle) barrio_forget_##kind(KEY(handle))
+#endif
+COUNTED(MPI_Comm_free, (MPI_Comm * comm), FORGET(comm, MPI_Comm, *comm), (comm))
+COUNTED(MPI_Comm_disconnect, (MPI_Comm * comm), FORGET(comm, MPI_Comm, *comm), (comm))
+COUNTED(MPI_Type_free, (MPI_Datatype * type), FORGET(type, MPI_Type, *type), (type))
+COUNTED(MPI_Request_free, (MPI_Request * request), FORGET(request, MPI_Request, *request), (request))
 COUNTED(MPI_Win_free, (MPI_Win * window), barrio_forget_comm(KEY(*window) ^ UINT64_C(1) << 63), (window))
 
 SEND(MPI_Send)
@@ -105,11 +116,10 @@ COLLECTIVE(MPI_Exscan, MPI_Iexscan,
            NOTE(allreduce, 0, count, type), (sent, received, count, type, op, comm))
 COLLECTIVE(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block,
            (const void* sent, void* received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-           NOTE(allreduce, 0, count, type), (sent, received, count, type, op, comm))
-/* Each rank ends with its own part: by halves, a rank sends about one part a step. */
+           barrio_reduce_scattered(KEY(comm), 0, (uint64_t)count, KEY(type)), (sent, received, count, type, op, comm))
 COLLECTIVE(MPI_Reduce_scatter, MPI_Ireduce_scatter,
            (const void* sent, void* received, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-           NOTE(allreduce, 0, counts[0], type), (sent, received, counts, type, op, comm))
+           barrio_reduce_scattered(KEY(comm), counts, 0, KEY(type)), (sent, received, counts, type, op, comm))
 COLLECTIVE(MPI_Gather, MPI_Igather,
            (const void* sent, int count, MPI_Datatype type, void* received, int most, MPI_Datatype received_type,
             int root, MPI_Comm comm),
@@ -138,7 +148,8 @@ COLLECTIVE(MPI_Allgather, MPI_Iallgather,
 COLLECTIVE(MPI_Allgatherv, MPI_Iallgatherv,
            (const void* sent, int count, MPI_Datatype type, void* received, const int counts[], const int places[],
             MPI_Datatype received_type, MPI_Comm comm),
-           NOTE(allgather, 0, IS_IN_PLACE ? counts[0] : count, IS_IN_PLACE ? received_type : type),
+           NOTE(allgather, 0, IS_IN_PLACE ? barrio_own_count(KEY(comm), counts) : (uint64_t)count,
+                IS_IN_PLACE ? received_type : type),
            (sent, count, type, received, counts, places, received_type, comm))
 COLLECTIVE(MPI_Alltoall, MPI_Ialltoall,
            (const void* sent, int count, MPI_Datatype type, void* received, int most, MPI_Datatype received_type,
@@ -197,3 +208,34 @@ COUNTED(MPI_Get, (void* received, int count, MPI_Datatype type, TARGET, MPI_Win 
         (received, count, type, target, place, target_count, target_type, window))
 COUNTED(MPI_Rget, (void* received, int count, MPI_Datatype type, TARGET, MPI_Win window, MPI_Request* request),
         NOTE_GOT, (received, count, type, target, place, target_count, target_type, window, request))
+COUNTED(MPI_Get_accumulate,
+        (const void* sent, int count, MPI_Datatype type, void* received, int most, MPI_Datatype received_type, TARGET,
+         MPI_Op op, MPI_Win window),
+        (NOTE_PUT, barrio_one_sided(window, target, (uint64_t)most, KEY(received_type), 1)),
+        (sent, count, type, received, most, received_type, target, place, target_count, target_type, op, window))
+COUNTED(MPI_Rget_accumulate,
+        (const void* sent, int count, MPI_Datatype type, void* received, int most, MPI_Datatype received_type, TARGET,
+         MPI_Op op, MPI_Win window, MPI_Request* request),
+        (NOTE_PUT, barrio_one_sided(window, target, (uint64_t)most, KEY(received_type), 1)),
+        (sent, count, type, received, most, received_type, target, place, target_count, target_type, op, window,
+         request))
+COUNTED(MPI_Fetch_and_op,
+        (const void* sent, void* received, MPI_Datatype type, int target, MPI_Aint place, MPI_Op op, MPI_Win window),
+        (barrio_one_sided(window, target, 1, KEY(type), 0), barrio_one_sided(window, target, 1, KEY(type), 1)),
+        (sent, received, type, target, place, op, window))
+COUNTED(MPI_Compare_and_swap,
+        (const void* sent, const void* compared, void* received, MPI_Datatype type, int target, MPI_Aint place,
+         MPI_Win window),
+        (barrio_one_sided(window, target, 1, KEY(type), 0), barrio_one_sided(window, target, 1, KEY(type), 1)),
+        (sent, compared, received, type, target, place, window))
+
+#if MPI_VERSION >= 4
+COUNTED(MPI_Isendrecv,
+        (const void* sent, int count, MPI_Datatype type, int to, int send_tag, void* received, int most,
+         MPI_Datatype received_type, int from, int receive_tag, MPI_Comm comm, MPI_Request* request),
+        NOTE_SENT, (sent, count, type, to, send_tag, received, most, received_type, from, receive_tag, comm, request))
+COUNTED(MPI_Isendrecv_replace,
+        (void* buffer, int count, MPI_Datatype type, int to, int send_tag, int from, int receive_tag, MPI_Comm comm,
+         MPI_Request* request),
+        NOTE_SENT, (buffer, count, type, to, send_tag, from, receive_tag, comm, request))
+#endif

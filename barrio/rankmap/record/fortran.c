@@ -133,8 +133,10 @@ COLLECTIVE(reduce, REDUCE,
 COLLECTIVE(allreduce, ALLREDUCE, REDUCED, NOTE(allreduce, 0, *count, type), REDUCED_ARGUMENTS)
 COLLECTIVE(scan, SCAN, REDUCED, NOTE(allreduce, 0, *count, type), REDUCED_ARGUMENTS)
 COLLECTIVE(exscan, EXSCAN, REDUCED, NOTE(allreduce, 0, *count, type), REDUCED_ARGUMENTS)
-COLLECTIVE(reduce_scatter, REDUCE_SCATTER, REDUCED, NOTE(allreduce, 0, *count, type), REDUCED_ARGUMENTS)
-COLLECTIVE(reduce_scatter_block, REDUCE_SCATTER_BLOCK, REDUCED, NOTE(allreduce, 0, *count, type), REDUCED_ARGUMENTS)
+COLLECTIVE(reduce_scatter, REDUCE_SCATTER, REDUCED, barrio_reduce_scattered(KEY(comm), count, 0, KEY(type)),
+           REDUCED_ARGUMENTS)
+COLLECTIVE(reduce_scatter_block, REDUCE_SCATTER_BLOCK, REDUCED,
+           barrio_reduce_scattered(KEY(comm), 0, (uint64_t)*count, KEY(type)), REDUCED_ARGUMENTS)
 COLLECTIVE(gather, GATHER, ROOTED, NOTE(gather, *root, is_in_place(sent) ? 0 : *count, TYPE_SENT), ROOTED_ARGUMENTS)
 COLLECTIVE(gatherv, GATHERV,
            (char* sent, integer* count, integer* type, char* received, integer* counts, integer* places,
@@ -152,7 +154,8 @@ COLLECTIVE(allgather, ALLGATHER, FORM, NOTE(allgather, 0, COUNT_SENT, TYPE_SENT)
 COLLECTIVE(allgatherv, ALLGATHERV,
            (char* sent, integer* count, integer* type, char* received, integer* most, integer* places,
             integer* received_type, integer* comm),
-           NOTE(allgather, 0, COUNT_SENT, TYPE_SENT), (sent, count, type, received, most, places, received_type, comm))
+           NOTE(allgather, 0, is_in_place(sent) ? barrio_own_count(KEY(comm), most) : (uint64_t)*count, TYPE_SENT),
+           (sent, count, type, received, most, places, received_type, comm))
 COLLECTIVE(alltoall, ALLTOALL, FORM, NOTE(alltoall, 0, COUNT_SENT, TYPE_SENT), FORM_ARGUMENTS)
 #define VARYING                                                                                 \
   (char* sent, integer* counts, integer* places, integer* type, char* received, integer* mosts, \
@@ -177,6 +180,28 @@ COLLECTIVE(neighbor_alltoallw, NEIGHBOR_ALLTOALLW,
             address* received_places, integer* received_types, integer* comm),
            TO_NEIGHBOURS(counts, 0, 0, types),
            (sent, counts, places, types, received, mosts, received_places, received_types, comm))
+
+#define TARGET integer *target, address *place, integer *target_count, integer *target_type
+static void one_sided(const integer* window, const integer* target, const integer* count, const integer* type,
+                      int is_fetched) {
+  BARRIO_REAL_OF(MPI_Win_f2c);
+  barrio_one_sided(BARRIO_REAL(MPI_Win_f2c)(*window), *target, (uint64_t)*count, KEY(type), is_fetched);
+}
+static void forget_window(const integer* window) {
+  BARRIO_REAL_OF(MPI_Win_f2c);
+  barrio_forget_comm(BARRIO_KEY(BARRIO_REAL(MPI_Win_f2c)(*window)) ^ UINT64_C(1) << 63);
+}
+COUNTED(put, PUT, (char* sent, integer* count, integer* type, TARGET, integer* window, integer* code),
+        one_sided(window, target, count, type, 0),
+        (sent, count, type, target, place, target_count, target_type, window, code))
+COUNTED(get, GET, (char* received, integer* count, integer* type, TARGET, integer* window, integer* code),
+        one_sided(window, target, count, type, 1),
+        (received, count, type, target, place, target_count, target_type, window, code))
+COUNTED(accumulate, ACCUMULATE,
+        (char* sent, integer* count, integer* type, TARGET, integer* op, integer* window, integer* code),
+        one_sided(window, target, count, type, 0),
+        (sent, count, type, target, place, target_count, target_type, op, window, code))
+COUNTED(win_free, WIN_FREE, (integer * window, integer* code), forget_window(window), (window, code))
 
 #else
 

@@ -69,6 +69,24 @@ void barrio_collective(barrio_key comm, enum barrio_collective kind, int root, u
   barrio_unlock();
 }
 
+void barrio_reduce_scattered(barrio_key comm, const int* counts, uint64_t count, barrio_key type) {
+  if (!barrio_is_counting()) return;
+  barrio_lock();
+  const struct barrio_members* const members = barrio_members_of(comm);
+  uint64_t sum = counts == NULL ? count * (uint64_t)members->size : 0;
+  for (int i = 0; counts != NULL && i < members->size; ++i) sum += (uint64_t)counts[i];
+  barrio_add_collective(comm, barrio_reduce_scatter, 0, sum > 0 ? sum * barrio_type_size(type) : 0);
+  barrio_unlock();
+}
+
+uint64_t barrio_own_count(barrio_key comm, const int* counts) {
+  if (!barrio_is_counting()) return 0;
+  barrio_lock();
+  const int count = counts[barrio_members_of(comm)->rank];
+  barrio_unlock();
+  return (uint64_t)count;
+}
+
 void barrio_scattered(barrio_key comm, int root, const int* counts, barrio_key type) {
   if (!barrio_is_counting()) return;
   barrio_lock();
@@ -93,7 +111,8 @@ void barrio_scattered_evenly(barrio_key comm, int root, uint64_t count, barrio_k
   if (!barrio_is_counting()) return;
   barrio_lock();
   /* What others pass as count and type need not be valid. */
-  if (barrio_members_of(comm)->rank == root)
+  const struct barrio_members* const members = barrio_members_of(comm);
+  if (!members->is_inter && members->rank == root)
     barrio_add_collective(comm, barrio_scatter, root, count * barrio_type_size(type));
   barrio_unlock();
 }
@@ -134,6 +153,10 @@ static uint64_t spread_one(const struct barrio_members* members, enum barrio_col
       break;
     case barrio_allreduce:
       for (int bit = 1; bit < size; bit <<= 1) bytes += spread(members, rank ^ bit, total->calls, total->bytes);
+      break;
+    case barrio_reduce_scatter: /* by halves: half of everything to the rank half of all away, and so on */
+      for (int bit = 1; bit < size; bit <<= 1)
+        bytes += spread(members, rank ^ bit, total->calls, total->bytes * (uint64_t)bit / (uint64_t)size);
       break;
     case barrio_allgather: {
       const uint64_t steps = (uint64_t)size - 1;

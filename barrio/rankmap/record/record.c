@@ -105,7 +105,9 @@ struct barrio_members* barrio_members_of_window(MPI_Win window) {
   if (members == NULL) {
     BARRIO_REAL_OF(MPI_Win_get_group);
     members = new_members(key);
+    BARRIO_REAL_OF(MPI_Group_size);
     BARRIO_REAL(MPI_Win_get_group)(window, &members->group);
+    BARRIO_REAL(MPI_Group_size)(members->group, &members->size);
   }
   return members;
 }
@@ -127,6 +129,7 @@ void barrio_forget_comm(barrio_key comm) {
 }
 
 int barrio_world_rank(const struct barrio_members* members, int rank) {
+  if (rank >= members->size) return -1; /* MPI will say so */
   BARRIO_REAL_OF(MPI_Group_translate_ranks);
   int in_world = MPI_UNDEFINED;
   BARRIO_REAL(MPI_Group_translate_ranks)(members->group, 1, &rank, recorder->world_group, &in_world);
@@ -192,11 +195,16 @@ void barrio_sent_to_neighbours(barrio_key comm, const int* counts, uint64_t coun
   struct barrio_members* const members = barrio_members_of(comm);
   if (members->n_out < 0) barrio_ask_topology(members, barrio_comm_of(comm));
   for (int i = 0; i < members->n_out; ++i) {
+    const uint64_t n = counts != NULL ? (uint64_t)counts[i] : count;
     if (members->out[i] == NULL) continue;
+    if (n == 0) { /* its type may be none */
+      add(members->out[i], 0);
+      continue;
+    }
     const barrio_key its = types != NULL           ? BARRIO_KEY(types[i])
                            : fortran_types != NULL ? BARRIO_FORTRAN_KEY(fortran_types[i])
                                                    : type;
-    add(members->out[i], (counts != NULL ? (uint64_t)counts[i] : count) * barrio_type_size(its));
+    add(members->out[i], n * barrio_type_size(its));
   }
   barrio_unlock();
 }

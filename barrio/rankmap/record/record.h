@@ -37,7 +37,8 @@ struct barrio_start {
 /* Collectives by the pairs they are counted for; the order is that of the names in write.c. */
 enum barrio_collective {
   barrio_barrier,
-  barrio_allreduce, /* and scans, reduce-scatters */
+  barrio_allreduce, /* and scans */
+  barrio_reduce_scatter,
   barrio_allgather,
   barrio_alltoall,
   barrio_bcast,
@@ -150,6 +151,10 @@ void barrio_sent_to_neighbours(barrio_key comm, const int* counts, uint64_t coun
 void barrio_scattered(barrio_key comm, int root, const int* counts, barrio_key type);
 /* As barrio_scattered, the same count for each. */
 void barrio_scattered_evenly(barrio_key comm, int root, uint64_t count, barrio_key type);
+/* Items of all ranks' results together: counts[i] of rank i, or `count` of each. */
+void barrio_reduce_scattered(barrio_key comm, const int* counts, uint64_t count, barrio_key type);
+/* The count of this rank in a list of all ranks'. */
+uint64_t barrio_own_count(barrio_key comm, const int* counts);
 void barrio_one_sided(MPI_Win window, int target, uint64_t count, barrio_key type, int is_fetched);
 void barrio_persistent(barrio_key request, barrio_key comm, int to, uint64_t count, barrio_key type);
 void barrio_started(barrio_key request);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,9 @@
 #include "barrio/rankmap/record/find.h"
 #include "barrio/rankmap/record/record.h"
 
-enum { tag = 7301, max_name = 256, max_path = 4096, links_per_message = 1 << 16 };
+/* Messages of the program are over when it ends, so its world serves; a duplicate would call its attributes' functions.
+ */
+enum { tag = 32111, max_name = 256, max_path = 4096, links_per_message = 1 << 16 };
 
 static struct barrio_recorder* const recorder = &barrio_recorder;
 
@@ -58,44 +61,74 @@ static void print_links(struct document* document, const struct barrio_link* lin
   }
 }
 
-/* One after the other, the rows of all ranks. */
-static void write_links(MPI_Comm comm, struct document* document, const struct barrio_table* table, int is_counted) {
+/* Ranks that are not recorded never answer. @return whether all came before the limit; else nobody waits any more */
+static int receive(void* buffer, int n_bytes, int from) {
+  BARRIO_REAL_OF(MPI_Iprobe);
   BARRIO_REAL_OF(MPI_Recv);
+  BARRIO_REAL_OF(MPI_Wtime);
+  static int has_given_up;
+  const char* const limit = getenv("BARRIO_RECORD_WAIT");
+  const double end = BARRIO_REAL(MPI_Wtime)() + (limit != NULL ? atof(limit) : 600);
+  for (int is_here = 0; !has_given_up && !is_here;) {
+    BARRIO_REAL(MPI_Iprobe)(from, tag, recorder->world, &is_here, MPI_STATUS_IGNORE);
+    if (is_here) break;
+    sched_yield();
+    has_given_up = BARRIO_REAL(MPI_Wtime)() > end;
+  }
+  if (has_given_up) return 0;
+  BARRIO_REAL(MPI_Recv)(buffer, n_bytes, BARRIO_BYTE, from, tag, recorder->world, MPI_STATUS_IGNORE);
+  return 1;
+}
+
+static void send(const void* buffer, int n_bytes, int to) {
   BARRIO_REAL_OF(MPI_Send);
+  BARRIO_REAL(MPI_Send)(buffer, n_bytes, BARRIO_BYTE, to, tag, recorder->world);
+}
+
+/* Take up to `links_per_message` rows of a rank at a time. */
+static int write_rows(struct document* document, int rank, const struct barrio_link* mine, int64_t n, int is_counted,
+                      struct barrio_link* others, int* n_printed) {
+  for (int64_t at = 0; at < n; at += links_per_message) {
+    const int64_t some = n - at < links_per_message ? n - at : links_per_message;
+    if (rank > 0 && !receive(others, (int)(some * (int64_t)sizeof *others), rank)) return 0;
+    const struct barrio_link* const rows = rank > 0 ? others : mine + at;
+    print_links(document, rows, some, n_printed);
+    for (int64_t i = 0; is_counted && i < some; ++i) {
+      document->messages += rows[i].messages;
+      document->bytes += rows[i].bytes;
+    }
+  }
+  if (is_counted) document->pairs += (uint64_t)n;
+  return 1;
+}
+
+/* One after the other, the rows of all ranks. @return whether all answered */
+static int write_links(struct document* document, const struct barrio_table* table, int is_counted) {
   int64_t n = 0;
   struct barrio_link* const mine = list_of(table, &n);
   char go = 0;
+  int is_whole = 1;
   if (recorder->rank != 0) {
-    BARRIO_REAL(MPI_Recv)(&go, 1, BARRIO_BYTE, 0, tag, comm, MPI_STATUS_IGNORE);
-    BARRIO_REAL(MPI_Send)(&n, 1, BARRIO_INT64, 0, tag, comm);
-    for (int64_t at = 0; at < n; at += links_per_message) {
+    is_whole = receive(&go, 1, 0);
+    if (is_whole) send(&n, sizeof n, 0);
+    for (int64_t at = 0; is_whole && at < n; at += links_per_message) {
       const int64_t some = n - at < links_per_message ? n - at : links_per_message;
-      BARRIO_REAL(MPI_Send)(mine + at, (int)(some * (int64_t)sizeof *mine), BARRIO_BYTE, 0, tag, comm);
+      send(mine + at, (int)(some * (int64_t)sizeof *mine), 0);
     }
   } else {
     struct barrio_link* const others = barrio_allocate(links_per_message, sizeof *others);
     int n_printed = 0;
-    for (int rank = 0; rank < recorder->size; ++rank) {
+    for (int rank = 0; is_whole && rank < recorder->size; ++rank) {
       if (rank > 0) {
-        BARRIO_REAL(MPI_Send)(&go, 1, BARRIO_BYTE, rank, tag, comm);
-        BARRIO_REAL(MPI_Recv)(&n, 1, BARRIO_INT64, rank, tag, comm, MPI_STATUS_IGNORE);
+        send(&go, 1, rank);
+        is_whole = receive(&n, sizeof n, rank);
       }
-      for (int64_t at = 0; at < n; at += links_per_message) {
-        const int64_t some = n - at < links_per_message ? n - at : links_per_message;
-        if (rank > 0) BARRIO_REAL(MPI_Recv)
-        (others, (int)(some * (int64_t)sizeof *others), BARRIO_BYTE, rank, tag, comm, MPI_STATUS_IGNORE);
-        const struct barrio_link* const rows = rank > 0 ? others : mine + at;
-        print_links(document, rows, some, &n_printed);
-        for (int64_t i = 0; is_counted && i < some; ++i) {
-          document->messages += rows[i].messages;
-          document->bytes += rows[i].bytes;
-        }
-      }
-      if (is_counted) document->pairs += (uint64_t)n;
+      if (is_whole) is_whole = write_rows(document, rank, mine, n, is_counted, others, &n_printed);
     }
     free(others);
   }
   free(mine);
+  return is_whole;
 }
 
 static void print_host(struct document* document) {
@@ -107,34 +140,74 @@ static void print_host(struct document* document) {
   print(document, line);
 }
 
-/* Where ranks sit: runs of ranks on one host. */
-static void write_hosts(MPI_Comm comm, struct document* document) {
+/* What a rank says of itself. */
+struct introduction {
+  char host[max_name];
+  struct barrio_collective_total totals[barrio_n_collectives];
+  uint64_t messages_outside, bytes_outside;
+};
+
+static void print_totals(struct document* document, const struct introduction* sums) {
+  static const char* const names[] = {"barrier", "allreduce", "reduce_scatter", "allgather", "alltoall",
+                                      "bcast",   "reduce",    "gather",         "scatter"};
+  char line[160];
+  print(document, "],\n\"collective_calls\": {");
+  const char* separator = "";
+  for (int kind = 0; kind < barrio_n_collectives; ++kind) {
+    if (sums->totals[kind].calls == 0) continue;
+    snprintf(line, sizeof line, "%s\"%s\": {\"calls\": %" PRIu64 ", \"bytes\": %" PRIu64 "}", separator, names[kind],
+             sums->totals[kind].calls, sums->totals[kind].bytes);
+    print(document, line);
+    separator = ", ";
+  }
+  snprintf(line, sizeof line, "},\n\"to_other_jobs\": {\"messages\": %" PRIu64 ", \"bytes\": %" PRIu64 "},\n",
+           sums->messages_outside, sums->bytes_outside);
+  print(document, line);
+}
+
+/* Where ranks sit, as runs of ranks on one host, and what all of them did. @return whether all answered */
+static int write_introductions(struct document* document) {
   BARRIO_REAL_OF(MPI_Get_processor_name);
-  BARRIO_REAL_OF(MPI_Recv);
-  BARRIO_REAL_OF(MPI_Send);
+  struct introduction* const mine = barrio_allocate(2, sizeof *mine);
+  struct introduction* const sums = mine + 1;
   char name[MPI_MAX_PROCESSOR_NAME > max_name ? MPI_MAX_PROCESSOR_NAME : max_name] = "";
-  int length = 0;
+  int length = 0, is_whole = 1;
   char go = 0;
   BARRIO_REAL(MPI_Get_processor_name)(name, &length);
   name[max_name - 1] = '\0';
+  memcpy(mine->host, name, max_name);
+  memcpy(mine->totals, recorder->totals, sizeof mine->totals);
+  mine->messages_outside = recorder->outside.messages;
+  mine->bytes_outside = recorder->outside.bytes;
   if (recorder->rank != 0) {
-    BARRIO_REAL(MPI_Recv)(&go, 1, BARRIO_BYTE, 0, tag, comm, MPI_STATUS_IGNORE);
-    BARRIO_REAL(MPI_Send)(name, max_name, BARRIO_BYTE, 0, tag, comm);
-    return;
+    is_whole = receive(&go, 1, 0);
+    if (is_whole) send(mine, sizeof *mine, 0);
+    free(mine);
+    return is_whole;
   }
-  for (int rank = 0; rank < recorder->size; ++rank) {
+  print(document, "\"hosts\": [");
+  for (int rank = 0; is_whole && rank < recorder->size; ++rank) {
     if (rank > 0) {
-      BARRIO_REAL(MPI_Send)(&go, 1, BARRIO_BYTE, rank, tag, comm);
-      BARRIO_REAL(MPI_Recv)(name, max_name, BARRIO_BYTE, rank, tag, comm, MPI_STATUS_IGNORE);
+      send(&go, 1, rank);
+      is_whole = receive(mine, sizeof *mine, rank);
     }
-    if (document->n_on_host > 0 && strcmp(name, document->host) != 0) {
+    if (document->n_on_host > 0 && strcmp(mine->host, document->host) != 0) {
       print_host(document);
       document->n_on_host = 0;
     }
-    memcpy(document->host, name, max_name);
+    memcpy(document->host, mine->host, max_name);
     ++document->n_on_host;
+    for (int kind = 0; kind < barrio_n_collectives; ++kind) {
+      sums->totals[kind].calls += mine->totals[kind].calls;
+      sums->totals[kind].bytes += mine->totals[kind].bytes;
+    }
+    sums->messages_outside += mine->messages_outside;
+    sums->bytes_outside += mine->bytes_outside;
   }
   print_host(document);
+  print_totals(document, sums);
+  free(mine);
+  return is_whole;
 }
 
 /* A folder takes one document per job: 1.json, 2.json, ... A file is written beside itself and renamed. */
@@ -150,18 +223,16 @@ static void open_document(struct document* document) {
     snprintf(document->unfinished, sizeof document->unfinished, "%s.part", wanted);
     document->file = fopen(document->unfinished, "w");
   } else {
-    for (int job = 1; document->file == NULL; ++job) {
+    for (int job = 1; document->file == NULL && document->error == 0; ++job) {
       snprintf(document->path, sizeof document->path, "%.*s/%d.json", (int)(length - 1), wanted, job);
       snprintf(document->unfinished, sizeof document->unfinished, "%s.part", document->path);
-      const int file = access(document->path, F_OK) == 0 ? -1
-                                                         : open(document->unfinished, O_WRONLY | O_CREAT | O_EXCL,
-                                                                S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+      if (access(document->path, F_OK) == 0) continue;
+      const int file = open(document->unfinished, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
       if (file >= 0) document->file = fdopen(file, "w");
-      if (file < 0 && access(document->path, F_OK) != 0 && errno != EEXIST && errno != ENOENT) break;
-      if (file < 0 && access(wanted, W_OK) != 0) break;
+      if (file < 0 && errno != EEXIST) document->error = errno;
     }
   }
-  if (document->file == NULL) document->error = errno != 0 ? errno : EIO;
+  if (document->file == NULL && document->error == 0) document->error = errno != 0 ? errno : EIO;
 }
 
 static void close_document(struct document* document) {
@@ -170,7 +241,12 @@ static void close_document(struct document* document) {
     if (document->error == 0 && rename(document->unfinished, document->path) != 0) document->error = errno;
     if (document->error != 0) unlink(document->unfinished);
   }
-  if (document->error != 0) {
+  if (document->error == ETIMEDOUT) {
+    fputs(
+        "barrio record: some ranks did not come to MPI_Finalize, or are not recorded: there is no document\n"
+        "  start all ranks in one way\n",
+        stderr);
+  } else if (document->error != 0) {
     fprintf(stderr, "barrio record: %s cannot be written: %s\n  the program went on; its traffic is lost\n",
             document->path[0] != '\0' ? document->path : getenv("BARRIO_RECORD"), strerror(document->error));
   } else if (getenv("BARRIO_RECORD_QUIET") == NULL) {
@@ -187,45 +263,12 @@ static void spread_all(void) {
     if (all->slots[i].value != NULL) barrio_spread_collectives(all->slots[i].value);
 }
 
-static void write_totals(MPI_Comm comm, struct document* document) {
-  BARRIO_REAL_OF(MPI_Reduce);
-  static const char* const names[] = {"barrier", "allreduce", "allgather", "alltoall",
-                                      "bcast",   "reduce",    "gather",    "scatter"};
-  enum { n_values = 2 * barrio_n_collectives + 2 };
-  uint64_t mine[n_values], sums[n_values] = {0};
-  for (int kind = 0; kind < barrio_n_collectives; ++kind) {
-    mine[2 * kind] = recorder->totals[kind].calls;
-    mine[2 * kind + 1] = recorder->totals[kind].bytes;
-  }
-  mine[n_values - 2] = recorder->outside.messages;
-  mine[n_values - 1] = recorder->outside.bytes;
-  BARRIO_REAL(MPI_Reduce)(mine, sums, n_values, BARRIO_UINT64, BARRIO_SUM, 0, comm);
-  if (recorder->rank != 0) return;
-  char line[160];
-  print(document, "\"collective_calls\": {");
-  const char* separator = "";
-  for (int kind = 0; kind < barrio_n_collectives; ++kind) {
-    if (sums[2 * kind] == 0) continue;
-    snprintf(line, sizeof line, "%s\"%s\": {\"calls\": %" PRIu64 ", \"bytes\": %" PRIu64 "}", separator, names[kind],
-             sums[2 * kind], sums[2 * kind + 1]);
-    print(document, line);
-    separator = ", ";
-  }
-  snprintf(line, sizeof line, "},\n\"to_other_jobs\": {\"messages\": %" PRIu64 ", \"bytes\": %" PRIu64 "},\n",
-           sums[n_values - 2], sums[n_values - 1]);
-  print(document, line);
-}
-
 void barrio_write(void) {
   if (!barrio_is_counting() && recorder->state != 3) return;
   recorder->state = 2;
-  BARRIO_REAL_OF(MPI_Comm_dup);
-  BARRIO_REAL_OF(MPI_Comm_free);
   BARRIO_REAL_OF(MPI_Wtime);
   const double seconds = BARRIO_REAL(MPI_Wtime)() - recorder->started;
   spread_all();
-  MPI_Comm comm;
-  BARRIO_REAL(MPI_Comm_dup)(recorder->world, &comm);
   struct document* const document = barrio_allocate(1, sizeof *document);
   if (recorder->rank == 0) {
     open_document(document);
@@ -237,15 +280,13 @@ void barrio_write(void) {
         recorder->size, seconds);
     print(document, head);
   }
-  write_totals(comm, document);
-  print(document, "\"hosts\": [");
-  write_hosts(comm, document);
-  print(document, "],\n\"entries\": [\n");
-  write_links(comm, document, &recorder->messages, 1);
+  int is_whole = write_introductions(document);
+  print(document, "\"entries\": [\n");
+  is_whole = is_whole && write_links(document, &recorder->messages, 1);
   print(document, "\n],\n\"collectives\": [\n");
-  write_links(comm, document, &recorder->collectives, 0);
+  is_whole = is_whole && write_links(document, &recorder->collectives, 0);
   print(document, "\n]\n}\n");
+  if (!is_whole && document->error == 0) document->error = ETIMEDOUT;
   if (recorder->rank == 0) close_document(document);
-  BARRIO_REAL(MPI_Comm_free)(&comm);
   free(document);
 }
