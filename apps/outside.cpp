@@ -181,6 +181,8 @@ int make_report_page(const std::vector<std::string>& runs, const std::string& ou
                    "a Python that has it"});
   }
   std::vector<std::string> command{python, "-m", "barrio.report", "-o", output};
+  // For another command: it names files of its own, which go away.
+  if (said == ProgramOutput::dropped) command.emplace_back("--no-suggestions");
   command.insert(command.end(), runs.begin(), runs.end());
   return run_program(command, said);
 }

@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
         for drawing in drawings:
             if drawing.fault:
                 _say(f"warning: {drawing.path}: pictures could not be rendered: {drawing.fault}")
-        page = make_page(Story(results, drawings, options.pictures))
+        page = make_page(Story(results, drawings, options.pictures, options.suggestions))
         _write(output, page)
     except ReportError as error:
         _say(f"error: {error}", error.remedy)
@@ -92,6 +92,12 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         dest="pictures",
         action="store_false",
         help="leave out pictures of the mesh, which need OpenGL; plots and tables stay",
+    )
+    parser.add_argument(
+        "--no-suggestions",
+        dest="suggestions",
+        action="store_false",
+        help="leave out what to try next, whose commands name the files of the results",
     )
     return parser.parse_args(arguments)
 

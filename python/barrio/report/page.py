@@ -30,7 +30,7 @@ def make_page(story: Story) -> str:
         traffic_section(story),
         machine_section(story),
         probe_section(story),
-        next_section(story),
+        next_section(story) if story.wants_suggestions else None,
         raw_section(story),
     ]
     sections = [section for section in made if section is not None]

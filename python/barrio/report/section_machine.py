@@ -57,10 +57,10 @@ def _where(document: Document) -> str:
 
 def _in_words(times: MessageTimes) -> str:
     at, highest = max(times.bandwidths(), key=lambda point: point[1])
-    least, most = (words.in_bytes(times.sizes[end]) for end in (0, -1))
+    least = words.in_bytes(times.sizes[0])
     said = f"{times.name.capitalize()}, the latency is {words.seconds(times.latency)}, of {least}"
     if times.bandwidth:
-        said += f", and the bandwidth {rate(times.bandwidth)}, of {most} without the latency"
+        said += f", and the bandwidth {rate(times.bandwidth)}, by messages of 64 KiB and more without the latency"
     return f"{said}; the most reached is {rate(1e6 * highest)}, of {words.in_bytes(at)}."
 
 

@@ -28,6 +28,7 @@ class Story:
     results: Results
     drawings: list[Drawing] = field(default_factory=list)
     wants_pictures: bool = True
+    wants_suggestions: bool = True  # false: the results are in a folder that goes away
     _traffic: dict[int, Traffic | None] = field(default_factory=dict)  # by the id of a mapping
 
     def first_number(self, key: str, *kinds: str) -> float | None:

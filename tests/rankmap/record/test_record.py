@@ -175,6 +175,18 @@ class Record(unittest.TestCase):
             done = execute([COMMAND, *words], cwd=self.folder)
             self.assertEqual(done.code, 0, str(done))
 
+    def test_a_report_of_what_was_mapped(self) -> None:
+        self.record("world", "collectives")
+        words = ["map", "traffic.json", "--machine", f"{RANKS}x1", "--report", "page.html"]
+        done = execute([COMMAND, "--json", *words], limit=60, cwd=self.folder)
+        self.assertEqual(done.code, 0, str(done))
+        json.loads(done.out)  # nothing beside the document
+        page = (self.folder / "page.html").read_text()
+        self.assertIn("Traffic and mapping", page)
+        self.assertNotIn("What to try next", page)  # it would name files that are gone
+        done = execute([COMMAND, *words[:-1], "no/such/page.html"], limit=60, cwd=self.folder)
+        self.assertEqual(done.code, 1, str(done))
+
     def test_nothing_to_record(self) -> None:
         old = self.folder / "t.json"
         old.write_text("old")
