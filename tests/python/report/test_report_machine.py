@@ -47,8 +47,8 @@ def test_both_kinds_are_told_with_the_options_that_use_them(tmp_path: Path, writ
         "Messages have a latency of 500 ns and a bandwidth of 8000 MB/s inside a node, and a latency of 4.0 µs and a "
         "bandwidth of 2000 MB/s between nodes.",
         "machine.json: four ranks on two hosts, n01 and n02",
-        "Inside a node, the latency is 500 ns, of 1 B, and the bandwidth 8000 MB/s, of 4.0 MiB without the "
-        "latency; the most reached is 7992 MB/s, of 4.0 MiB.",
+        "Inside a node, the latency is 500 ns, of 1 B, and the bandwidth 8000 MB/s, by messages of 64 KiB and "
+        "more without the latency; the most reached is 7992 MB/s, of 4.0 MiB.",
         "A byte between nodes costs 4 times as much as inside a node. <code>barrio map --machine machine.json</code>",
         "takes these hosts, and the distances 1 and 4.",
         "A message between nodes costs as much as 8 000 bytes beside its own",
