@@ -47,6 +47,32 @@ class Delivery(unittest.TestCase):
         self.assertEqual(done.code, code, str(done))
         return done
 
+    def write_plan(self, hosts: str, cores: list[int]) -> None:
+        """Make the launcher's file `order` and the plan map.json that has each rank on its core, moving none."""
+        (self.work / "plan.txt").write_text("".join(f"{core}\n" for core in cores))
+        empty = {
+            "schema": "barrio.traffic",
+            "schema_version": 1,
+            "ranks": len(cores),
+            "entries": [],
+        }
+        (self.work / "traffic.json").write_text(json.dumps(empty))
+        kind = {"openmpi": "openmpi-seq", "mpich": "mpich"}[FLAVOUR]
+        words = [
+            "map",
+            "traffic.json",
+            "--hosts",
+            hosts,
+            "--given",
+            "plan.txt",
+            "-f",
+            kind,
+            "-o",
+            "order",
+        ]
+        self.run_words([COMMAND, *words, "--result", "map.json"])
+        self.assertEqual(json.loads((self.work / "map.json").read_text())["placement"], cores)
+
     def test_the_page(self) -> None:
         compiler = shutil.which(f"mpif90.{FLAVOUR}")
         fortran = (
@@ -87,27 +113,9 @@ class Delivery(unittest.TestCase):
     def test_random_plans_take_effect(self) -> None:
         seed = random.randrange(10**6)
         print(f"seed {seed}")
-        order = list(range(8))
-        random.Random(seed).shuffle(order)
-        plan = [core % 4 + 4 * (core // 4) for core in order]  # 8 ranks on two nodes of four cores
-        (self.work / "plan.txt").write_text("".join(f"{core}\n" for core in plan))
-        empty = {"schema": "barrio.traffic", "schema_version": 1, "ranks": 8, "entries": []}
-        (self.work / "traffic.json").write_text(json.dumps(empty))
-        kind = {"openmpi": "openmpi-seq", "mpich": "mpich"}[FLAVOUR]
-        words = [
-            "map",
-            "traffic.json",
-            "--hosts",
-            "n01:4,n02:4",
-            "--given",
-            "plan.txt",
-            "-f",
-            kind,
-            "-o",
-            "order",
-        ]
-        self.run_words([COMMAND, *words, "--result", "map.json"])
-        self.assertEqual(json.loads((self.work / "map.json").read_text())["placement"], plan)
+        plan = list(range(8))  # on two nodes of four cores
+        random.Random(seed).shuffle(plan)
+        self.write_plan("n01:4,n02:4", plan)
         launch = {
             "openmpi": [*self.launcher, "-n", "8", "--mca", "rmaps", "seq", "--hostfile", "order"],
             "mpich": [*self.launcher, "-n", "8", "-f", "order", COMMAND, "seat", "map.json", "--"],
@@ -116,23 +124,7 @@ class Delivery(unittest.TestCase):
         self.assertIn("all 8 ranks sit where the plan has them, on 2 nodes", done.out)
 
     def test_plans_that_do_not_take_effect_are_told(self) -> None:
-        empty = {"schema": "barrio.traffic", "schema_version": 1, "ranks": 4, "entries": []}
-        (self.work / "traffic.json").write_text(json.dumps(empty))
-        (self.work / "plan.txt").write_text("0\n2\n1\n3\n")  # ranks 0 and 2 on n01, 1 and 3 on n02
-        kind = {"openmpi": "openmpi-seq", "mpich": "mpich"}[FLAVOUR]
-        words = [
-            "map",
-            "traffic.json",
-            "--hosts",
-            "n01:2,n02:2",
-            "--given",
-            "plan.txt",
-            "-f",
-            kind,
-            "-o",
-            "order",
-        ]
-        self.run_words([COMMAND, *words, "--result", "map.json"])
+        self.write_plan("n01:2,n02:2", [0, 2, 1, 3])  # ranks 0 and 2 on n01, 1 and 3 on n02
         if FLAVOUR == "openmpi":  # the trap of the plain host file: ranks 0 and 1 on n01
             (self.work / "slots").write_text("n01\nn02\nn01\nn02\n")
             launch = [*self.launcher, "-n", "4", "--hostfile", "slots"]
