@@ -39,7 +39,7 @@ void GatherScatter::choose_fastest() {
 
   const auto exchange = [&](GatherMethod method) {
     core_->set_method(method);
-    core_->start(sizeof(double));
+    core_->start(detail::kind_of<double>(detail::RoundCall::gather_scatter), 1);
     std::fill_n(reinterpret_cast<double*>(core_->partials()), core_->plan().n_slots(), 0.0);
     core_->send();
     detail::fold_contributions<double>(*core_, core_->receive(), 1, Sum{});

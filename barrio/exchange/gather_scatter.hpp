@@ -77,6 +77,8 @@ class GatherScatter {
   template <mpi::Trivial T, class Combine>
   void begin(std::span<T> values, int n_components, Combine&& combine);
   /// Wait for the others, combine and write the results. Blocks. The arguments are those of `begin()`.
+  /// @throws Error{usage} on the ranks that find it, when all is done, if another rank gave values of another type or
+  /// another number of components; `values` stay as they were then
   template <mpi::Trivial T, class Combine>
   void end(std::span<T> values, int n_components, Combine&& combine);
 
@@ -111,11 +113,11 @@ namespace detail {
 template <class T, class Combine>
 void fold_contributions(GatherCore& core, const GatherFold& fold, std::size_t n_components, Combine&& combine) {
   T* const partials = reinterpret_cast<T*>(core.partials());
-  const T* const contributions = reinterpret_cast<const T*>(core.contributions());
+  const auto contributions = core.contributions();
   for (std::size_t i = 0; i < fold.slots.size(); ++i) {
     T* const own = partials + index(fold.slots[i]) * n_components;
     const auto value = [&](std::size_t k, std::size_t c) {
-      return fold.rows[k] == GatherFold::own ? own[c] : contributions[fold.rows[k] * n_components + c];
+      return contributions[k] == nullptr ? own[c] : reinterpret_cast<const T*>(contributions[k])[c];
     };
     for (std::size_t c = 0; c < n_components; ++c) {
       T result = value(fold.offsets[i], c);
@@ -131,7 +133,7 @@ template <mpi::Trivial T, class Combine>
 void GatherScatter::begin(std::span<T> values, int n_components, Combine&& combine) {
   static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   const std::size_t n = checked_components(values.size(), n_components);
-  core_->start(n * sizeof(T));
+  core_->start(detail::kind_of<T>(detail::RoundCall::gather_scatter), n);
   const detail::GatherPlan& plan = core_->plan();
   T* partial = reinterpret_cast<T*>(core_->partials());
   for (std::size_t slot = 0; slot < plan.n_slots(); ++slot) {

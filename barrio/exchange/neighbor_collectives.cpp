@@ -9,15 +9,15 @@
 namespace barrio::exchange::detail {
 namespace {
 
-[[noreturn]] void refuse(std::string_view call, std::string cause, const char* remedy) {
-  throw Error(ErrorCode::usage, {.subject = std::string(call), .cause = std::move(cause), .remedy = remedy});
+[[noreturn]] void refuse(RoundCall call, std::string cause, const char* remedy) {
+  throw Error(ErrorCode::usage, {.subject = std::string(name(call)), .cause = std::move(cause), .remedy = remedy});
 }
 
 constexpr const char* same_call = "neighbours make the same calls in the same order, with as many values each";
 
 }  // namespace
 
-Tally::Tally(const Neighborhood& hood, std::string_view call, std::size_t n_each)
+Tally::Tally(const Neighborhood& hood, RoundCall call, std::size_t n_each)
     : call_(call),
       n_each_(n_each),
       neighbours_(hood.neighbours().begin(), hood.neighbours().end()),
@@ -42,20 +42,20 @@ void Tally::check() const {
       refuse(call_, fmt::format("rank {} sent {} values, and not {}", neighbours_[i], n_taken_[i], n_each_), same_call);
 }
 
-void check_one_each(const Neighborhood& hood, std::string_view call, std::size_t n_given) {
+void check_one_each(const Neighborhood& hood, RoundCall call, std::size_t n_given) {
   if (n_given != hood.neighbours().size())
     refuse(call, fmt::format("{} values for {} neighbours", n_given, hood.neighbours().size()),
            "give one for each, in the order of neighbours()");
 }
 
-void check_pieces(const Neighborhood& hood, std::string_view call, std::size_t n_given) {
+void check_pieces(const Neighborhood& hood, RoundCall call, std::size_t n_given) {
   const std::size_t n = hood.neighbours().size();
   if (n == 0 ? n_given != 0 : n_given % n != 0)
     refuse(call, fmt::format("{} values cannot be shared out among {} neighbours alike", n_given, n),
            "give as many for each; neighbor_alltoallv takes lists of differing length");
 }
 
-void check_peers(const Neighborhood& hood, std::string_view call, std::span<const Rank> peers) {
+void check_peers(const Neighborhood& hood, RoundCall call, std::span<const Rank> peers) {
   for (std::size_t i = 0; i < peers.size(); ++i) {
     if (!std::ranges::binary_search(hood.neighbours(), peers[i]))
       refuse(call, fmt::format("rank {} is not a neighbour of rank {}", peers[i], hood.context().rank()),
@@ -66,7 +66,7 @@ void check_peers(const Neighborhood& hood, std::string_view call, std::span<cons
   }
 }
 
-void check_lists(std::string_view call, std::span<const Rank> ascending, std::optional<Rank> torn) {
+void check_lists(RoundCall call, std::span<const Rank> ascending, std::optional<Rank> torn) {
   if (torn) refuse(call, fmt::format("what rank {} sent ends within a value", *torn), same_call);
   const auto twice = std::ranges::adjacent_find(ascending);
   if (twice != ascending.end()) refuse(call, fmt::format("rank {} sent more than once", *twice), same_call);

@@ -8,7 +8,6 @@
 #include <optional>
 #include <ranges>
 #include <span>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -53,27 +52,25 @@ namespace detail {
 /// Count what comes from each neighbour in a call in which all send alike.
 class Tally {
  public:
-  Tally(const Neighborhood& hood, std::string_view call, std::size_t n_each);
-  /// Expect nothing instead. Ranks that gather nothing do.
-  void expect_nothing() noexcept { n_each_ = 0; }
+  Tally(const Neighborhood& hood, RoundCall call, std::size_t n_each);
   /// Find where the next message of a rank belongs among n_each of each neighbour; nothing for one too many.
   std::optional<std::size_t> next_place(Rank from);
   /// Once the round is over. @throws Error{usage} naming the lowest rank that sent another number than was expected
   void check() const;
 
  private:
-  std::string_view call_;
+  RoundCall call_;
   std::size_t n_each_;
   std::vector<Rank> neighbours_;  // a copy: the end of a round may bring new ones
   std::vector<std::size_t> n_taken_;
   std::optional<Rank> stranger_;
 };
 
-void check_one_each(const Neighborhood& hood, std::string_view call, std::size_t n_given);
-void check_pieces(const Neighborhood& hood, std::string_view call, std::size_t n_given);
-void check_peers(const Neighborhood& hood, std::string_view call, std::span<const Rank> peers);
+void check_one_each(const Neighborhood& hood, RoundCall call, std::size_t n_given);
+void check_pieces(const Neighborhood& hood, RoundCall call, std::size_t n_given);
+void check_peers(const Neighborhood& hood, RoundCall call, std::span<const Rank> peers);
 /// @throws Error{usage} unless each sender comes once and no list ended within an item
-void check_lists(std::string_view call, std::span<const Rank> ascending, std::optional<Rank> torn);
+void check_lists(RoundCall call, std::span<const Rank> ascending, std::optional<Rank> torn);
 
 /// Read a round in which every neighbour sends n_each values: those of neighbours()[i] from i * n_each on.
 template <Message T>
@@ -87,7 +84,7 @@ std::vector<T> take_from_all(Round<T>& round, Tally tally, std::size_t n) {
 
 /// Read a round in which some neighbours send one list.
 template <Message T>
-Parcels<T> take_lists(ByteRound& round, std::string_view call) {
+Parcels<T> take_lists(ByteRound& round, RoundCall call) {
   Parcels<T> lists;
   std::optional<Rank> torn;
   bool is_ascending = true;
@@ -116,7 +113,7 @@ Parcels<T> take_lists(ByteRound& round, std::string_view call) {
 
 /// End a round in which a root sends one value to a neighbour. @return them, by ascending rank
 template <Message T>
-std::vector<Received<T>> take_from_roots(Round<T>& round, std::string_view call) {
+std::vector<Received<T>> take_from_roots(Round<T>& round, RoundCall call) {
   round.close();
   std::vector<Received<T>> values = round.collect();
   std::vector<Rank> senders;
@@ -151,6 +148,29 @@ void fold(std::span<T> mine, const std::vector<T>& theirs, std::size_t n_below, 
 [[nodiscard]] bool contains(std::span<const Rank> ranks, Rank rank) noexcept;
 [[nodiscard]] std::vector<Rank> neighbours_among(const Neighborhood& hood, std::span<const Rank> ranks);
 
+/// Send one list to all neighbours, if there is one, and take those of the neighbours that send one.
+template <Message T>
+Parcels<T> send_list_to_all(Neighborhood& hood, std::optional<std::span<const T>> mine, RoundCall call) {
+  auto round = CallRounds::begin_lists<T>(hood, call);
+  if (mine)
+    for (const Rank to : hood.neighbours()) put_list<T>(round, to, *mine);
+  round.close();
+  return take_lists<T>(round, call);
+}
+
+/// Send one value to the roots among the neighbours. @return on a root the values in the order of neighbours()
+template <Message T>
+std::vector<T> gather_values(Neighborhood& hood, std::span<const Rank> roots, const T& mine, RoundCall call) {
+  const bool is_root = contains(roots, hood.context().rank());
+  Tally tally(hood, call, is_root ? 1 : 0);
+  const std::size_t n = is_root ? hood.neighbours().size() : 0;
+  const std::vector<Rank> near_roots = neighbours_among(hood, roots);
+  auto round = CallRounds::begin<T>(hood, call);
+  for (const Rank to : near_roots) round.allocate(to) = mine;
+  round.close();
+  return take_from_all(round, std::move(tally), n);
+}
+
 }  // namespace detail
 
 /// Send one value to all neighbours from those ranks that are roots. One round.
@@ -158,9 +178,9 @@ void fold(std::span<T> mine, const std::vector<T>& theirs, std::size_t n_below, 
 /// @return what the roots among the neighbours sent, by ascending rank
 template <Message T>
 [[nodiscard]] std::vector<Received<T>> neighbor_broadcast(Neighborhood& hood, const std::optional<T>& mine) {
-  auto round = hood.begin_round<T>();
+  auto round = detail::CallRounds::begin<T>(hood, detail::RoundCall::broadcast);
   for (std::size_t i = 0; mine && i < hood.neighbours().size(); ++i) round.channel(i).allocate() = *mine;
-  return detail::take_from_roots(round, "neighbor_broadcast");
+  return detail::take_from_roots(round, detail::RoundCall::broadcast);
 }
 
 /// Send one list to all neighbours from those ranks that are roots. One round.
@@ -169,11 +189,7 @@ template <Message T>
 template <Message T>
 [[nodiscard]] Parcels<T> neighbor_broadcastv(Neighborhood& hood,
                                              std::optional<std::span<const std::type_identity_t<T>>> mine) {
-  auto round = hood.begin_byte_round();
-  if (mine)
-    for (const Rank to : hood.neighbours()) detail::put_list<T>(round, to, *mine);
-  round.close();
-  return detail::take_lists<T>(round, "neighbor_broadcastv");
+  return detail::send_list_to_all<T>(hood, mine, detail::RoundCall::broadcastv);
 }
 
 /// Send each neighbour a value of its own from those ranks that are roots. One round. Lists: `neighbor_alltoallv`.
@@ -183,10 +199,10 @@ template <Message T>
 template <Message T>
 [[nodiscard]] std::vector<Received<T>> neighbor_scatter(Neighborhood& hood,
                                                         std::optional<std::span<const std::type_identity_t<T>>> mine) {
-  if (mine) detail::check_one_each(hood, "neighbor_scatter", mine->size());
-  auto round = hood.begin_round<T>();
+  if (mine) detail::check_one_each(hood, detail::RoundCall::scatter, mine->size());
+  auto round = detail::CallRounds::begin<T>(hood, detail::RoundCall::scatter);
   for (std::size_t i = 0; mine && i < mine->size(); ++i) round.channel(i).allocate() = (*mine)[i];
-  return detail::take_from_roots(round, "neighbor_scatter");
+  return detail::take_from_roots(round, detail::RoundCall::scatter);
 }
 
 /// Bring one value of each neighbour to the roots. One round. Lists: `neighbor_alltoallv`.
@@ -196,15 +212,7 @@ template <Message T>
 /// @throws Error{usage} if a neighbour of a root did not name it, or named one that is none
 template <Message T>
 [[nodiscard]] std::vector<T> neighbor_gather(Neighborhood& hood, std::span<const Rank> roots, const T& mine) {
-  const bool is_root = detail::contains(roots, hood.context().rank());
-  detail::Tally tally(hood, "neighbor_gather", 1);
-  if (!is_root) tally.expect_nothing();
-  const std::size_t n = is_root ? hood.neighbours().size() : 0;
-  const std::vector<Rank> near_roots = detail::neighbours_among(hood, roots);
-  auto round = hood.begin_round<T>();
-  for (const Rank to : near_roots) round.allocate(to) = mine;
-  round.close();
-  return detail::take_from_all(round, std::move(tally), n);
+  return detail::gather_values(hood, roots, mine, detail::RoundCall::gather);
 }
 
 /// Send one value to all neighbours and get theirs. One round.
@@ -212,8 +220,8 @@ template <Message T>
 template <Message T>
 [[nodiscard]] std::vector<T> neighbor_allgather(Neighborhood& hood, const T& mine) {
   const std::size_t n = hood.neighbours().size();
-  detail::Tally tally(hood, "neighbor_allgather", 1);
-  auto round = hood.begin_round<T>();
+  detail::Tally tally(hood, detail::RoundCall::allgather, 1);
+  auto round = detail::CallRounds::begin<T>(hood, detail::RoundCall::allgather);
   for (std::size_t i = 0; i < n; ++i) round.channel(i).allocate() = mine;
   round.close();
   return detail::take_from_all(round, std::move(tally), n);
@@ -223,7 +231,7 @@ template <Message T>
 /// @return lists of all neighbours: `of(i)` is that of neighbours()[i]
 template <Message T>
 [[nodiscard]] Parcels<T> neighbor_allgatherv(Neighborhood& hood, std::span<const std::type_identity_t<T>> mine) {
-  return neighbor_broadcastv<T>(hood, mine);
+  return detail::send_list_to_all<T>(hood, mine, detail::RoundCall::allgatherv);
 }
 
 /// Send each neighbour as many values of its own, and get as many. One round.
@@ -233,11 +241,11 @@ template <Message T>
 /// number
 template <Message T>
 [[nodiscard]] std::vector<T> neighbor_alltoall(Neighborhood& hood, std::span<const std::type_identity_t<T>> mine) {
-  detail::check_pieces(hood, "neighbor_alltoall", mine.size());
+  detail::check_pieces(hood, detail::RoundCall::alltoall, mine.size());
   const std::size_t n_neighbours = hood.neighbours().size();
   const std::size_t n_each = n_neighbours == 0 ? 0 : mine.size() / n_neighbours;
-  detail::Tally tally(hood, "neighbor_alltoall", n_each);
-  auto round = hood.begin_round<T>();
+  detail::Tally tally(hood, detail::RoundCall::alltoall, n_each);
+  auto round = detail::CallRounds::begin<T>(hood, detail::RoundCall::alltoall);
   for (std::size_t i = 0; i < mine.size(); ++i) round.channel(i / n_each).allocate() = mine[i];
   round.close();
   return detail::take_from_all(round, std::move(tally), mine.size());
@@ -249,11 +257,11 @@ template <Message T>
 /// @throws Error{usage} before the round for a peer that is no neighbour
 template <Message T>
 [[nodiscard]] Parcels<T> neighbor_alltoallv(Neighborhood& hood, const Parcels<T>& mine) {
-  detail::check_peers(hood, "neighbor_alltoallv", mine.peers);
-  auto round = hood.begin_byte_round();
+  detail::check_peers(hood, detail::RoundCall::alltoallv, mine.peers);
+  auto round = detail::CallRounds::begin_lists<T>(hood, detail::RoundCall::alltoallv);
   for (std::size_t i = 0; i < mine.n_peers(); ++i) detail::put_list<T>(round, mine.peers[i], mine.of(i));
   round.close();
-  return detail::take_lists<T>(round, "neighbor_alltoallv");
+  return detail::take_lists<T>(round, detail::RoundCall::alltoallv);
 }
 
 /// Send each neighbour bytes that are packed in place and unpacked in place: other types, strides and lengths for each.
@@ -264,9 +272,9 @@ template <Message T>
 /// neighbours that write to places of their own give the same result on every run. Bytes live during the call
 template <class NumberOfBytes, class Pack, class Unpack>
 void neighbor_alltoallw(Neighborhood& hood, NumberOfBytes&& n_bytes_to, Pack&& pack, Unpack&& unpack) {
-  detail::Tally tally(hood, "neighbor_alltoallw", 1);
+  detail::Tally tally(hood, detail::RoundCall::alltoallw, 1);
   const std::size_t n = hood.neighbours().size();
-  auto round = hood.begin_byte_round();
+  auto round = detail::CallRounds::begin_bytes(hood, detail::RoundCall::alltoallw);
   for (std::size_t i = 0; i < n; ++i) pack(i, round.allocate(hood.neighbours()[i], n_bytes_to(i)));
   round.close();
   for (const auto& [from, bytes] : round.received())
@@ -282,8 +290,8 @@ void neighbor_alltoallw(Neighborhood& hood, NumberOfBytes&& n_bytes_to, Pack&& p
 template <Message T, class Combine>
 void neighbor_allreduce(Neighborhood& hood, std::span<T> values, Combine&& combine) {
   const std::size_t n = hood.neighbours().size();
-  detail::Tally tally(hood, "neighbor_allreduce", values.size());
-  auto round = hood.begin_round<T>();
+  detail::Tally tally(hood, detail::RoundCall::allreduce, values.size());
+  auto round = detail::CallRounds::begin<T>(hood, detail::RoundCall::allreduce);
   for (std::size_t i = 0; i < n; ++i)
     for (const T& value : values) round.channel(i).allocate() = value;
   round.close();
@@ -306,7 +314,7 @@ template <Message T, class Combine>
 [[nodiscard]] std::optional<T> neighbor_reduce(Neighborhood& hood, std::span<const Rank> roots, const T& mine,
                                                Combine&& combine) {
   const std::size_t n_below = detail::n_neighbours_below(hood, hood.context().rank());
-  const std::vector<T> theirs = neighbor_gather(hood, roots, mine);
+  const std::vector<T> theirs = detail::gather_values(hood, roots, mine, detail::RoundCall::reduce);
   if (!detail::contains(roots, hood.context().rank())) return {};
   T value = mine;
   detail::fold(std::span<T>(&value, 1), theirs, n_below, combine);

@@ -20,6 +20,14 @@ namespace barrio::exchange {
 
 namespace {
 
+void check_size(std::size_t n_bytes) {
+  if (n_bytes > PacketRound::most_message_bytes)
+    throw Error(ErrorCode::usage, {.subject = "message",
+                                   .cause = fmt::format("{} bytes are more than the {} that one may have", n_bytes,
+                                                        PacketRound::most_message_bytes),
+                                   .remedy = "send it in pieces; a negative length is taken for a huge one"});
+}
+
 std::vector<Rank> checked(mpi::Context& context, std::span<const Rank> neighbours) {
   std::vector<Rank> sorted(neighbours.begin(), neighbours.end());
   std::sort(sorted.begin(), sorted.end());
@@ -103,7 +111,9 @@ void Neighborhood::add_neighbours(std::span<const Rank> neighbours) {
   core_->set_neighbours(std::move(all));
 }
 
-ByteRound Neighborhood::begin_byte_round() { return ByteRound(round_core()); }
+ByteRound Neighborhood::begin_byte_round() {
+  return ByteRound(round_core(), detail::kind_of_bytes(detail::RoundCall::byte_messages));
+}
 
 void Neighborhood::validate() const {
   // Each rank tells its neighbours that it counts on them; what comes back must be the same set.
@@ -124,39 +134,57 @@ void Neighborhood::validate() const {
   });
 }
 
-PacketRound::PacketRound(detail::RoundCore& core) : core_(&core), cursors_(core.cursors()) { core.begin(); }
+PacketRound::PacketRound(detail::RoundCore& core, const detail::MessageKind& kind)
+    : core_(&core), kind_(kind), cursors_(core.cursors()) {
+  core.begin(kind);
+}
 PacketRound::PacketRound(PacketRound&& other) noexcept
-    : core_(std::exchange(other.core_, nullptr)), cursors_(other.cursors_) {}
+    : core_(std::exchange(other.core_, nullptr)), kind_(other.kind_), cursors_(other.cursors_) {}
 PacketRound::~PacketRound() {
   if (core_ == nullptr || std::uncaught_exceptions() > 0) return;
   BARRIO_ASSERT(cheap, core_->is_over() && "a round was dropped before it was read to its end");
 }
 std::byte* PacketRound::make_room(std::size_t channel, std::size_t n_bytes) {
+  check_size(n_bytes);
   return core_->make_room(channel, n_bytes);
 }
 std::byte* PacketRound::allocate_for(Rank to, std::size_t n_bytes) {
   const auto channel = core_->find_channel(to);
-  return channel ? allocate(*channel, n_bytes) : core_->allocate_elsewhere(to, n_bytes);
+  if (channel) return allocate(*channel, n_bytes);
+  check_size(n_bytes);
+  return core_->allocate_elsewhere(to, n_bytes);
 }
 void PacketRound::close() { core_->close(); }
 std::size_t PacketRound::n_channels() const noexcept { return core_->neighbours().size(); }
 std::optional<PacketRound::Packet> PacketRound::next_packet() {
   std::optional<Packet> packet = core_->next_packet();
   if (!packet) cursors_ = core_->cursors();  // the end of a round may have brought new neighbours
+  if (packet && packet->kind != kind_) [[unlikely]]
+    refuse(*packet);
   return packet;
 }
 
-void detail::refuse_message(PacketRound& packets, Rank from, std::size_t packet_bytes, std::size_t message_bytes) {
+void PacketRound::refuse(const Packet& packet) {
+  // The round goes on to its end, so that the next one can begin.
+  Packet first = packet;
+  while (const std::optional<Packet> more = core_->next_packet())
+    if (more->kind != kind_ && more->from < first.from) first = *more;
+  cursors_ = core_->cursors();
+  detail::refuse_kind(fmt::format("what rank {} sent", first.from), first.kind, kind_);
+}
+
+void detail::refuse_length(PacketRound& packets, Rank from, std::size_t rest_bytes, std::size_t message_bytes) {
   while (packets.next_packet()) continue;
   throw Error(ErrorCode::usage,
               {.subject = fmt::format("a packet of rank {}", from),
-               .cause = fmt::format("ends with {} bytes where a message has {}", packet_bytes, message_bytes),
-               .remedy = "begin rounds of the same type on all ranks"});
+               .cause = fmt::format("has {} bytes left where a message says it has {}", rest_bytes, message_bytes),
+               .remedy = "write no further than the span that allocate() gives"});
 }
 
 std::span<std::byte> ByteRound::allocate(Rank to, std::size_t n_bytes) {
   using Reader = detail::ByteReader;
-  std::byte* at = packets_.allocate_for(to, Reader::header_bytes + Reader::padded(n_bytes));
+  const bool fits = n_bytes <= PacketRound::most_message_bytes;  // else the sum below might wrap round
+  std::byte* at = packets_.allocate_for(to, fits ? Reader::header_bytes + Reader::padded(n_bytes) : n_bytes);
   const auto length = static_cast<std::uint64_t>(n_bytes);
   std::memcpy(at, &length, sizeof length);
   return {at + Reader::header_bytes, n_bytes};

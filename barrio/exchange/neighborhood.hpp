@@ -13,6 +13,10 @@
 
 namespace barrio::exchange {
 
+namespace detail {
+struct CallRounds;
+}
+
 /// In which order the messages of a round are handed out. Those of one rank always come in the order of sending.
 enum class Delivery {
   arrival,  ///< first come, first served: reading goes on while others are in flight
@@ -79,7 +83,8 @@ class Neighborhood {
   /// Add neighbours to those there are; such as are there already are passed over. As set_neighbours.
   void add_neighbours(std::span<const Rank> neighbours);
 
-  /// Begin a round of messages of one fixed type; no header per message. Local. One round at a time.
+  /// Begin a round of messages of one fixed type; no header per message. Local. One round at a time. All ranks begin
+  /// rounds of the same kind and type in the same order: reading one throws where a neighbour began another.
   template <class T>
   [[nodiscard]] Round<T> begin_round();
   /// Begin a round of messages of any length; 8 bytes of header each. Local. One round at a time.
@@ -96,13 +101,35 @@ class Neighborhood {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
+  friend struct detail::CallRounds;
   [[nodiscard]] detail::RoundCore& round_core() const noexcept { return *core_; }
   std::unique_ptr<detail::RoundCore> core_;
 };
 
 template <class T>
 Round<T> Neighborhood::begin_round() {
-  return Round<T>(round_core());
+  return Round<T>(round_core(), detail::RoundCall::messages);
 }
+
+namespace detail {
+
+/// Begin the rounds of the collectives among neighbours.
+struct CallRounds {
+  template <class T>
+  static Round<T> begin(Neighborhood& hood, RoundCall call) {
+    return Round<T>(hood.round_core(), call);
+  }
+  /// Of lists of values of type T.
+  template <class T>
+  static ByteRound begin_lists(Neighborhood& hood, RoundCall call) {
+    return ByteRound(hood.round_core(), kind_of<T>(call));
+  }
+  /// Of bytes that the caller packs.
+  static ByteRound begin_bytes(Neighborhood& hood, RoundCall call) {
+    return {hood.round_core(), kind_of_bytes(call)};
+  }
+};
+
+}  // namespace detail
 
 }  // namespace barrio::exchange

@@ -30,6 +30,8 @@ void shrink(Buffer& buffer, std::size_t used_bytes) {
 
 constexpr std::size_t padded(std::size_t n_bytes) { return 8 * words_of(n_bytes); }
 
+constexpr MessageKind envelopes = kind_of_bytes(RoundCall::envelopes);
+
 }  // namespace
 
 NodeCore::NodeCore(mpi::Context& context, std::vector<Rank> neighbours, NodePlan plan, const PacketCoreOptions& options)
@@ -50,12 +52,13 @@ NodeCore::NodeCore(mpi::Context& context, std::vector<Rank> neighbours, NodePlan
   BARRIO_ASSERT(cheap, n_near == plan_.near.size() && n_far == plan_.far.size(), n_near, n_far);
 }
 
-void NodeCore::begin() {
+void NodeCore::begin(const MessageKind& kind) {
   BARRIO_ASSERT(cheap, !is_active_ && "one round at a time on a Neighborhood", epoch());
   is_active_ = true;
-  near_.begin();
-  locals_.begin();
-  across_.begin();
+  kind_ = kind;
+  near_.begin(kind);
+  locals_.begin(envelopes);
+  across_.begin(envelopes);
   // Keep what rounds like the last one need.
   for (Stage& stage : stages_) {
     shrink(stage.buffer, stage.used_bytes);
@@ -106,7 +109,7 @@ void NodeCore::keep(const Envelope& envelope, const std::byte* contents) {
   if (kept_.size() < words_of(end))
     kept_.reserve(std::max(words_of(end), kept_.size() + kept_.size() / 2), words_of(n_kept_bytes_));
   if (envelope.n_bytes > 0) std::memcpy(kept_.bytes() + n_kept_bytes_, contents, envelope.n_bytes);
-  arrived_.push_back({envelope.from, n_kept_bytes_, envelope.n_bytes});
+  arrived_.push_back({envelope.from, n_kept_bytes_, envelope.n_bytes, envelope.kind});
   n_kept_bytes_ = end;
 }
 
@@ -133,7 +136,7 @@ void NodeCore::close() {
     Stage& stage = stages_[i];
     const NodePlan::Far& far = plan_.far[i];
     if (stage.used_bytes == 0) continue;
-    const Envelope envelope{far.rank, me, far.their_agent, 0, stage.used_bytes};
+    const Envelope envelope{far.rank, me, far.their_agent, 0, stage.used_bytes, kind_};
     if (far.agent == me) {
       put(across_, far.their_agent, envelope, stage.buffer.bytes());
     } else {
@@ -145,7 +148,7 @@ void NodeCore::close() {
     put(across_, envelope.their_agent, envelope, contents);
   });
   across_.close();
-  locals_.begin();
+  locals_.begin(envelopes);
   for_envelopes(across_, [&](const Envelope& envelope, const std::byte* contents) {
     if (envelope.to == me) {
       keep(envelope, contents);
@@ -157,7 +160,7 @@ void NodeCore::close() {
   if (!is_by_rank_) return;
   for_envelopes(locals_, [&](const Envelope& envelope, const std::byte* contents) { keep(envelope, contents); });
   while (const std::optional<PacketRound::Packet> packet = near_.next_packet())
-    keep({me, packet->from, me, 0, packet->payload.size()}, packet->payload.data());
+    keep({me, packet->from, me, 0, packet->payload.size(), packet->kind}, packet->payload.data());
   std::ranges::stable_sort(arrived_, {}, &Arrived::from);
 }
 
@@ -166,7 +169,7 @@ PacketRound::Packet NodeCore::next_envelope() {
   std::memcpy(&envelope, rest_.data(), sizeof envelope);
   const std::span<const std::byte> contents = rest_.subspan(sizeof envelope, envelope.n_bytes);
   rest_ = rest_.subspan(sizeof envelope + padded(envelope.n_bytes));
-  return {envelope.from, contents};
+  return {envelope.from, contents, envelope.kind};
 }
 
 std::optional<PacketRound::Packet> NodeCore::next_packet() {
@@ -174,7 +177,7 @@ std::optional<PacketRound::Packet> NodeCore::next_packet() {
   BARRIO_ASSERT(cheap, is_closed_ && "received() belongs after close()", epoch());
   if (n_read_ < arrived_.size()) {
     const Arrived& one = arrived_[n_read_++];
-    return PacketRound::Packet{one.from, {kept_.bytes() + one.first_byte, one.n_bytes}};
+    return PacketRound::Packet{one.from, {kept_.bytes() + one.first_byte, one.n_bytes}, one.kind};
   }
   if (!rest_.empty()) return next_envelope();
   if (std::optional<PacketRound::Packet> packet = near_.next_packet()) return packet;

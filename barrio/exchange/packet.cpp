@@ -6,11 +6,13 @@
 
 namespace barrio::exchange::detail {
 
-PacketHeader make_header(std::size_t payload_bytes, std::size_t last, std::uint64_t count_or_next_bytes) {
+PacketHeader make_header(const MessageKind& kind, std::size_t payload_bytes, std::size_t last,
+                         std::uint64_t count_or_next_bytes) {
   PacketHeader header{};
   header.payload_bytes = payload_bytes & ((std::uint64_t{1} << 40U) - 1);
   header.last = last & ((1U << 24U) - 1);
   header.count_or_next_bytes = count_or_next_bytes;
+  header.kind = kind;
   BARRIO_ASSERT(cheap, header.payload_bytes == payload_bytes && header.last == last, payload_bytes, last);
   return header;
 }

@@ -135,11 +135,12 @@ void PacketCore::set_neighbours(std::vector<Rank> neighbours) {
   allocate_tables();
 }
 
-void PacketCore::begin() {
+void PacketCore::begin(const MessageKind& kind) {
   BARRIO_ASSERT(cheap, !active_ && "one round at a time on a Neighborhood", epoch_);
   active_ = true;
   open_rounds_.push_back(this);
   closed_ = false;
+  kind_ = kind;
   state_.begin(neighbours_, options_.termination == Termination::introductions);
   writers_.clear();
   agreement_.begin_round();
@@ -279,8 +280,9 @@ std::optional<PacketRound::Packet> PacketCore::next_packet() {
     arrived_.clear();
     n_read_ = 0;
   }
-  Buffer& buffer = in_reading_->buffer;
-  return PacketRound::Packet{in_reading_->from, {buffer.bytes() + header_bytes, header_of(buffer).payload_bytes}};
+  const Buffer& buffer = in_reading_->buffer;
+  const PacketHeader header = header_of(buffer);
+  return PacketRound::Packet{in_reading_->from, {buffer.bytes() + header_bytes, header.payload_bytes}, header.kind};
 }
 
 void PacketCore::end_round() {
@@ -288,6 +290,8 @@ void PacketCore::end_round() {
   std::erase(open_rounds_, this);
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
     senders_[channel].end_round(options_.first_packet);
+    if (senders_[channel].has_large_buffers) [[unlikely]]
+      release_large_buffers(channel);
     receivers_[channel].end_round(options_.first_packet);
   }
   if (n_rounds_of_list_++ < n_rounds_with_check || epoch_ % n_rounds_without_check == 0) warn_of_non_neighbours(tag_);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "barrio/base/ids.hpp"
+#include "barrio/exchange/detail/message_kind.hpp"
 
 namespace barrio::exchange {
 
@@ -21,6 +22,7 @@ struct PacketHeader {
   std::uint64_t last : 24;
   /// In a last packet the number of packets of the round; else the size of the next packet if it is a large one, or 0.
   std::uint64_t count_or_next_bytes;
+  detail::MessageKind kind;  ///< the same for all packets that a rank sends in a round
 };
 
 /// What a rank has sent and received in the rounds of one neighbourhood.
@@ -46,13 +48,17 @@ struct SendCursor {
 class PacketRound {
  public:
   /// Begins the round. The core is the neighbourhood's and outlives the round.
-  explicit PacketRound(detail::RoundCore& core);
+  PacketRound(detail::RoundCore& core, const detail::MessageKind& kind);
   PacketRound(PacketRound&& other) noexcept;
   PacketRound& operator=(PacketRound&&) = delete;
   /// A round that was begun must be closed and read to its end, unless an exception is on its way.
   ~PacketRound();
 
+  /// Bytes that one message may have: MPI counts its words in an int.
+  static constexpr std::size_t most_message_bytes = std::size_t{8} * ((std::size_t{1} << 31U) - 16);
+
   /// Reserve room for a message in the send buffer of a neighbour, behind the one before; valid until the next call.
+  /// @throws Error{usage} for more than `most_message_bytes`
   std::byte* allocate(std::size_t channel, std::size_t n_bytes) {
     SendCursor& cursor = cursors_[channel];
     if (static_cast<std::size_t>(cursor.end - cursor.at) < n_bytes) [[unlikely]]
@@ -67,13 +73,17 @@ class PacketRound {
   struct Packet {
     Rank from = -1;
     std::span<const std::byte> payload;
+    detail::MessageKind kind;
   };
   /// The next packet in order of arrival; empty at the end of the round. Its bytes live until the next call.
+  /// @throws Error{usage}, once the round is over, if a rank began a round of another kind, naming the lowest such rank
   std::optional<Packet> next_packet();
 
  private:
   std::byte* make_room(std::size_t channel, std::size_t n_bytes);
+  [[noreturn]] void refuse(const Packet& packet);
   detail::RoundCore* core_;
+  detail::MessageKind kind_;
   SendCursor* cursors_;
 };
 

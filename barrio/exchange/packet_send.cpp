@@ -101,12 +101,28 @@ void PacketCore::wait_for_buffer(std::size_t channel, std::size_t n_bytes) {
     wait_for_send(place);
   }
   Buffer& buffer = ring_buffer(channel, sender.current);
-  const bool is_far_too_large = buffer.size() * 8 > std::max(4 * n_bytes, options_.first_packet.most);
+  const bool is_far_too_large = buffer.size() * 8 > std::max(4 * n_bytes, most_kept_bytes());
   const std::size_t n_words = words_of(n_bytes + guard_bytes);
   if (is_far_too_large || buffer.size() < n_words) buffer = Buffer(n_words);
+  if (n_bytes > most_kept_bytes()) sender.has_large_buffers = sender.has_sent_large = true;
   sender.end = buffer.bytes() + n_bytes;
   cursors_[channel].at = buffer.bytes() + header_bytes;
   (void)take_place(channel, 0);  // the first guard
+}
+
+void PacketCore::release_large_buffers(std::size_t channel) {
+  Sender& sender = senders_[channel];
+  if (std::exchange(sender.has_sent_large, false)) return;
+  sender.has_large_buffers = false;
+  for (std::size_t place = 0; place < ring_depth_; ++place) {
+    Buffer& buffer = ring_buffer(channel, place);
+    if (buffer.size() * 8 <= most_kept_bytes()) continue;
+    if (is_free(channel, place)) {
+      buffer = Buffer();
+    } else {
+      sender.has_large_buffers = true;
+    }
+  }
 }
 
 void PacketCore::send(const Buffer& buffer, std::size_t n_bytes, Rank to, int tag, MPI_Request& request,
@@ -138,7 +154,7 @@ void PacketCore::flush(std::size_t channel, std::uint64_t next_bytes) {
   sender.n_unexpected_bytes += used + packet_overhead_bytes;
   const bool is_synchronous = sender.n_unexpected_bytes > credit_bytes;
   if (is_synchronous) sender.n_unexpected_bytes = 0;
-  send_current(channel, make_header(used - header_bytes, 0, next_bytes), used, is_synchronous);
+  send_current(channel, make_header(kind_, used - header_bytes, 0, next_bytes), used, is_synchronous);
 }
 
 void PacketCore::flush_last(std::size_t channel, std::span<const Introduction> strangers) {
@@ -152,7 +168,7 @@ void PacketCore::flush_last(std::size_t channel, std::span<const Introduction> s
   }
   sender.n_packets += 1;
   const std::size_t used = used_bytes(channel);
-  const PacketHeader header = make_header(used - header_bytes, strangers.size() + 1, sender.n_packets);
+  const PacketHeader header = make_header(kind_, used - header_bytes, strangers.size() + 1, sender.n_packets);
   const std::size_t n_bytes = add_introductions(ring_buffer(channel, sender.current), used, strangers);
   send_current(channel, header, n_bytes, false);
 }
@@ -162,7 +178,7 @@ void PacketCore::close() {
   // All before the first is sent: what is refused here leaves the round open as it was.
   for (std::size_t channel = 0; has_guards && channel < neighbours_.size(); ++channel)
     if (cursors_[channel].at != nullptr) check_guard(cursors_[channel].at, neighbours_[channel]);
-  if (std::optional<Buffer> mine = outgoing_.seal(context_.rank()))
+  if (std::optional<Buffer> mine = outgoing_.seal(kind_, context_.rank()))
     arrived_.push_back({context_.rank(), std::move(*mine)});
   std::vector<Introduction> strangers;
   if (!agreement_.is_needed()) strangers = outgoing_.introductions(parcel_tag());
@@ -188,11 +204,11 @@ void PacketCore::send_passes() {
     const std::vector<Introduction> lines = state_.pass_to(channel);
     const std::size_t n_bytes = header_bytes + lines.size() * sizeof(Introduction);
     sender.pass.reserve(words_of(std::max(n_bytes, pass_bytes)), 0);
-    put_header(sender.pass, make_header(0, lines.size() + 1, 0));
+    put_header(sender.pass, make_header(kind_, 0, lines.size() + 1, 0));
     add_introductions(sender.pass, header_bytes, lines);
     if (n_bytes > pass_bytes) {  // a packet without content tells the size
       Buffer small(words_of(header_bytes));
-      put_header(small, make_header(0, 0, n_bytes));
+      put_header(small, make_header(kind_, 0, 0, n_bytes));
       send(small, header_bytes, neighbours_[channel], tag_, pass_request(channel));
       mpi::wait(pass_request(channel), context_.wait_policy());
     }

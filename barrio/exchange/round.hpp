@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -32,9 +33,11 @@ struct ReceivedRun {
 
 namespace detail {
 
-/// Say that what a rank has sent are no messages of the type that is read: the two began rounds of different types.
-/// Reads the round to its end first, so that the next one can begin. @throws Error{usage}
-[[noreturn]] void refuse_message(PacketRound& packets, Rank from, std::size_t packet_bytes, std::size_t message_bytes);
+struct CallRounds;
+
+/// Say that the length of a message of any length was overwritten. Reads the round to its end first, so that the next
+/// one can begin. @throws Error{usage}
+[[noreturn]] void refuse_length(PacketRound& packets, Rank from, std::size_t rest_bytes, std::size_t message_bytes);
 
 /// Walk through the messages of a round in order of arrival: an input range for `for (auto [from, m] : ...)`.
 /// `Reader` reads one message from the front of a packet's payload.
@@ -76,8 +79,10 @@ class ReceivedRange {
       check();
     }
     void check() const {
-      if (const std::size_t n = Reader::size(rest_); n > rest_.size()) [[unlikely]]
-        refuse_message(*packets_, from_, rest_.size(), n);
+      if constexpr (Reader::has_lengths) {
+        if (const std::size_t n = Reader::size(rest_); n > rest_.size()) [[unlikely]]
+          refuse_length(*packets_, from_, rest_.size(), n);
+      }
     }
     PacketRound* packets_;
     Rank from_ = -1;
@@ -111,8 +116,6 @@ class ReceivedRuns {
           packets_ = nullptr;
           break;
         }
-        if (packet->payload.size() % sizeof(T) != 0) [[unlikely]]
-          refuse_message(*packets_, packet->from, packet->payload.size(), sizeof(T));
         run_ = {packet->from, {reinterpret_cast<const T*>(packet->payload.data()), packet->payload.size() / sizeof(T)}};
       } while (run_.messages.empty());
       return *this;
@@ -135,6 +138,7 @@ class ReceivedRuns {
 template <class T>
 struct FixedReader {
   using Message = T;
+  static constexpr bool has_lengths = false;
   static T read(std::span<const std::byte> bytes) {
     T message;
     std::memcpy(&message, bytes.data(), sizeof(T));
@@ -145,6 +149,7 @@ struct FixedReader {
 
 struct ByteReader {
   using Message = std::span<const std::byte>;
+  static constexpr bool has_lengths = true;
   static constexpr std::size_t header_bytes = 8;
   static std::size_t padded(std::size_t n) noexcept { return (n + 7U) & ~std::size_t{7}; }
   static std::size_t length(std::span<const std::byte> bytes) {
@@ -175,9 +180,9 @@ class Round {
   T& allocate(Rank to) { return *new (packets_.allocate_for(to, sizeof(T))) T; }
 
   /// The same for `n` messages side by side; the receiver gets n messages. More than fit into a packet travel in one of
-  /// their own. Cost: one look-up and one compare for all
+  /// their own. Cost: one look-up and two compares for all. @throws Error{usage} also for 16 GiB or more
   std::span<T> allocate(Rank to, std::size_t n) {
-    return n == 0 ? std::span<T>() : make_messages(packets_.allocate_for(to, n * sizeof(T)), n);
+    return n == 0 ? std::span<T>() : make_messages(packets_.allocate_for(to, bytes_of(n)), n);
   }
 
   /// A way to one neighbour without look-up.
@@ -185,7 +190,7 @@ class Round {
    public:
     T& allocate() { return *new (round_->packets_.allocate(index_, sizeof(T))) T; }
     std::span<T> allocate(std::size_t n) {
-      return n == 0 ? std::span<T>() : make_messages(round_->packets_.allocate(index_, n * sizeof(T)), n);
+      return n == 0 ? std::span<T>() : make_messages(round_->packets_.allocate(index_, bytes_of(n)), n);
     }
 
    private:
@@ -201,7 +206,8 @@ class Round {
   void close() { packets_.close(); }
 
   /// Messages in order of arrival; waits for more until the round is over. @pre `close()` was called
-  /// @throws Error{usage}, once the round is over, if a packet holds messages of another size, or a parcel was lost
+  /// @throws Error{usage}, once the round is over, if a rank began another kind of round, or one of another type, or if
+  /// a parcel was lost
   detail::ReceivedRange<detail::FixedReader<T>> received() {
     return detail::ReceivedRange<detail::FixedReader<T>>(packets_);
   }
@@ -220,8 +226,13 @@ class Round {
 
  private:
   friend class Neighborhood;
+  friend struct detail::CallRounds;
   friend class Channel;
-  explicit Round(detail::RoundCore& core) : packets_(core) {}
+  Round(detail::RoundCore& core, detail::RoundCall call) : packets_(core, detail::kind_of<T>(call)) {}
+  /// Of n messages; the largest number where the product has no place.
+  static constexpr std::size_t bytes_of(std::size_t n) noexcept {
+    return n <= PacketRound::most_message_bytes / sizeof(T) ? n * sizeof(T) : SIZE_MAX;
+  }
   static std::span<T> make_messages(std::byte* place, std::size_t n) {
     T* const first = reinterpret_cast<T*>(place);
     std::uninitialized_default_construct_n(first, n);
@@ -234,7 +245,7 @@ class Round {
 class ByteRound {
  public:
   /// Room for a message of `n_bytes` to one rank, 8-byte aligned: write it before the next call on the round. As
-  /// `Round::allocate`.
+  /// `Round::allocate`. @throws Error{usage} also for 16 GiB or more
   std::span<std::byte> allocate(Rank to, std::size_t n_bytes);
   void close() { packets_.close(); }
   /// Messages in order of arrival; a span lives until the next step.
@@ -242,7 +253,8 @@ class ByteRound {
 
  private:
   friend class Neighborhood;
-  explicit ByteRound(detail::RoundCore& core) : packets_(core) {}
+  friend struct detail::CallRounds;
+  ByteRound(detail::RoundCore& core, const detail::MessageKind& kind) : packets_(core, kind) {}
   PacketRound packets_;
 };
 

@@ -57,7 +57,7 @@ std::vector<std::uint64_t> route_words(mpi::Context& context, std::vector<std::u
     for (std::size_t at = 0; at < words.size();) {
       const auto destination = static_cast<Rank>(words[at] >> 32U);
       BARRIO_ASSERT(cheap, destination >= 0 && destination < context.size(), destination);
-      const std::size_t size = n_head_words + (words[at + 1] + 7) / 8;
+      const std::size_t size = n_head_words + (entry_bytes(words[at + 1]) + 7) / 8;
       auto& target = (destination < middle) == is_low ? kept : leaving;
       const auto first = words.begin() + static_cast<std::ptrdiff_t>(at);
       target.insert(target.end(), first, first + static_cast<std::ptrdiff_t>(size));

@@ -67,17 +67,19 @@ template <mpi::Trivial T>
 /// A rank may send to itself; that is a copy in memory.
 /// @param route  the same on all ranks; `automatic` asks all ranks how much they have, and pays for large parcels
 /// @return what came, grouped by sender in ascending order: the same on every run
+/// @throws Error{usage} on ranks that were sent items of another type
 /// Cost: log2(P) messages per rank; each item is copied up to log2(P) times. The other routes: see `Route`.
 /// Source: Fox et al. 1988, chapter 22; Tautges et al. 2012, section III.
 template <mpi::Trivial T>
 [[nodiscard]] Parcels<T> route(mpi::Context& context, const Parcels<T>& parcels, Route route = Route::crystal) {
-  std::vector<detail::Outgoing> outgoing;
+  std::vector<detail::BytesTo> outgoing;
   outgoing.reserve(parcels.n_peers());
   for (std::size_t i = 0; i < parcels.n_peers(); ++i)
     outgoing.push_back({parcels.peers[i], parcels.of(i).size_bytes()});
-  if (route == Route::automatic) route = detail::agree_on_route(context, Status{}, outgoing, route);
-  const detail::Incoming incoming = detail::deliver(
-      context, outgoing,
+  const detail::ItemKind kind = detail::items_of<T>();
+  if (route == Route::automatic) route = detail::agree_on_route(context, Status{}, kind, outgoing, route);
+  const detail::DeliveredBytes incoming = detail::deliver(
+      context, kind, outgoing,
       [&](std::size_t i, std::byte* into) {
         if (!parcels.of(i).empty()) std::memcpy(into, parcels.of(i).data(), parcels.of(i).size_bytes());
       },

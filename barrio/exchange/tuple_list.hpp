@@ -136,7 +136,8 @@ void for_each_other_column(Visit&& visit) {
 /// Send each row to the rank its column I names. Collective. Afterwards the list holds the rows that came, and column I
 /// the rank each came from, ordered by that rank and then as they stood in its list: the same on every run. Rows to
 /// oneself are legal and stay here.
-/// @throws AgreedError{usage} on all ranks if any destination is no rank of the communicator; the lists are as before
+/// @throws AgreedError{usage} on all ranks if any destination is no rank of the communicator, or if ranks have lists of
+/// other columns; the lists are as before
 /// Cost: O(rows) to sort, one reduction, then see `Route`. A column is copied once into the message and once out of it,
 /// and in between `crystal` copies up to log2(P) times and `direct` once. Memory O(rows sent + rows received); by the
 /// router a rank also holds rows on their way to others, as many as it sends if destinations are spread evenly.
@@ -153,7 +154,7 @@ void transfer(mpi::Context& context, TupleList<Columns...>& list, TransferOption
   const List& rows = list;
   const std::span<const Rank> to = rows.template column<I>();
   const std::vector<std::size_t> order = detail::sorted_rows(to);
-  std::vector<detail::Outgoing> outgoing;
+  std::vector<detail::BytesTo> outgoing;
   std::vector<std::size_t> first_of;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i == 0 || to[order[i]] != outgoing.back().to) {
@@ -169,7 +170,8 @@ void transfer(mpi::Context& context, TupleList<Columns...>& list, TransferOption
                   {.subject = fmt::format("row {} of a tuple list", order[i]),
                    .cause = fmt::format("is for rank {}, and ranks are 0 to {}", to[order[i]], context.size() - 1)});
   }
-  const Route route = detail::agree_on_route(context, fault, outgoing, options.route);
+  const detail::ItemKind kind = detail::items_of<Columns...>();
+  const Route route = detail::agree_on_route(context, fault, kind, outgoing, options.route);
 
   const auto pack = [&](std::size_t entry, std::byte* into) {
     const std::size_t n = outgoing[entry].n_bytes / row_bytes;
@@ -182,7 +184,7 @@ void transfer(mpi::Context& context, TupleList<Columns...>& list, TransferOption
       }
     });
   };
-  const detail::Incoming incoming = detail::deliver(context, outgoing, pack, route);
+  const detail::DeliveredBytes incoming = detail::deliver(context, kind, outgoing, pack, route);
 
   std::size_t n_rows = 0;
   for (const auto& place : incoming.places) n_rows += place.n_bytes / row_bytes;

@@ -25,6 +25,7 @@ class Buffer {
   [[nodiscard]] std::uint64_t* data() noexcept { return words_.get(); }
   [[nodiscard]] const std::uint64_t* data() const noexcept { return words_.get(); }
   [[nodiscard]] std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(words_.get()); }
+  [[nodiscard]] const std::byte* bytes() const noexcept { return reinterpret_cast<const std::byte*>(words_.get()); }
   [[nodiscard]] std::size_t size() const noexcept { return n_words_; }
 
   /// Have room for so many words. The first `n_kept` keep their values.

@@ -1,24 +1,28 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/hash.hpp"
+#include "barrio/exchange/detail/message_kind.hpp"
 #include "barrio/exchange/transfer_options.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange::detail {
 
 /// What one rank is to be sent: bytes that `Delivery::pack` writes.
-struct Outgoing {
+struct BytesTo {
   Rank to;
   std::size_t n_bytes;
 };
 
 /// What has come, by ascending sender: one entry a sender.
-struct Incoming {
+struct DeliveredBytes {
   struct Place {
     Rank from;
     std::size_t first_word;
@@ -31,20 +35,46 @@ struct Incoming {
   }
 };
 
-/// Ask all ranks if the destinations are good and, with `Route::automatic`, which route is the cheaper. Collective.
-/// @throws AgreedError on all ranks if any of them has a fault
-Route agree_on_route(mpi::Context& context, const Status& fault, const std::vector<Outgoing>& outgoing, Route wanted);
+/// What the items of a delivery are. It goes with each entry, and ranks that call with others hear of it.
+struct ItemKind {
+  std::uint64_t hash;
+  std::string name;  ///< "int64"
+};
 
-/// Words of the crystal router, with a head of their own: (destination, source), length in bytes, then the bytes padded
-/// to words.
+/// Items that are rows of these columns, or of one type.
+template <class... Columns>
+ItemKind items_of() {
+  ItemKind kind{0, {}};
+  Hash64 hash;
+  const auto add = [&](const MessageKind& column) {
+    hash.add(std::bit_cast<std::uint64_t>(column));
+    kind.name += (kind.name.empty() ? "" : ", ") + type_name(column);
+  };
+  (add(kind_of<Columns>(RoundCall::messages)), ...);
+  kind.hash = hash.value();
+  return kind;
+}
+
+/// Ask all ranks if the destinations are good and the items alike and, with `Route::automatic`, which route is the
+/// cheaper. Collective.
+/// @throws AgreedError on all ranks if any of them has a fault, or items of another kind than the others
+Route agree_on_route(mpi::Context& context, Status fault, const ItemKind& kind, const std::vector<BytesTo>& outgoing,
+                     Route wanted);
+
+/// Words of the crystal router, with a head of their own: (destination, source), (kind, length in bytes), then the
+/// bytes padded to words.
 std::vector<std::uint64_t> route_words(mpi::Context& context, std::vector<std::uint64_t> words);
 constexpr std::size_t n_head_words = 2;
+constexpr unsigned n_length_bits = 40;
+constexpr std::uint64_t entry_bytes(std::uint64_t word) { return word & ((std::uint64_t{1} << n_length_bits) - 1); }
+constexpr std::uint64_t entry_kind(std::uint64_t word) { return word >> n_length_bits; }
 
 /// Deliver bytes to ranks that do not expect them. Collective.
 /// @param outgoing  ascending by rank, without repetition
 /// @param pack  called once for each entry: write the bytes of this one, straight into the message
 /// @param route  as agreed; not automatic
-Incoming deliver(mpi::Context& context, const std::vector<Outgoing>& outgoing,
+/// @throws Error{usage}, once all has come, on ranks that were sent items of another kind
+DeliveredBytes deliver(mpi::Context& context, const ItemKind& kind, const std::vector<BytesTo>& outgoing,
                  const std::function<void(std::size_t entry, std::byte* into)>& pack, Route route);
 
 }  // namespace barrio::exchange::detail

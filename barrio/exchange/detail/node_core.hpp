@@ -22,7 +22,7 @@ class NodeCore final : public RoundCore {
   /// Local, but all ranks make it in the same order. @param neighbours  ascending, those of the plan
   NodeCore(mpi::Context& context, std::vector<Rank> neighbours, NodePlan plan, const PacketCoreOptions& options);
 
-  void begin() override;
+  void begin(const MessageKind& kind) override;
   std::byte* make_room(std::size_t channel, std::size_t n_bytes) override;
   std::byte* allocate_elsewhere(Rank to, std::size_t n_bytes) override;
   void close() override;
@@ -47,6 +47,7 @@ class NodeCore final : public RoundCore {
     Rank their_agent;
     Rank unused;
     std::uint64_t n_bytes;
+    MessageKind kind;
   };
   /// What is written to a neighbour on another node, until the round is closed.
   struct Stage {
@@ -57,6 +58,7 @@ class NodeCore final : public RoundCore {
     Rank from;
     std::size_t first_byte;
     std::size_t n_bytes;
+    MessageKind kind;
   };
 
   /// Put an envelope and its contents into the packets to the next rank.
@@ -73,6 +75,7 @@ class NodeCore final : public RoundCore {
   bool is_by_rank_;
   bool is_active_ = false;
   bool is_closed_ = false;
+  MessageKind kind_{};
   std::vector<SendCursor> cursors_;  // always without room: each message passes by make_room
   std::vector<std::size_t> places_;  // of each neighbour: its channel of near_, or near_.size() + its place in far
   std::vector<Stage> stages_;        // of far

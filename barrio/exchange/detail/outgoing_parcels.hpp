@@ -7,6 +7,7 @@
 
 #include "barrio/base/ids.hpp"
 #include "barrio/exchange/detail/buffer.hpp"
+#include "barrio/exchange/detail/message_kind.hpp"
 #include "barrio/exchange/detail/round_state.hpp"
 
 namespace barrio::exchange::detail {
@@ -25,7 +26,7 @@ class OutgoingParcels {
   /// Room for one more message. Valid until the next call.
   std::byte* allocate(Rank to, std::size_t n_bytes);
   /// Write headers and take out what goes to this rank itself.
-  std::optional<Buffer> seal(Rank self);
+  std::optional<Buffer> seal(const MessageKind& kind, Rank self);
   /// What neighbours are told of the parcels. @pre sealed
   [[nodiscard]] std::vector<Introduction> introductions(int tag) const;
   /// End the round of a tag. @param lost  ranks that were not told, ascending; buffers of parcels to them stay for MPI

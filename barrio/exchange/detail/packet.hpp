@@ -16,14 +16,15 @@ namespace barrio::exchange::detail {
 // word on. All sizes are bytes unless said.
 
 inline constexpr std::size_t header_bytes = sizeof(PacketHeader);
-static_assert(header_bytes == 16 && sizeof(Introduction) == 16);
+static_assert(header_bytes == 24 && sizeof(Introduction) == 16);
 
 constexpr std::size_t words_of(std::size_t n_bytes) { return (n_bytes + 7) / 8; }
 /// A size that packets can have: whole words, and one of them beside the header.
 constexpr std::size_t whole_packet(std::size_t n_bytes) { return std::max(8 * words_of(n_bytes), header_bytes + 8); }
 
 /// @param last  as `PacketHeader::last`
-PacketHeader make_header(std::size_t payload_bytes, std::size_t last, std::uint64_t count_or_next_bytes);
+PacketHeader make_header(const MessageKind& kind, std::size_t payload_bytes, std::size_t last,
+                         std::uint64_t count_or_next_bytes);
 PacketHeader header_of(const Buffer& buffer);
 void put_header(Buffer& buffer, const PacketHeader& header);
 

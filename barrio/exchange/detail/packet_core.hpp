@@ -36,7 +36,7 @@ class PacketCore final : public RoundCore {
   PacketCore(mpi::Context& context, std::vector<Rank> neighbours, const PacketCoreOptions& options);
   ~PacketCore() override;
 
-  void begin() override;
+  void begin(const MessageKind& kind) override;
   /// As `PacketRound::allocate`.
   std::byte* allocate(std::size_t channel, std::size_t n_bytes) {
     SendCursor& cursor = cursors_[channel];
@@ -71,10 +71,13 @@ class PacketCore final : public RoundCore {
   // What a short round touches of a neighbour lies in one line of the cache each.
   struct alignas(64) Sender : Way {
     std::byte* end = nullptr;            // of the buffer that is being written
-    std::size_t current = 0;             // place in the ring that is being written
+    std::uint32_t current = 0;           // place in the ring that is being written
+    bool has_large_buffers = false;      // in the ring
+    bool has_sent_large = false;         // in this round
     std::size_t n_unexpected_bytes = 0;  // sent since the last synchronous packet, at most
     Buffer pass;                         // the second wave
   };
+  static_assert(sizeof(Sender) == 64);
   struct alignas(64) Receiver : Way {
     Buffer posted;
     Buffer spare;
@@ -128,6 +131,12 @@ class PacketCore final : public RoundCore {
   void send_passes();
   void complete_sends();
   void end_round();
+  /// Give up the buffers of large messages, if the last round had none.
+  void release_large_buffers(std::size_t channel);
+  /// Bytes above which a buffer is kept only as long as each round needs one like it.
+  [[nodiscard]] std::size_t most_kept_bytes() const noexcept {
+    return std::max(packet_bytes_, options_.first_packet.most) + 64;
+  }
   /// Take in what has arrived, in this round and, if that is nothing, in the other open ones; pause if nothing has.
   /// @param n_watched  requests to look at: receives only, or sends too
   void progress(std::size_t n_watched, mpi::Pause& pause);
@@ -162,13 +171,14 @@ class PacketCore final : public RoundCore {
   std::vector<Rank> neighbours_;
   PacketCoreOptions options_;
   std::size_t packet_bytes_;
-  std::size_t ring_depth_;
+  std::uint32_t ring_depth_;
   mpi::TagBlock tags_;
   std::vector<PacketCore*>& open_rounds_;
   std::uint64_t epoch_ = 0;
   int tag_ = 0;
   bool active_ = false;
   bool closed_ = false;
+  MessageKind kind_{};
   RoundState state_;
   std::vector<SendCursor> cursors_;
   std::vector<Sender> senders_;

@@ -22,8 +22,8 @@ class RoundCore {
   RoundCore& operator=(const RoundCore&) = delete;
   virtual ~RoundCore() = default;
 
-  /// Local.
-  virtual void begin() = 0;
+  /// Local. @param kind  of the messages; it goes with each packet
+  virtual void begin(const MessageKind& kind) = 0;
   /// What `PacketRound::allocate` does when there is no room left in the buffer. @return the place of the message
   virtual std::byte* make_room(std::size_t channel, std::size_t n_bytes) = 0;
   /// Room for a message to this rank itself or to a rank that is not a neighbour.

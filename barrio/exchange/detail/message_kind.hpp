@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <typeinfo>
+
+namespace barrio::exchange::detail {
+
+/// What is done in a round: messages of the caller, or one of the collectives among neighbours.
+enum class RoundCall : std::uint8_t {
+  messages,
+  byte_messages,
+  envelopes,  ///< of other rounds, on their way by node
+  broadcast,
+  broadcastv,
+  scatter,
+  gather,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  alltoallw,
+  reduce,
+  allreduce,
+  gather_scatter,
+};
+
+/// "neighbor_allgather"
+std::string_view name(RoundCall call) noexcept;
+
+/// What the messages of a round are. It travels in the header of each packet, so that ranks whose rounds differ hear of
+/// it and read no wrong values.
+struct MessageKind {
+  enum class Family : std::uint8_t { any, signed_integer, unsigned_integer, floating_point, other };
+  RoundCall call;
+  Family family;
+  std::uint16_t name_hash;  ///< of the type's name, for `Family::other`
+  std::uint32_t n_bytes;    ///< of one value; 0 for bytes that the caller packs
+  bool operator==(const MessageKind&) const = default;
+};
+static_assert(sizeof(MessageKind) == 8);
+
+/// Bytes that the caller packs.
+constexpr MessageKind kind_of_bytes(RoundCall call) { return {call, MessageKind::Family::any, 0, 0}; }
+
+/// "int64", "float32", "a type of 24 bytes"
+std::string type_name(const MessageKind& kind);
+/// "neighbor_allgather of int64"
+std::string describe(const MessageKind& kind);
+
+/// Say that a rank sends what this one does not expect. @throws Error{usage}
+[[noreturn]] void refuse_kind(const std::string& subject, const MessageKind& theirs, const MessageKind& mine);
+
+std::uint16_t name_hash(const char* name) noexcept;
+
+/// An enumeration counts as the integer it is made of. Classes differ by name, as the linker knows them.
+template <class T>
+MessageKind kind_of(RoundCall call) {
+  using Family = MessageKind::Family;
+  constexpr auto n_bytes = static_cast<std::uint32_t>(sizeof(T));
+  if constexpr (std::is_enum_v<T>) {
+    return kind_of<std::underlying_type_t<T>>(call);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return {call, Family::floating_point, 0, n_bytes};
+  } else if constexpr (std::is_integral_v<T>) {
+    return {call, std::is_signed_v<T> ? Family::signed_integer : Family::unsigned_integer, 0, n_bytes};
+  } else {
+    static const std::uint16_t hash = name_hash(typeid(T).name());
+    return {call, Family::other, hash, n_bytes};
+  }
+}
+
+}  // namespace barrio::exchange::detail
