@@ -1,51 +1,128 @@
 #include "barrio/mesh/remote_ids.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
+#include <utility>
 
+#include "barrio/base/assert.hpp"
 #include "barrio/base/memory.hpp"
 
 namespace barrio::mesh {
+namespace {
 
-RemoteIds::RemoteIds(const Mesh& mesh, Dim dim) {
-  const Sharing& sharing = mesh.sharing(dim);
-  const std::span<const GlobalId> ids = mesh.global_ids(dim);
-  const Rank me = mesh.context().rank();
-  const std::span<const Rank> neighbours = mesh.neighbours();
-  std::vector<std::size_t> by_id(sharing.shared.size());
-  std::iota(by_id.begin(), by_id.end(), std::size_t{0});
-  std::ranges::sort(by_id, {}, [&](std::size_t s) { return ids[index(sharing.shared[s])]; });
+using exchange::HaloPlan;
 
-  // Both ends of a pair list what they share by ascending global id.
-  std::vector<std::vector<std::size_t>> slots(neighbours.size());  // in ids_, of the ids that a neighbour tells
-  offsets_.reserve(sharing.shared.size() + 1);
-  for (std::size_t s = 0; s < sharing.shared.size(); ++s)
-    offsets_.push_back(offsets_.back() + sharing.sharers_of(s).size());
-  ids_.resize(offsets_.back());
-  exchange::Neighborhood hood(mesh.context(), neighbours);
+/// A rank that holds a copy of an owned entity.
+struct Copy {
+  LocalId owned;
+  Rank rank;
+  LocalId theirs;
+};
+
+/// Owners and readers: mutual, since who reads from a rank is among its readers.
+std::vector<Rank> peers_of(const HaloPlan& plan) {
+  std::vector<Rank> owners;
+  for (const HaloPlan::Incoming& one : plan.incoming) owners.push_back(one.owner);
+  std::vector<Rank> peers;
+  std::ranges::set_union(owners, plan.readers, std::back_inserter(peers));
+  return peers;
+}
+
+/// Copies of this rank's entities, by ascending entity and then rank. Those of a reader lie side by side in the order
+/// of the plan, so it tells one number.
+std::vector<Copy> find_copies(exchange::Neighborhood& hood, const HaloPlan& plan) {
   auto round = hood.begin_round<LocalId>();
-  for (const std::size_t s : by_id) {
-    const auto sharers = sharing.sharers_of(s);
-    for (std::size_t i = 0; i < sharers.size(); ++i) {
-      if (sharers[i] == me) {
-        ids_[offsets_[s] + i] = sharing.shared[s];
-        continue;
+  for (const HaloPlan::Incoming& one : plan.incoming) round.allocate(one.owner) = one.first;
+  round.close();
+  std::vector<Copy> copies;
+  copies.reserve(plan.out.size());
+  for (const auto& [reader, first] : round.received()) {
+    const auto at = std::ranges::lower_bound(plan.readers, reader);
+    BARRIO_ASSERT(cheap, at != plan.readers.end() && *at == reader, reader);
+    std::int32_t id = value(first);
+    for (const LocalId owned : plan.sent_to(static_cast<std::size_t>(at - plan.readers.begin())))
+      copies.push_back({owned, reader, LocalId{id++}});
+  }
+  std::ranges::sort(copies, [](const Copy& a, const Copy& b) {
+    return a.owned != b.owned ? a.owned < b.owned : a.rank < b.rank;
+  });
+  return copies;
+}
+
+}  // namespace
+
+RemoteIds::RemoteIds(const Mesh& mesh, Dim dim)
+    : RemoteIds(mesh.context(), *mesh.halo_plan(dim)) {}
+
+RemoteIds::RemoteIds(mpi::Context& context, const HaloPlan& plan) {
+  const Rank me = context.rank();
+  exchange::Neighborhood hood(context, peers_of(plan));
+  const std::vector<Copy> copies = find_copies(hood, plan);
+
+  // Tell each reader of each of its copies: my id of it, the number of other readers, and rank and id of each.
+  auto round = hood.begin_round<std::int32_t>();
+  for (std::size_t k = 0; k < plan.readers.size(); ++k) {
+    const Rank reader = plan.readers[k];
+    const auto peers = hood.neighbours();
+    auto channel = round.channel(static_cast<std::size_t>(std::ranges::lower_bound(peers, reader) - peers.begin()));
+    for (const LocalId owned : plan.sent_to(k)) {
+      const auto holders = std::ranges::equal_range(copies, owned, {}, &Copy::owned);
+      std::int32_t* to = channel.allocate(2 * holders.size()).data();
+      *to++ = value(owned);
+      *to++ = static_cast<std::int32_t>(holders.size()) - 1;
+      for (const Copy& copy : holders) {
+        if (copy.rank == reader) continue;
+        *to++ = copy.rank;
+        *to++ = value(copy.theirs);
       }
-      const auto n = static_cast<std::size_t>(std::ranges::lower_bound(neighbours, sharers[i]) - neighbours.begin());
-      round.channel(n).allocate() = sharing.shared[s];
-      slots[n].push_back(offsets_[s] + i);
     }
   }
   round.close();
-  std::vector<std::size_t> next(neighbours.size(), 0);
+  std::vector<std::vector<std::int32_t>> heard(plan.incoming.size());
   for (const auto& run : round.received_runs()) {
-    const auto n = static_cast<std::size_t>(std::ranges::lower_bound(neighbours, run.from) - neighbours.begin());
-    for (const LocalId id : run.messages) ids_[slots[n][next[n]++]] = id;
+    const auto at = std::ranges::lower_bound(plan.incoming, run.from, {}, &HaloPlan::Incoming::owner);
+    BARRIO_ASSERT(cheap, at != plan.incoming.end() && at->owner == run.from, run.from);
+    std::vector<std::int32_t>& words = heard[static_cast<std::size_t>(at - plan.incoming.begin())];
+    words.insert(words.end(), run.messages.begin(), run.messages.end());
+  }
+
+  const auto add = [&](Rank rank, LocalId id) {
+    ranks_.push_back(rank);
+    ids_.push_back(id);
+  };
+  for (auto copy = copies.begin(); copy != copies.end();) {
+    const LocalId owned = copy->owned;
+    for (; copy != copies.end() && copy->owned == owned && copy->rank < me; ++copy) add(copy->rank, copy->theirs);
+    add(me, owned);
+    for (; copy != copies.end() && copy->owned == owned; ++copy) add(copy->rank, copy->theirs);
+    entities_.push_back(owned);
+    offsets_.push_back(ids_.size());
+  }
+  std::vector<std::pair<Rank, LocalId>> holders;
+  for (std::size_t k = 0; k < plan.incoming.size(); ++k) {
+    const std::int32_t* from = heard[k].data();
+    for (std::int32_t i = 0; i < plan.incoming[k].count; ++i) {
+      const LocalId mine{value(plan.incoming[k].first) + i};
+      holders.assign({{me, mine}, {plan.incoming[k].owner, LocalId{*from++}}});
+      for (std::int32_t n_others = *from++; n_others > 0; --n_others, from += 2)
+        holders.emplace_back(from[0], LocalId{from[1]});
+      std::ranges::sort(holders);
+      for (const auto& [rank, id] : holders) add(rank, id);
+      entities_.push_back(mine);
+      offsets_.push_back(ids_.size());
+    }
+    BARRIO_ASSERT(cheap, from == heard[k].data() + heard[k].size(), k);
   }
 }
 
+std::size_t RemoteIds::find(LocalId id) const noexcept {
+  const auto at = std::ranges::lower_bound(entities_, id);
+  return at != entities_.end() && *at == id ? static_cast<std::size_t>(at - entities_.begin()) : entities_.size();
+}
+
 std::uint64_t RemoteIds::memory_bytes() const noexcept {
-  return barrio::memory_bytes(offsets_) + barrio::memory_bytes(ids_);
+  return barrio::memory_bytes(entities_) + barrio::memory_bytes(offsets_) + barrio::memory_bytes(ranks_) +
+         barrio::memory_bytes(ids_);
 }
 
 }  // namespace barrio::mesh

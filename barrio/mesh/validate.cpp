@@ -5,6 +5,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/mesh.hpp"
 #include "barrio/mesh/remote_ids.hpp"
@@ -107,32 +108,49 @@ void check_sharers(const Mesh& mesh, Dim dim) {
   });
 }
 
-/// The remote id of the remote id is the entity itself: each rank tells a sharer what it takes for its own id.
+/// The remote id of the remote id is the entity itself, ghosts among them: each rank tells every other one that holds an
+/// entity what it takes for its id there.
 void check_remote_ids(const Mesh& mesh, Dim dim) {
   struct Claim {
     LocalId yours;
     LocalId mine;
+    GlobalId global_id;
   };
   const RemoteIds remote(mesh, dim);
-  const Sharing& sharing = mesh.sharing(dim);
   const Rank me = mesh.context().rank();
-  exchange::Neighborhood hood(mesh.context(), mesh.neighbours());
+  const std::span<const GlobalId> ids = mesh.global_ids(dim);
+  std::vector<Rank> holders;
+  for (std::size_t i = 0; i < remote.entities().size(); ++i)
+    holders.insert(holders.end(), remote.ranks_of(i).begin(), remote.ranks_of(i).end());
+  sort_unique(holders);
+  std::erase(holders, me);
+  exchange::Neighborhood hood(mesh.context(), holders);
   auto round = hood.begin_round<Claim>();
-  for (std::size_t s = 0; s < sharing.shared.size(); ++s)
-    for (std::size_t i = 0; i < sharing.sharers_of(s).size(); ++i)
-      if (const Rank rank = sharing.sharers_of(s)[i]; rank != me)
-        round.allocate(rank) = {remote.of(s)[i], sharing.shared[s]};
+  for (std::size_t i = 0; i < remote.entities().size(); ++i)
+    for (std::size_t k = 0; k < remote.ranks_of(i).size(); ++k)
+      if (const Rank rank = remote.ranks_of(i)[k]; rank != me)
+        round.allocate(rank) = {remote.ids_of(i)[k], remote.entities()[i], ids[index(remote.entities()[i])]};
   round.close();
   const auto claims = round.collect();
   agree_after(mesh.context(), [&] {
     for (const auto& [from, claim] : claims) {
-      const auto at = std::ranges::lower_bound(sharing.shared, claim.yours);
-      const auto s = static_cast<std::size_t>(at - sharing.shared.begin());
-      if (at == sharing.shared.end() || *at != claim.yours)
-        broken(fmt::format("rank {} shares entity {}, which is not shared", from, barrio::value(claim.yours)));
-      const auto place = std::ranges::lower_bound(sharing.sharers_of(s), from) - sharing.sharers_of(s).begin();
-      if (remote.of(s)[static_cast<std::size_t>(place)] != claim.mine)
-        broken(fmt::format("the remote id of entity {} on rank {} is not its own", barrio::value(claim.yours), from));
+      const std::size_t i = remote.find(claim.yours);
+      const auto here = barrio::value(claim.yours);
+      if (i == remote.entities().size())
+        broken(fmt::format("rank {} holds entity {}, of which no other rank is known here", from, here));
+      const auto at = std::ranges::lower_bound(remote.ranks_of(i), from);
+      if (at == remote.ranks_of(i).end() || *at != from)
+        broken(fmt::format("rank {} holds entity {}, and is not known to", from, here));
+      if (remote.ids_of(i)[static_cast<std::size_t>(at - remote.ranks_of(i).begin())] != claim.mine)
+        broken(fmt::format("the remote id of entity {} on rank {} is not its own", here, from));
+      if (ids[index(claim.yours)] != claim.global_id)
+        broken(fmt::format("entity {} is another one on rank {}", here, from));
+    }
+    const Sharing& sharing = mesh.sharing(dim);
+    for (std::size_t s = 0; s < sharing.shared.size(); ++s) {
+      const std::size_t i = remote.find(sharing.shared[s]);
+      if (i == remote.entities().size() || !std::ranges::includes(remote.ranks_of(i), sharing.sharers_of(s)))
+        broken(fmt::format("a sharer of entity {} does not hold it", barrio::value(sharing.shared[s])));
     }
   });
 }
@@ -185,9 +203,10 @@ void Mesh::validate() const {
   for (int d = 0; d <= value(cell_dim()); ++d) {
     const Dim dim{d};
     check_owned_once(here, global_ids(dim).first(n_owned(dim)), n_global(dim), dim);
-    if (dim == cell_dim() || n_global(dim) == 0) continue;
-    check_sharers(*this, dim);
+    if (n_global(dim) == 0) continue;
     check_remote_ids(*this, dim);
+    if (dim == cell_dim()) continue;
+    check_sharers(*this, dim);
     check_sum_of_sharers(*this, dim);
   }
   check_copies(*this, Dim::vertex, [&](std::size_t i) {

@@ -57,8 +57,12 @@ nb::tuple compressed(std::size_t n, Of&& of) {
   return nb::make_tuple(copied(std::move(offsets)), copied(std::move(items)));
 }
 
-const mesh::Sharing& sharing_of(SharedMesh& self, Dim dim) {
+void check_dim(Dim dim) {
   if (dim < Dim::vertex || dim > Dim::volume) throw_usage(fmt::format("dimension {}", value(dim)), "is not in 0 .. 3");
+}
+
+const mesh::Sharing& sharing_of(SharedMesh& self, Dim dim) {
+  check_dim(dim);
   return self.mesh().sharing(dim);
 }
 
@@ -132,17 +136,22 @@ Made when asked for: `Sides(mesh, Dim.face)` is collective. Global ids do not de
       .def(
           "remote_ids",
           [](SharedMesh& self, Dim dim) {
-            const std::size_t n = sharing_of(self, dim).shared.size();
+            check_dim(dim);
             std::optional<mesh::RemoteIds> remote;
             {
               const nb::gil_scoped_release unlocked;
               remote.emplace(self.mesh(), dim);
             }
-            return compressed<LocalId>(n, [&](std::size_t i) { return remote->of(i); });
+            const std::size_t n = remote->entities().size();
+            const nb::tuple ranks = compressed<Rank>(n, [&](std::size_t i) { return remote->ranks_of(i); });
+            const nb::tuple ids = compressed<LocalId>(n, [&](std::size_t i) { return remote->ids_of(i); });
+            return nb::make_tuple(copied(std::vector<LocalId>(remote->entities().begin(), remote->entities().end())),
+                                  ranks[0], ranks[1], ids[1]);
           },
           nb::arg("dim"),
-          "Local ids that each of `shared(dim)` has on its sharers: (offsets, ids), in the order of `sharers(dim)`. "
-          "Collective.");
+          "Who holds what, as own, on the interface or as a ghost: (entities, offsets, ranks, ids). `entities` are the "
+          "local ids of those that other ranks hold too; each is `ids[k]` on `ranks[k]` for k from `offsets[i]` to "
+          "`offsets[i + 1]`, this rank included. Every holder knows all others. Collective.");
 }
 
 }  // namespace barrio::python

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -9,6 +10,7 @@
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mesh/remote_ids.hpp"
 #include "barrio/mesh/sharing_tags.hpp"
+#include "barrio/mesh/sides.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/mesh/oracle.hpp"
 #include "tests/support/collect.hpp"
@@ -98,28 +100,61 @@ TEST(Sharing, InterfacesAreTheSharedEntitiesByTheirSharers) {
   for (const Rank rank : mesh.neighbours()) EXPECT_EQ(ids_of(mesh.shared_with(Dim::vertex, rank)), with[rank]);
 }
 
-TEST(Sharing, RemoteIdsAreTheLocalIdsOfOthers) {
-  const Mesh mesh(world(), parted_box(world(), {5, 4, 3}, true, 8), {.ghost_layers = 1});
-  for (const Dim dim : {Dim::vertex, Dim::face}) {
-    struct Known {
-      std::int64_t id;
-      std::int32_t rank;
-      std::int32_t local;
-    };
-    std::vector<Known> here;
-    for (std::size_t i = 0; i < mesh.n_local(dim); ++i)
-      here.push_back({value(mesh.global_ids(dim)[i]), world().rank(), static_cast<std::int32_t>(i)});
-    std::map<std::pair<std::int64_t, int>, int> local_on;
-    for (const Known& known : test::collect(world(), here)) local_on[{known.id, known.rank}] = known.local;
-    const RemoteIds remote(mesh, dim);
-    const Sharing& sharing = mesh.sharing(dim);
-    for (std::size_t s = 0; s < sharing.shared.size(); ++s) {
-      const std::int64_t id = value(mesh.global_ids(dim)[index(sharing.shared[s])]);
-      ASSERT_EQ(remote.of(s).size(), sharing.sharers_of(s).size());
-      for (std::size_t i = 0; i < remote.of(s).size(); ++i)
-        EXPECT_EQ(value(remote.of(s)[i]), local_on.at({id, sharing.sharers_of(s)[i]}));
+/// Where each entity of a dimension is on each rank that holds it, collected without the mesh's knowledge of it.
+std::map<std::int64_t, std::map<int, int>> holders_of(std::span<const GlobalId> ids) {
+  struct Known {
+    std::int64_t id;
+    std::int32_t rank;
+    std::int32_t local;
+  };
+  std::vector<Known> here;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    here.push_back({value(ids[i]), world().rank(), static_cast<std::int32_t>(i)});
+  std::map<std::int64_t, std::map<int, int>> all;
+  for (const Known& known : test::collect(world(), here)) all[known.id][known.rank] = known.local;
+  return all;
+}
+
+void expect_all_holders(const RemoteIds& remote, std::span<const GlobalId> ids) {
+  const auto holders = holders_of(ids);
+  std::size_t n_held_elsewhere = 0;
+  for (std::size_t local = 0; local < ids.size(); ++local) {
+    const std::map<int, int>& expected = holders.at(value(ids[local]));
+    const std::size_t i = remote.find(LocalId{static_cast<std::int32_t>(local)});
+    if (expected.size() == 1) {
+      EXPECT_EQ(i, remote.entities().size());
+      continue;
     }
+    n_held_elsewhere += 1;
+    ASSERT_LT(i, remote.entities().size());
+    std::map<int, int> found;
+    for (std::size_t k = 0; k < remote.ranks_of(i).size(); ++k)
+      found[remote.ranks_of(i)[k]] = value(remote.ids_of(i)[k]);
+    EXPECT_EQ(found, expected);
+    EXPECT_EQ(remote.ids_of(i).size(), expected.size());
+    EXPECT_TRUE(std::ranges::is_sorted(remote.ranks_of(i)));
   }
+  EXPECT_EQ(remote.entities().size(), n_held_elsewhere);
+  EXPECT_TRUE(std::ranges::is_sorted(remote.entities()));
+}
+
+TEST(Sharing, RemoteIdsNameEveryCopyToEveryHolder) {
+  for (const int layers : {0, 1, 2})
+    for (const bool has_sides : {false, true}) {
+      const Mesh mesh(world(), parted_box(world(), {5, 4, 3}, true, 8),
+                      {.ghost_layers = layers, .ghost_sides = has_sides});
+      for (const Dim dim : {Dim::vertex, Dim::face, Dim::volume})
+        expect_all_holders(RemoteIds(mesh, dim), mesh.global_ids(dim));
+      const Sides edges(mesh, Dim::edge);
+      expect_all_holders(RemoteIds(world(), *edges.halo_plan()), edges.table().global_ids);
+      if (layers == 0) {
+        const RemoteIds cells(mesh, Dim::volume);
+        const RemoteIds vertices(mesh, Dim::vertex);
+        EXPECT_TRUE(cells.entities().empty());
+        EXPECT_TRUE(std::ranges::equal(vertices.entities(), mesh.sharing(Dim::vertex).shared));
+      }
+      EXPECT_THROW(RemoteIds(mesh, Dim::edge), Error);  // the file lists none
+    }
 }
 
 TEST(Sharing, ReducesByName) {

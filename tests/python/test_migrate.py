@@ -120,12 +120,16 @@ def test_sides_and_sharers(comm: MPI.Comm) -> None:
     shared = mesh.shared(Dim.vertex)
     offsets, ranks = mesh.sharers(Dim.vertex)
     assert len(offsets) == len(shared) + 1
-    remote_offsets, remote = mesh.remote_ids(Dim.vertex)
-    assert (remote_offsets == offsets).all()
-    ids = comm.allgather(np.asarray(mesh.global_ids(Dim.vertex)))
-    for i, vertex in enumerate(shared):
-        for k in range(offsets[i], offsets[i + 1]):
-            assert ids[ranks[k]][remote[k]] == mesh.global_ids(Dim.vertex)[vertex]
+    for dim in (Dim.vertex, Dim.volume):
+        held, offsets, ranks, remote = mesh.remote_ids(dim)
+        ids = comm.allgather(np.asarray(mesh.global_ids(dim)))
+        holders = {i: [r for r in range(comm.size) if i in set(ids[r])] for i in ids[comm.rank]}
+        assert len(held) == sum(len(ranks) > 1 for ranks in holders.values())
+        for i, entity in enumerate(held):
+            mine = slice(offsets[i], offsets[i + 1])
+            assert list(ranks[mine]) == holders[ids[comm.rank][entity]]
+            for rank, local in zip(ranks[mine], remote[mine], strict=True):
+                assert ids[rank][local] == ids[comm.rank][entity]
     with pytest.raises(barrio.UsageError, match="is not one of"):
         faces.skin(np.array([mesh.n_local(Dim.volume)], dtype=np.int32))
     with pytest.raises(barrio.UsageError, match="is not one of"):  # on one rank alone
