@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/append_each.hpp"
 #include "barrio/mesh/detail/join_rows.hpp"
@@ -77,6 +78,56 @@ void move_vertices(mpi::Context& context, const std::vector<MeshTables>& pieces,
   append_in_order(segments, [&](const Segment& segment) {
     out.coordinates.insert(out.coordinates.end(), segment.coordinates.begin(), segment.coordinates.end());
   });
+}
+
+/// Different numbers among these.
+std::size_t n_distinct(std::vector<std::int64_t>& rows) {
+  sort_unique(rows);
+  return rows.size();
+}
+
+/// Refuse a merge that makes vertices of one cell the same. Collective. Cost: one look-up of rows, only where vertices
+/// of one piece may have become one: where some have several partners or are chained, or a piece is joined with itself.
+void refuse_collapsed(mpi::Context& context, const std::vector<MeshTables>& pieces, const NewVertices& vertices,
+                      const JoinReport& report) {
+  const bool may_collapse = std::ranges::any_of(report.joints, [](const Joint& joint) {
+    return joint.is_joined && (joint.a == joint.b || joint.n_ambiguous > 0 || joint.n_chained > 0);
+  });
+  if (!may_collapse) return;
+  const auto new_rows = vertices.translation([&](NewVertices::Wanted& wanted) {
+    for (std::size_t p = 0; p < pieces.size(); ++p)
+      for (const CellBlock& block : pieces[p].blocks) wanted.add(p, block.nodes);
+  });
+  std::int64_t n_collapsed = 0;
+  std::size_t first = pieces.size();
+  std::vector<std::int64_t> before;
+  std::vector<std::int64_t> after;
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    const auto new_row = new_rows.of(p);
+    for (const CellBlock& block : pieces[p].blocks) {
+      for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
+        before.clear();
+        after.clear();
+        for (const GlobalId node : block.cell(i)) {
+          before.push_back(value(node));
+          after.push_back(new_row(value(node)));
+        }
+        if (n_distinct(before) == n_distinct(after)) continue;
+        n_collapsed += 1;
+        first = std::min(first, p);
+      }
+    }
+  }
+  n_collapsed = mpi::sum(context, n_collapsed);
+  first = static_cast<std::size_t>(mpi::min(context, static_cast<std::int64_t>(first)));
+  if (n_collapsed == 0) return;
+  double tolerance = 0.0;
+  for (const Joint& joint : report.joints) tolerance = std::max(tolerance, joint.tolerance);
+  throw AgreedError(ErrorCode::differs,
+                    {.subject = fmt::format("tolerance {:g}", tolerance),
+                     .cause = fmt::format("is too wide: {} cells and listed sides would lose corners, the first in piece {}",
+                                          n_collapsed, first),
+                     .remedy = "give one below the shortest edge of the cells where pieces meet"});
 }
 
 void move_cells(mpi::Context& context, const std::vector<MeshTables>& pieces, const NewVertices& vertices,
@@ -290,6 +341,7 @@ Joined join(mpi::Context& context, std::vector<MeshTables> pieces, const JoinOpt
   }
   const Region region(context.trace(), tables_region);
   joined.report.n_vertices = vertices->n_rows();
+  refuse_collapsed(context, pieces, *vertices, joined.report);
   const NewBlocks blocks(pieces, context.size(), out);
   move_vertices(context, pieces, *vertices, out);
   move_cells(context, pieces, *vertices, blocks, out);

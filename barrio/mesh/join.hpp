@@ -64,9 +64,11 @@ struct Joined {
 /// some, else there are none. Where a tag is on some pieces only, it is on those entities only; a merged vertex has the
 /// values of the one that stays.
 /// @throws AgreedError{usage} for no pieces, a joint of pieces that do not exist, or a tolerance that is not finite;
-/// {bad_input} if a tag is not of the same type in all pieces
+/// {bad_input} if a tag is not of the same type in all pieces; {differs} for a tolerance so wide that cells would lose
+/// corners
 /// Cost: memory O(slab and the values of tags on it); the vertices near joints travel to homes by place in space.
-/// A tolerance wider than cells merges chains of vertices, and long chains cost the square of their length.
+/// Time grows with the number of vertices near joints, whatever the tolerance: one that is wider than cells is found
+/// out before pairs are looked at.
 /// Source: Tautges et al. 2012, section V; here space is hashed, so no rank has more than its share.
 Joined join(mpi::Context& context, std::vector<MeshTables> pieces, const JoinOptions& options = {});
 

@@ -1,10 +1,16 @@
 #include "barrio/mesh/detail/joints.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <string>
 #include <tuple>
+#include <utility>
 
+#include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
@@ -41,6 +47,19 @@ void keep_mixed(std::vector<Candidate>& candidates) {
     if (piece != c.piece) piece = several;
   }
   std::erase_if(candidates, [&](const Candidate& c) { return at(c) != several; });
+}
+
+// What a sound tolerance never reaches: it is shorter than the edges of cells, so few vertices lie in a cube of eight
+// tolerances, and few become one. Beyond these numbers work would grow faster than the mesh.
+constexpr std::size_t most_in_a_cell = 8192;
+constexpr int most_links_in_a_chain = 64;
+constexpr std::size_t most_in_a_chain = 4096;
+
+[[noreturn]] void refuse_tolerance(double tolerance, std::string cause) {
+  throw AgreedError(ErrorCode::differs,
+                    {.subject = fmt::format("tolerance {:g}", tolerance),
+                     .cause = "is too wide: " + std::move(cause),
+                     .remedy = "give one below the shortest edge of the cells where pieces meet"});
 }
 
 double distance(const double* a, const double* b) {
@@ -212,10 +231,22 @@ std::vector<Joints::Match> Joints::find_matches() {
       exchange::route(context_, exchange::pack_by_rank<Candidate>(to, candidates), exchange::Route::automatic).items;
   if (std::ranges::none_of(joints_, [](const Joint& joint) { return joint.a == joint.b; })) keep_mixed(candidates);
   std::ranges::sort(candidates, {}, [](const Candidate& c) { return std::tuple(c.cell, c.id, -c.is_inside); });
-  std::vector<Match> matches;
-  for (std::size_t begin = 0; begin < candidates.size();) {
+  const auto end_of_cell = [&](std::size_t begin) {
     std::size_t end = begin;
     while (end < candidates.size() && candidates[end].cell == candidates[begin].cell) ++end;
+    return end;
+  };
+  std::size_t most = 0;
+  for (std::size_t begin = 0, end = 0; begin < candidates.size(); begin = end) {
+    end = end_of_cell(begin);
+    most = std::max(most, end - begin);
+  }
+  most = static_cast<std::size_t>(mpi::max(context_, static_cast<std::int64_t>(most)));
+  if (most > most_in_a_cell)
+    refuse_tolerance(widest_tolerance_, fmt::format("{} vertices lie within some eight times as much", most));
+  std::vector<Match> matches;
+  for (std::size_t begin = 0; begin < candidates.size();) {
+    const std::size_t end = end_of_cell(begin);
     for (std::size_t i = begin; i < end; ++i) {
       const Candidate& lower = candidates[i];
       if (lower.is_inside == 0) continue;  // a pair is found where its lower vertex is
@@ -301,7 +332,9 @@ void Joints::merge() {
     std::int64_t lowest;
   };
   std::vector<bool> has_news(partners_.size(), true);
-  for (;;) {
+  for (int n_rounds = 0;; ++n_rounds) {
+    if (n_rounds > most_links_in_a_chain)
+      refuse_tolerance(widest_tolerance_, fmt::format("it merges chains of more than {} vertices", n_rounds));
     std::vector<Rank> to;
     std::vector<News> news;
     for (std::size_t i = 0; i < partners_.size(); ++i) {
@@ -324,13 +357,59 @@ void Joints::merge() {
   }
 }
 
+bool Joints::is_tight(std::span<const Member> members) const {
+  std::array<double, 3> low = members.front().x;
+  std::array<double, 3> high = low;
+  std::vector<int> pieces;
+  for (const Member& member : members) {
+    pieces.push_back(ids_.piece_of(member.id));
+    for (std::size_t k = 0; k < 3; ++k) {
+      low[k] = std::min(low[k], member.x[k]);
+      high[k] = std::max(high[k], member.x[k]);
+    }
+  }
+  std::ranges::sort(pieces);
+  double tolerance = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const bool is_first = i == 0 || pieces[i - 1] != pieces[i];
+    const bool is_second = !is_first && (i == 1 || pieces[i - 2] != pieces[i]);
+    if (!is_first && !is_second) continue;  // each pair of pieces once, and a piece with itself if it comes twice
+    for (std::size_t j = 0; j < i; ++j) {
+      if (j > 0 && pieces[j - 1] == pieces[j]) continue;
+      if (is_second && pieces[j] != pieces[i]) continue;
+      const std::int32_t joint = joint_of(pieces[j], pieces[i]);
+      if (joint < 0) return false;
+      tolerance = std::min(tolerance, joints_[static_cast<std::size_t>(joint)].tolerance);
+    }
+  }
+  return distance(low.data(), high.data()) <= tolerance;
+}
+
+void Joints::count_chained(std::span<const Member> members, std::vector<std::int64_t>& n_chained) const {
+  for (const Member& member : members) {
+    const int piece = ids_.piece_of(member.id);
+    std::vector<std::int32_t> found;  // joints at which this one is chained
+    bool is_led_there = false;
+    for (const Member& other : members) {
+      if (other.id == member.id) continue;
+      const std::int32_t joint = joint_of(piece, ids_.piece_of(other.id));
+      if (joint < 0) {
+        is_led_there = true;  // of one piece, or of pieces that do not meet
+      } else if (distance(member.x.data(), other.x.data()) > joints_[static_cast<std::size_t>(joint)].tolerance) {
+        found.push_back(joint);
+      }
+    }
+    for (const Member& other : members)  // then each joint that led there
+      if (const std::int32_t way = is_led_there && other.id != member.id ? joint_of(piece, ids_.piece_of(other.id)) : -1;
+          way >= 0)
+        found.push_back(way);
+    sort_unique(found);
+    for (const std::int32_t joint : found) n_chained[static_cast<std::size_t>(joint)] += 1;
+  }
+}
+
 void Joints::count_chains() {
   // All that become one vertex meet at its home: there each pair must be within its tolerance.
-  struct Member {
-    std::int64_t lowest;
-    std::int64_t id;
-    std::array<double, 3> x;
-  };
   std::vector<Rank> to;
   std::vector<Member> members;
   for (std::size_t i = 0; i < partners_.size(); ++i) {
@@ -342,33 +421,23 @@ void Joints::count_chains() {
   }
   members = exchange::route(context_, exchange::pack_by_rank<Member>(to, members)).items;
   std::ranges::sort(members, {}, [](const Member& m) { return std::tuple(m.lowest, m.id); });
-  std::vector<std::int64_t> n_chained(joints_.size(), 0);
+  std::vector<std::span<const Member>> loose;
+  std::size_t most = 0;
   for (std::size_t begin = 0; begin < members.size();) {
     std::size_t end = begin;
     while (end < members.size() && members[end].lowest == members[begin].lowest) ++end;
-    for (std::size_t i = begin; i < end; ++i) {
-      std::vector<std::int32_t> found;  // joints at which this one is chained
-      const int piece = ids_.piece_of(members[i].id);
-      for (std::size_t j = begin; j < end; ++j) {
-        if (i == j) continue;
-        const int other = ids_.piece_of(members[j].id);
-        const std::int32_t joint = joint_of(piece, other);
-        const bool is_near = joint >= 0 && distance(members[i].x.data(), members[j].x.data()) <=
-                                               joints_[static_cast<std::size_t>(joint)].tolerance;
-        if (is_near) continue;
-        if (joint >= 0) {
-          found.push_back(joint);
-        } else {  // of one piece, or of pieces that do not meet: each joint that led there
-          for (std::size_t k = begin; k < end; ++k)
-            if (const std::int32_t way = joint_of(piece, ids_.piece_of(members[k].id)); k != i && way >= 0)
-              found.push_back(way);
-        }
-      }
-      sort_unique(found);
-      for (const std::int32_t joint : found) n_chained[static_cast<std::size_t>(joint)] += 1;
+    const auto merged = std::span<const Member>(members).subspan(begin, end - begin);
+    if (!is_tight(merged)) {
+      loose.push_back(merged);
+      most = std::max(most, merged.size());
     }
     begin = end;
   }
+  most = static_cast<std::size_t>(mpi::max(context_, static_cast<std::int64_t>(most)));
+  if (most > most_in_a_chain)
+    refuse_tolerance(widest_tolerance_, fmt::format("{} vertices that are farther apart become one", most));
+  std::vector<std::int64_t> n_chained(joints_.size(), 0);
+  for (const auto& merged : loose) count_chained(merged, n_chained);
   mpi::all_reduce(context_, std::span<std::int64_t>(n_chained), MPI_SUM);
   for (std::size_t j = 0; j < joints_.size(); ++j)
     if (joints_[j].is_joined) joints_[j].n_chained = n_chained[j];

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from barrio_case import COMMAND, MPIEXEC, RANKS, WING, Case, at_ranks, barrio, execute, tool
+from barrio_case import COMMAND, MPIEXEC, OLD, RANKS, WING, Case, at_ranks, barrio, execute, tool
 
 # As one rank finds them.
 WING_CHECKSUM = "baccf1251a00fe90"
@@ -67,6 +67,14 @@ class Flows(Case):
         outcome = at_ranks(*words, "--all-or-nothing", "--json")
         self.assert_code(outcome, 4)
         self.assertFalse(outcome.json()["report"]["joints"][0]["joined"])
+        # Wider than the cells: nothing is written, whatever stood there stays.
+        for tolerance in (0.3, 0.9, 1e9):
+            whole.write_bytes(OLD)
+            outcome = at_ranks("join", left, fine, "--tolerance", tolerance, "-o", whole)
+            self.assert_code(outcome, 4)
+            self.assertIn(f"tolerance {tolerance:g}: is too wide", outcome.err)
+            self.assertLess(outcome.seconds, 20.0)
+            self.assertEqual(whole.read_bytes(), OLD)
         self.assert_no_leftovers()
 
     def test_wing_partition_load_map(self) -> None:

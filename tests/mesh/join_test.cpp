@@ -200,17 +200,54 @@ TEST(Join, ToleranceMayDifferFromJointToJoint) {
 }
 
 TEST(Join, ReportsAmbiguousAndChainedMatches) {
-  // Cells 0.1 long, tolerance 0.15: a vertex reaches two of the other piece, and chains run through the joint.
+  // The other piece has two boxes that end on both sides of this one's face, each within the tolerance of it.
+  const MeshTables one = make_box(world(), {.n = {1, 1, 1}});
+  const MeshTables near = make_box(world(), {.n = {1, 1, 1}, .low = {0.97, 0.0, 0.0}, .high = {2.0, 1.0, 1.0}});
+  const MeshTables far = make_box(world(), {.n = {1, 1, 1}, .low = {1.03, 0.0, 0.0}, .high = {2.1, 1.0, 1.0}});
+  const MeshTables two = join(world(), {near, far}, {.tolerance = 1e-9}).tables;
+  ASSERT_EQ(two.vertices.n_rows, 16);
+  const Joined joined = join(world(), {one, two}, {.tolerance = 0.05});
+  const Joint& joint = joined.report.joints[0];
+  EXPECT_EQ(joint.n_matched, 12);
+  EXPECT_EQ(joint.n_ambiguous, 4);
+  EXPECT_EQ(joint.n_chained, 8) << "those of the two boxes are 0.06 apart";
+  EXPECT_EQ(joined.report.n_vertices, 16);
+  const Joined open = join(world(), {one, two}, {.tolerance = 0.05, .all_or_nothing = true});
+  EXPECT_EQ(open.report.n_vertices, 24);
+}
+
+/// What join says of a tolerance, or nothing.
+std::string refusal(const std::vector<MeshTables>& pieces, const JoinOptions& options) {
+  try {
+    (void)join(world(), pieces, options);
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::differs);
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Join, RefusesTolerancesThatCollapseCells) {
+  // Cells 0.1 long, tolerance 0.07: each line would become one vertex. 8 hexes, and 12 of the listed faces of each box.
   const MeshTables low = make_box(world(), {.n = {4, 1, 1}, .high = {0.4, 1.0, 1.0}});
   const MeshTables high = make_box(world(), {.n = {4, 1, 1}, .low = {0.05, 1.0, 0.0}, .high = {0.45, 2.0, 1.0}});
-  const Joined joined = join(world(), {low, high}, {.tolerance = 0.07});
-  const Joint& joint = joined.report.joints[0];
-  EXPECT_EQ(joint.n_matched, 20);
-  EXPECT_EQ(joint.n_ambiguous, 4 * 2 * 2) << "all but the ends reach two";
-  EXPECT_EQ(joint.n_chained, 20);
-  EXPECT_EQ(joined.report.n_vertices, 40 - 20 + 2) << "each line became one vertex";
-  const Joined open = join(world(), {low, high}, {.tolerance = 0.07, .all_or_nothing = true});
-  EXPECT_EQ(open.report.n_vertices, 40);
+  const std::string text = refusal({low, high}, {.tolerance = 0.07});
+  EXPECT_NE(text.find("tolerance 0.07: is too wide: 32 cells and listed sides would lose corners, the first in piece 0"),
+            std::string::npos)
+      << text;
+  // Cells of one piece alone.
+  EXPECT_NE(refusal({low}, {.tolerance = 0.11, .within_pieces = true}).find("would lose corners"), std::string::npos);
+  EXPECT_EQ(refusal({low}, {.tolerance = 0.09, .within_pieces = true}), "");
+}
+
+TEST(Join, TakesNoLongerForAWideTolerance) {
+  const std::vector<MeshTables> pieces{block({0, 0, 0}, {24, 24, 24}), block({24, 0, 0}, {24, 24, 24})};
+  for (const double tolerance : {1.5, 3.0, 6.0, 24.0, 1e6}) {
+    const double begin = MPI_Wtime();
+    const std::string text = refusal(pieces, {.tolerance = tolerance});
+    EXPECT_NE(text.find("is too wide"), std::string::npos) << tolerance << ": " << text;
+    EXPECT_LT(MPI_Wtime() - begin, 20.0) << "each pair of the vertices would be looked at";
+  }
 }
 
 TEST(Join, MergesWithinAPieceWhenAsked) {

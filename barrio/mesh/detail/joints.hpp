@@ -40,12 +40,22 @@ class Joints {
     std::int32_t is_open;  // 1: the joint is left open
     double distance;
   };
+  /// One of the vertices that become one.
+  struct Member {
+    std::int64_t lowest;
+    std::int64_t id;
+    std::array<double, 3> x;
+  };
   void find_joints(const JoinOptions& options);
   std::vector<Match> find_matches();
   void send_home(const std::vector<Match>& matches);
   void judge();
   void merge();
   void count_chains();
+  /// Whether members are of pieces with joints, all of them within the tolerances.
+  [[nodiscard]] bool is_tight(std::span<const Member> members) const;
+  /// Count those that are merged with one beyond the tolerance, by joint. Cost: quadratic in the members.
+  void count_chained(std::span<const Member> members, std::vector<std::int64_t>& n_chained) const;
   /// Leave joints open that are not perfect. @return whether any changed
   bool open_faulty();
   [[nodiscard]] Rank home_of(std::int64_t id) const;
