@@ -43,7 +43,14 @@ class Info : public Command {
                               count(grid["time_steps"])));
     }
     rows.emplace_back("vertices", count(r["vertices"]));
-    for (const auto& [type, n] : r["entities"].items()) rows.emplace_back(type, count(n));
+    const Json nodes_per_cell = r.value("nodes_per_cell", Json::object());
+    for (const auto& [type, n] : r["entities"].items()) {
+      std::string text = count(n);
+      if (nodes_per_cell.contains(type))  // of second order
+        for (const auto& [n_nodes, n_of_kind] : nodes_per_cell.at(type).items())
+          text += fmt::format(", {} of {} nodes", n_of_kind == n ? "all" : count(n_of_kind), n_nodes);
+      rows.emplace_back(type, text);
+    }
     if (r.contains("unsupported"))
       for (const Json& what : r["unsupported"]) rows.emplace_back("not supported", what.get<std::string>());
     rows.emplace_back("parts",

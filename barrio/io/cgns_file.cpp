@@ -8,6 +8,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/detail/damaged.hpp"
+#include "barrio/io/detail/node_orders.hpp"
 
 // CGNS on HDF5: a node is a group with the attributes name, label and type; its data, if any, is the dataset " data",
 // in Fortran's order, so that HDF5 sees the indices reversed.
@@ -40,35 +41,13 @@ std::vector<std::string> children(hid_t file, const std::string& node, std::stri
   return found;
 }
 
-struct ElementType {
-  int number;
-  CellType type;
-  int n_nodes;
-};
-/// Those whose nodes stand in barrio's order.
-constexpr std::array<ElementType, 15> element_types{{{3, CellType::edge, 2},
-                                                     {4, CellType::edge, 3},
-                                                     {5, CellType::triangle, 3},
-                                                     {6, CellType::triangle, 6},
-                                                     {7, CellType::quad, 4},
-                                                     {8, CellType::quad, 8},
-                                                     {9, CellType::quad, 9},
-                                                     {10, CellType::tet, 4},
-                                                     {11, CellType::tet, 10},
-                                                     {12, CellType::pyramid, 5},
-                                                     {21, CellType::pyramid, 13},
-                                                     {14, CellType::prism, 6},
-                                                     {15, CellType::prism, 15},
-                                                     {17, CellType::hex, 8},
-                                                     {18, CellType::hex, 20}}};
-
 CgnsSection section_of(hid_t file, const std::string& path, const CgnsZone& zone, const std::string& name) {
   CgnsSection section{.path = zone.path + "/" + name, .name = name};
   const auto type = files::read_integers(file, data_of(section.path));
   const auto range = files::read_integers(file, data_of(section.path + "/ElementRange"));
   const auto sizes = files::extents(file, data_of(section.path + "/ElementConnectivity"));
-  const auto known = std::ranges::find(element_types, type.empty() ? 0 : type[0], &ElementType::number);
-  if (known == element_types.end()) {
+  const CellKind* const known = type.empty() ? nullptr : cgns_kind(static_cast<int>(type[0]));
+  if (known == nullptr || known->type == CellType::vertex) {
     refuse_damaged(
         path,
         fmt::format("section '{}' of zone '{}' has elements of CGNS type {}{}, which are not supported", name,
@@ -282,6 +261,7 @@ std::vector<GlobalId> read_cgns_nodes(files::Place file, const std::string& path
     }
     nodes[i] = GlobalId{value(nodes[i]) + zone.first_vertex};
   }
+  CellKind{section.type, section.n_nodes, cgns_order(section.type, section.n_nodes)}.put_in_order<GlobalId>(nodes);
   return nodes;
 }
 

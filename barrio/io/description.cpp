@@ -54,9 +54,18 @@ void add_box(Json& result, const std::vector<Point>& points) {
   result["box"] = {{"low", low}, {"high", high}};
 }
 
-void add_entities(Json& result, const std::map<mesh::CellType, std::int64_t>& counts) {
-  result["entities"] = Json::object();
-  for (const auto& [type, n] : counts) result["entities"][std::string(mesh::topology(type).plural)] = n;
+void add_entities(Json& result, const CellCounts& counts) {
+  Json entities = Json::object();
+  Json nodes = Json::object();
+  for (const auto& [kind, n] : counts) {
+    const auto& [type, n_nodes] = kind;
+    const std::string name(mesh::topology(type).plural);
+    entities[name] = entities.value(name, std::int64_t{0}) + n;
+    const int n_corners = mesh::topology(type).n_corners;
+    if (n_corners > 0 && n_nodes > n_corners) nodes[name][std::to_string(n_nodes)] = n;
+  }
+  result["entities"] = entities;
+  if (!nodes.empty()) result["nodes_per_cell"] = nodes;
 }
 
 void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets, std::int64_t n_parts) {

@@ -10,6 +10,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/detail/damaged.hpp"
+#include "barrio/io/detail/node_orders.hpp"
 #include "barrio/io/detail/share_catalog.hpp"
 
 namespace barrio::io::detail {
@@ -36,23 +37,6 @@ constexpr std::array<TypeName, 12> type_names{{{"HEX", CellType::hex},
                                                {"ROD", CellType::edge},
                                                {"EDGE", CellType::edge}}};
 
-/// Numbers of nodes whose order is that of barrio, but that of HEX27, which is put in order.
-bool is_supported(CellType type, int n_nodes) {
-  switch (type) {
-    case CellType::edge: return n_nodes == 2 || n_nodes == 3;
-    case CellType::triangle: return n_nodes == 3 || n_nodes == 6 || n_nodes == 7;
-    case CellType::quad: return n_nodes == 4 || n_nodes == 8 || n_nodes == 9;
-    case CellType::tet: return n_nodes == 4 || n_nodes == 10;
-    case CellType::pyramid: return n_nodes == 5 || n_nodes == 13;
-    case CellType::prism: return n_nodes == 6 || n_nodes == 15;
-    case CellType::hex: return n_nodes == 8 || n_nodes == 20 || n_nodes == 27;
-    default: return false;
-  }
-}
-
-/// Exodus puts the node amid a HEX27 first of the last seven, then those amid bottom, top, left, right, front, back.
-constexpr std::array<std::size_t, 7> hex27_order{25, 24, 26, 23, 21, 22, 20};
-
 void recognise(const std::string& path, const std::string& type_name, int n_dims, ExodusBlock& block) {
   std::string upper = type_name.substr(0, 3);
   std::ranges::transform(upper, upper.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
@@ -64,7 +48,7 @@ void recognise(const std::string& path, const std::string& type_name, int n_dims
     if (upper == "SHE" && block.n_nodes == 2) block.type = CellType::edge;
     block.is_shell = upper == "SHE" || (upper == "TRI" && n_dims == 3);
   }
-  if (known != type_names.end() && is_supported(block.type, block.n_nodes)) return;
+  if (known != type_names.end() && is_known_kind(block.type, block.n_nodes)) return;
   refuse_damaged(
       path,
       fmt::format("{} has elements of type '{}' with {} nodes, which are not supported", name_of(block), type_name,
@@ -262,12 +246,8 @@ std::vector<GlobalId> read_exodus_nodes(const NetcdfFile& file, const std::strin
     fault = Error(ErrorCode::bad_input, {.subject = path,
                                          .cause = fmt::format("{} has another shape than before", name_of(block)),
                                          .remedy = "read it when nobody writes it"});
-  } else if (block.type == CellType::hex && block.n_nodes == 27) {
-    for (std::size_t first = 0; first < nodes.size(); first += 27) {
-      const std::vector<GlobalId> cell(nodes.begin() + static_cast<std::ptrdiff_t>(first),
-                                       nodes.begin() + static_cast<std::ptrdiff_t>(first + 27));
-      for (std::size_t i = 0; i < hex27_order.size(); ++i) nodes[first + 20 + i] = cell[hex27_order[i]];
-    }
+  } else {
+    CellKind{block.type, block.n_nodes, exodus_order(block.type, block.n_nodes)}.put_in_order<GlobalId>(nodes);
   }
   return nodes;
 }

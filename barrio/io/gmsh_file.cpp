@@ -216,17 +216,8 @@ class Indexer {
 }  // namespace
 
 int gmsh_nodes_per_element(int type) noexcept {
-  switch (type) {
-    case 15: return 1;  // point
-    case 1: return 2;   // line
-    case 2: return 3;   // triangle
-    case 3: return 4;   // quad
-    case 4: return 4;   // tet
-    case 5: return 8;   // hex
-    case 6: return 6;   // prism
-    case 7: return 5;   // pyramid
-    default: return 0;
-  }
+  const CellKind* const kind = gmsh_kind(type);
+  return kind == nullptr ? 0 : kind->n_nodes;
 }
 
 std::vector<int> GmshIndex::groups_of(int dim, int entity) const {
@@ -322,7 +313,7 @@ void read_gmsh_elements(const std::string& path, const GmshIndex& index, const G
   Scanner in(path, gmsh_remedy);
   for (const GmshSegment& segment : shares.elements) {
     const auto block = static_cast<std::size_t>(segment.block);
-    std::array<std::int64_t, 9> words{};
+    std::array<std::int64_t, most_cell_nodes + 1> words{};
     const auto n = static_cast<std::size_t>(gmsh_nodes_per_element(index.elements[block].type));
     in.go_to(segment.offset);
     for (std::int64_t i = 0; i < segment.count; ++i) {

@@ -58,7 +58,7 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
   Json result;
   result["format"] = "h5m";
   result["vertices"] = catalog.n_vertices;
-  std::map<CellType, std::int64_t> counts;
+  detail::CellCounts counts;
   Json unsupported = Json::array();
   mesh::Dim top = mesh::Dim::vertex;
   for (const files::H5mGroup& group : catalog.groups) {
@@ -67,7 +67,7 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
       unsupported.push_back(fmt::format("{} elements of type '{}'", group.n, group.type));
       continue;
     }
-    counts[*type] += group.n;
+    counts[{*type, static_cast<int>(group.n_nodes)}] += group.n;
     if (group.n > 0) top = std::max(top, mesh::topology(*type).dim);
   }
   detail::add_entities(result, counts);

@@ -13,7 +13,7 @@ Json inspect_cgns(const std::string& path, const InspectOptions& options) {
   result["format"] = "CGNS, HDF5";
   result["vertices"] = catalog.n_vertices;
   result["zones"] = catalog.zones.size();
-  std::map<mesh::CellType, std::int64_t> counts;
+  CellCounts counts;
   std::vector<mesh::SetInfo> sets;
   std::map<mesh::SetKind, std::int32_t> n_sets;
   const auto add_set = [&](mesh::SetKind kind, const std::string& name) {
@@ -24,7 +24,7 @@ Json inspect_cgns(const std::string& path, const InspectOptions& options) {
   };
   for (const CgnsZone& zone : catalog.zones) {
     for (const CgnsSection& section : zone.sections) {
-      counts[section.type] += section.n;
+      counts[{section.type, section.n_nodes}] += section.n;
       add_set(is_cell(section) ? mesh::SetKind::material : mesh::SetKind::other, section.name);
     }
     for (const CgnsBoundary& boundary : zone.boundaries)

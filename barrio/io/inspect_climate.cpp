@@ -11,7 +11,7 @@ Json inspect_climate(const std::string& path, const InspectOptions& options) {
   result["format"] = "grid of longitudes and latitudes, " + file.format();
   result["vertices"] = grid.n_points();
   const auto type = grid.dimensions[2] > 1 ? mesh::CellType::hex : mesh::CellType::quad;
-  add_entities(result, {{type, grid.n_cells()}});
+  add_entities(result, {{{type, mesh::topology(type).n_corners}, grid.n_cells()}});
   add_sets(result, {});
   result["grid"] = {{"longitudes", grid.dimensions[0]},
                     {"latitudes", grid.dimensions[1]},

@@ -26,11 +26,11 @@ Json inspect_exodus(const std::string& path, const InspectOptions& options) {
   Json result;
   result["format"] = "Exodus II, " + file.format();
   result["vertices"] = catalog.n_vertices;
-  std::map<mesh::CellType, std::int64_t> counts;
+  CellCounts counts;
   std::vector<mesh::SetInfo> sets;
   auto top = mesh::Dim::vertex;
   for (const ExodusBlock& block : catalog.blocks) {
-    counts[block.type] += block.n;
+    counts[{block.type, block.n_nodes}] += block.n;
     top = std::max(top, mesh::topology(block.type).dim);
     sets.push_back({.kind = mesh::SetKind::material, .id = block.id, .name = block.name});
   }

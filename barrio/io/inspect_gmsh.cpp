@@ -5,6 +5,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/io/detail/description.hpp"
 #include "barrio/io/detail/gmsh_file.hpp"
+#include "barrio/io/detail/node_orders.hpp"
 
 namespace barrio::io::detail {
 
@@ -12,15 +13,17 @@ using mesh::CellType;
 
 Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   const GmshIndex index = index_gmsh(path, 1);
-  static const std::map<int, CellType> types{{1, CellType::edge},   {2, CellType::triangle}, {3, CellType::quad},
-                                             {4, CellType::tet},    {5, CellType::hex},      {6, CellType::prism},
-                                             {7, CellType::pyramid}};
+  // Points are passed over: vertices are.
+  const auto kind_of = [](int type) {
+    const CellKind* const kind = gmsh_kind(type);
+    return kind != nullptr && kind->type != CellType::vertex ? kind : nullptr;
+  };
   Json result;
   result["format"] = fmt::format("Gmsh {}, {}", index.is_old ? "2.2" : "4.1", index.is_binary ? "binary" : "text");
   std::int64_t n_vertices = 0;
   for (const auto& block : index.nodes) n_vertices += block.n;
   result["vertices"] = n_vertices;
-  std::map<CellType, std::int64_t> counts;
+  CellCounts counts;
   std::map<std::pair<int, int>, std::string> groups;
   int top = 0;
   GmshShares all;
@@ -29,18 +32,19 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   std::int64_t n_parts = 0;
   if (index.is_old) {
     read_old_gmsh_elements(path, index, all, [&](const OldGmshElement& element) {
-      if (types.count(element.type) == 0) return;
-      const CellType type = types.at(element.type);
-      const int dim = value(mesh::topology(type).dim);
-      counts[type] += 1;
+      const CellKind* const kind = kind_of(element.type);
+      if (kind == nullptr) return;
+      const int dim = value(mesh::topology(kind->type).dim);
+      counts[{kind->type, kind->n_nodes}] += 1;
       top = std::max(top, dim);
       n_parts = std::max(n_parts, std::int64_t{element.part} + 1);
       if (element.group > 0) groups[{dim, element.group}] = index.group_name(dim, element.group);
     });
   }
   for (const auto& block : index.elements) {
-    if (types.count(block.type) == 0) continue;
-    counts[types.at(block.type)] += block.n;
+    const CellKind* const kind = kind_of(block.type);
+    if (kind == nullptr) continue;
+    counts[{kind->type, kind->n_nodes}] += block.n;
     top = std::max(top, block.entity_dim);
     for (const int group : index.groups_of(block.entity_dim, block.entity_tag))
       groups[{block.entity_dim, group}] = index.group_name(block.entity_dim, group);
@@ -59,9 +63,10 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   Quality quality;
   std::vector<Point> corners;
   const auto add = [&](int type, std::span<const std::int64_t> nodes) {
-    if (types.count(type) == 0 || value(mesh::topology(types.at(type)).dim) != top) return;
+    const CellKind* const kind = kind_of(type);
+    if (kind == nullptr || value(mesh::topology(kind->type).dim) != top) return;
     corners.clear();
-    for (const std::int64_t tag : nodes) {
+    for (const std::int64_t tag : nodes.first(static_cast<std::size_t>(mesh::topology(kind->type).n_corners))) {
       const auto at = std::lower_bound(tagged.begin(), tagged.end(), tag,
                                        [](const auto& entry, std::int64_t t) { return entry.first < t; });
       if (at == tagged.end() || at->first != tag)
@@ -69,7 +74,7 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
                     {.subject = path, .cause = fmt::format("an element has node {}, which is not in the file", tag)});
       corners.push_back(at->second);
     }
-    quality.add(types.at(type), corners);
+    quality.add(kind->type, corners);
   };
   if (index.is_old) {
     read_old_gmsh_elements(path, index, all, [&](const OldGmshElement& e) { add(e.type, e.nodes); });

@@ -74,9 +74,9 @@ class Inspector {
     return shape_of(grid.types[cell], grid.offsets[cell + 1] - grid.offsets[cell]);
   }
 
-  void count(CellType type, std::int64_t n) {
-    counts_[type] += n;
-    top_ = std::max(top_, value(mesh::topology(type).dim));
+  void count(const VtkShape& shape, std::int64_t n) {
+    counts_[{shape.type, shape.n_nodes}] += n;
+    top_ = std::max(top_, value(mesh::topology(shape.type).dim));
   }
 
   /// The cells of a structured dataset are counted, not made.
@@ -86,7 +86,7 @@ class Inspector {
     const auto dim = std::ranges::find(types, shares_.grid_type) - types.begin();
     const auto shape = shape_of(shares_.grid_type, n_nodes[static_cast<std::size_t>(dim)]);
     if (!shape) return;
-    if (counts_.empty()) count(shape->type, shares_.n_grid_cells);
+    if (counts_.empty()) count(*shape, shares_.n_grid_cells);
     const VtkArray* any = materials != nullptr ? materials : parts;
     const std::size_t n = any == nullptr ? 0 : std::get<0>(any->values).size();
     for (std::size_t c = 0; c < n; ++c) note_ids(materials, parts, static_cast<int>(dim), c);
@@ -106,7 +106,7 @@ class Inspector {
     for (std::size_t c = 0; c < grid.types.size() && shares_.grid_type == 0; ++c) {
       const auto shape = shape_of(grid, c);
       if (!shape) continue;
-      count(shape->type, 1);
+      count(*shape, 1);
       note_ids(materials, parts, value(mesh::topology(shape->type).dim), c);
     }
     if (tags_.empty()) {
@@ -149,7 +149,7 @@ class Inspector {
       const std::size_t n_nodes = static_cast<std::size_t>(grid.offsets[c + 1]) - first;
       for (std::size_t k = 0; k < mesh::detail::n_corners(shape->type, n_nodes); ++k) {
         const std::int64_t node =
-            grid.nodes[first + (shape->order == nullptr ? k : static_cast<std::size_t>(shape->order[k] - 'a'))];
+            grid.nodes[first + (shape->order.empty() ? k : static_cast<std::size_t>(shape->order[k]))];
         if (node < 0 || node >= shares_.n_points)
           throw Error(ErrorCode::bad_input,
                       {.subject = path_, .cause = fmt::format("a cell has point {}, which does not exist", node)});
@@ -162,7 +162,7 @@ class Inspector {
   const std::string& path_;
   const VtkShares& shares_;
   const InspectOptions& options_;
-  std::map<CellType, std::int64_t> counts_;
+  CellCounts counts_;
   std::map<std::pair<int, int>, std::string> sets_;
   std::set<std::string> lacking_;
   std::int64_t n_parts_ = 0;

@@ -150,9 +150,15 @@ SidePlaces side_places(CellType type, int n_nodes, int side) {
       if (std::ranges::is_permutation(ends, topology.edges.subspan(2 * static_cast<std::size_t>(e), 2)))
         found.places.push_back(static_cast<std::int8_t>(topology.n_corners + e));
   }
-  // A node amid each face stands behind those amid the edges.
-  if (topology.dim == Dim::volume && n_nodes > topology.n_corners + n_edges)
-    found.places.push_back(static_cast<std::int8_t>(topology.n_corners + n_edges + side));
+  // Nodes amid faces stand behind those amid the edges: one for each face, or one for each quadrilateral.
+  const int n_amid = n_nodes - topology.n_corners - n_edges;
+  if (topology.dim != Dim::volume || n_amid == 0) return found;
+  const bool has_all = n_amid >= n_sides(type);
+  if (!has_all && n < 4) return found;
+  int face = side;
+  for (int other = 0; !has_all && other < side; ++other)
+    if (side_places(type, topology.n_corners, other).places.size() < 4) --face;
+  found.places.push_back(static_cast<std::int8_t>(topology.n_corners + n_edges + face));
   return found;
 }
 

@@ -64,7 +64,7 @@ OldGmshElement element_of(const Scanner& in, int type, std::span<const std::int6
 
 void refuse_gmsh_type(const Scanner& in, int type) {
   in.refuse(fmt::format("has elements of Gmsh type {}, which is not supported", type),
-            "save a first-order mesh of lines, triangles, quads, tets, hexes, prisms, pyramids");
+            "save a mesh of first or second order: gmsh IN -order 2 -save -o OUT");
 }
 
 void index_old_gmsh_nodes(Scanner& in, GmshIndex& index, int n_ranks) {

@@ -11,6 +11,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/detail/gmsh_file.hpp"
+#include "barrio/io/detail/node_orders.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/io/detail/tagged_vertices.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -28,31 +29,29 @@ using mesh::Dim;
 using mesh::MeshTables;
 using mesh::SetKind;
 
-struct ElementKind {
-  int gmsh_type;
-  CellType type;
-  int n_nodes;
-};
-constexpr std::array<ElementKind, 7> element_kinds{{{1, CellType::edge, 2},
-                                                    {2, CellType::triangle, 3},
-                                                    {3, CellType::quad, 4},
-                                                    {4, CellType::tet, 4},
-                                                    {5, CellType::hex, 8},
-                                                    {6, CellType::prism, 6},
-                                                    {7, CellType::pyramid, 5}}};
-constexpr int gmsh_point = 15;
-
-const ElementKind* kind_of(int gmsh_type) {
-  for (const ElementKind& kind : element_kinds)
-    if (kind.gmsh_type == gmsh_type) return &kind;
-  return nullptr;
-}
-
 /// A group of element blocks of the file that become one block of the tables.
 struct KindRows {
-  const ElementKind* kind;
+  const CellKind* kind = nullptr;
   std::int64_t n = 0;
 };
+
+/// Send elements to the homes of their rows, and put them into the block in our order. Collective.
+/// @param words  of each element its row and its nodes in Gmsh's order
+void bring_elements(mpi::Context& context, const CellKind& kind, std::span<const std::int64_t> words,
+                    CellBlock& block) {
+  const auto n = static_cast<std::size_t>(kind.n_nodes);
+  std::vector<Rank> to;
+  for (std::size_t at = 0; at < words.size(); at += n + 1) to.insert(to.end(), n + 1, block.rows.rank_of(words[at]));
+  const std::vector<std::int64_t> arrived =
+      exchange::route(context, exchange::pack_by_rank<std::int64_t>(to, words)).items;
+  const std::int64_t first = block.rows.first(context.rank());
+  block.nodes.resize(arrived.size() / (n + 1) * n);
+  for (std::size_t at = 0; at < arrived.size(); at += n + 1)
+    std::ranges::transform(std::span(arrived).subspan(at + 1, n),
+                           block.nodes.begin() + (arrived[at] - first) * static_cast<std::int64_t>(n),
+                           [](std::int64_t node) { return GlobalId{node}; });
+  kind.put_in_order<GlobalId>(block.nodes);
+}
 
 }  // namespace
 
@@ -67,25 +66,14 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
 
   MeshTables tables;
   std::vector<TaggedVertex> vertices;
-  struct Element {
-    std::int64_t row;  // among those of its kind
-    std::array<std::int64_t, 8> nodes;
-  };
-  std::map<int, std::vector<Element>> elements;  // this rank's, by Gmsh type
+  std::map<int, std::vector<std::int64_t>> elements;  // this rank's by Gmsh type: row among those of its kind, nodes
   // Rows of a kind run through the file's blocks of that kind in their order.
   std::map<int, KindRows> kinds;
   std::vector<std::int64_t> first_of_block;
   agree_after(context, [&] {
     for (const GmshIndex::Block& block : index.elements) {
-      const ElementKind* kind = kind_of(block.type);
-      if (kind == nullptr && block.type != gmsh_point) {
-        throw Error(ErrorCode::bad_input,
-                    {.subject = path,
-                     .cause = fmt::format("has elements of Gmsh type {}, which is not supported", block.type),
-                     .remedy = "save a first-order mesh of lines, triangles, quads, tets, hexes, prisms, pyramids"});
-      }
       KindRows& rows = kinds[block.type];
-      rows.kind = kind;
+      rows.kind = gmsh_kind(block.type);  // what has none was refused with the index
       first_of_block.push_back(rows.n);
       rows.n += block.n;
     }
@@ -93,9 +81,9 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
                     [&](std::int64_t tag, const std::array<double, 3>& x) { vertices.push_back({tag, x}); });
     read_gmsh_elements(path, index, shares,
                        [&](std::size_t block, std::int64_t row, std::span<const std::int64_t> nodes) {
-                         Element element{first_of_block[block] + row, {}};
-                         std::copy(nodes.begin(), nodes.end(), element.nodes.begin());
-                         elements[index.elements[block].type].push_back(element);
+                         std::vector<std::int64_t>& words = elements[index.elements[block].type];
+                         words.push_back(first_of_block[block] + row);
+                         words.insert(words.end(), nodes.begin(), nodes.end());
                        });
   });
   std::int64_t max_tag = index.max_node_tag;
@@ -106,7 +94,7 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
   std::map<int, std::size_t> block_of_type;
   std::vector<std::pair<CellType, int>> order;
   for (const auto& [gmsh_type, kind] : kinds)
-    if (kind.kind != nullptr && kind.n > 0) order.emplace_back(kind.kind->type, gmsh_type);
+    if (kind.kind->type != CellType::vertex && kind.n > 0) order.emplace_back(kind.kind->type, gmsh_type);
   std::sort(order.begin(), order.end());
   for (const auto& [type, gmsh_type] : order) {
     const KindRows& kind = kinds[gmsh_type];
@@ -114,13 +102,7 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
     block.type = type;
     block.nodes_per_cell = kind.kind->n_nodes;
     block.rows = {kind.n, context.size()};
-    std::vector<Rank> to;
-    for (const Element& element : elements[gmsh_type]) to.push_back(block.rows.rank_of(element.row));
-    auto arrived = exchange::route(context, exchange::pack_by_rank<Element>(to, elements[gmsh_type])).items;
-    std::sort(arrived.begin(), arrived.end(), [](const Element& a, const Element& b) { return a.row < b.row; });
-    for (const Element& element : arrived)
-      for (int n = 0; n < block.nodes_per_cell; ++n)
-        block.nodes.push_back(GlobalId{element.nodes[static_cast<std::size_t>(n)]});
+    bring_elements(context, *kind.kind, elements[gmsh_type], block);
     rows.translate(path, block.nodes);
     block_of_type[gmsh_type] = tables.blocks.size();
     tables.blocks.push_back(std::move(block));

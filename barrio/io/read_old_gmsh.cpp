@@ -8,19 +8,10 @@
 // Elements of a 2.2 file stand one by one with their type, group and part, as cells of VTK do: they go the same way.
 
 namespace barrio::io::detail {
-namespace {
-
-/// VTK's number of the type of a supported element; nodes have the same order.
-int vtk_type_of(int gmsh_type) {
-  constexpr std::array<int, 8> types{0, 3, 5, 9, 10, 12, 13, 14};
-  return gmsh_type == 15 ? 1 : types[static_cast<std::size_t>(gmsh_type)];
-}
-
-}  // namespace
-
 mesh::MeshTables read_old_gmsh(mpi::Context& context, const std::string& path, const GmshIndex& index,
                                const GmshShares& shares) {
   VtkGrid grid;
+  grid.has_gmsh_types = true;
   std::vector<TaggedVertex> vertices;
   std::vector<std::int64_t> groups;
   std::vector<std::int64_t> parts;
@@ -32,7 +23,7 @@ mesh::MeshTables read_old_gmsh(mpi::Context& context, const std::string& path, c
       max_tag = std::max(max_tag, tag);
     });
     read_old_gmsh_elements(path, index, shares, [&](const OldGmshElement& element) {
-      grid.add_cell(vtk_type_of(element.type), element.nodes);
+      grid.add_cell(element.type, element.nodes);
       groups.push_back(element.group);
       parts.push_back(element.part);
       has_parts = std::max(has_parts, element.part >= 0 ? 1 : 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/detail/vtk_grid.hpp"
@@ -12,31 +13,24 @@ namespace {
 
 using mesh::CellType;
 
-struct Known {
-  int vtk_type;
-  VtkShape shape;
-};
-// Pixels and voxels run along the axes. Mid-edge nodes of ours go around the base, up, around the top; VTK's go up
-// last. A wedge is drawn turned round in VTK's own description, but not in its shape functions, nor by any program.
-constexpr std::array<Known, 19> known_shapes{{{1, {CellType::vertex, 1, nullptr}},
-                                              {2, {CellType::vertex, 1, nullptr}},
-                                              {3, {CellType::edge, 2, nullptr}},
-                                              {4, {CellType::edge, 2, nullptr}},
-                                              {5, {CellType::triangle, 3, nullptr}},
-                                              {7, {CellType::polygon, 0, nullptr}},
-                                              {8, {CellType::quad, 4, "abdc"}},
-                                              {9, {CellType::quad, 4, nullptr}},
-                                              {10, {CellType::tet, 4, nullptr}},
-                                              {11, {CellType::hex, 8, "abdcefhg"}},
-                                              {12, {CellType::hex, 8, nullptr}},
-                                              {13, {CellType::prism, 6, nullptr}},
-                                              {14, {CellType::pyramid, 5, nullptr}},
-                                              {21, {CellType::edge, 3, nullptr}},
-                                              {22, {CellType::triangle, 6, nullptr}},
-                                              {23, {CellType::quad, 8, nullptr}},
-                                              {24, {CellType::tet, 10, nullptr}},
-                                              {25, {CellType::hex, 20, "abcdefghijklqrstmnop"}},
-                                              {26, {CellType::prism, 15, "abcdefghimnojkl"}}}};
+// Along the axes.
+constexpr std::array<std::int8_t, 4> pixel{0, 1, 3, 2};
+constexpr std::array<std::int8_t, 8> voxel{0, 1, 3, 2, 4, 5, 7, 6};
+
+/// A wedge is drawn turned round in VTK's own description, but not in its shape functions, nor by any program.
+std::optional<VtkShape> shape_of(int vtk_type) {
+  switch (vtk_type) {
+    case 2: return VtkShape{CellType::vertex, 1, {}};
+    case 4: return VtkShape{CellType::edge, 2, {}};
+    case 7: return VtkShape{CellType::polygon, 0, {}};
+    case 8: return VtkShape{CellType::quad, 4, pixel};
+    case 11: return VtkShape{CellType::hex, 8, voxel};
+    default: break;
+  }
+  const CellKind* const kind = vtk_kind(vtk_type);
+  if (kind == nullptr) return {};
+  return *kind;
+}
 
 /// Names of cells that people may meet and barrio lacks; those with curved sides have numbers above these.
 std::string_view name_of(int vtk_type) {
@@ -45,6 +39,11 @@ std::string_view name_of(int vtk_type) {
     case 2: return "poly-vertex";
     case 4: return "poly-line";
     case 6: return "triangle strip";
+    case 30: return "quadratic-linear quad";
+    case 31: return "quadratic-linear wedge";
+    case 33: return "biquadratic-quadratic hexahedron";
+    case 34: return "biquadratic triangle";
+    case 37: return "triquadratic pyramid";
     case 41: return "convex point set";
     case 42: return "polyhedron";
     default: return "no shape that barrio has";
@@ -62,23 +61,23 @@ std::string plain(std::string_view name) {
 }  // namespace
 
 VtkShape vtk_shape(int vtk_type, std::int64_t n_nodes, const std::string& path) {
-  const auto* const known = std::ranges::find(known_shapes, vtk_type, &Known::vtk_type);
+  const std::optional<VtkShape> known = shape_of(vtk_type);
   const bool is_list = vtk_type == 2 || vtk_type == 4;  // of points or lines: one of it is a cell like others
-  if (known == known_shapes.end() || (is_list && n_nodes != known->shape.n_nodes)) {
+  if (!known || (is_list && n_nodes != known->n_nodes)) {
     throw Error(ErrorCode::bad_input,
                 {.subject = path,
                  .cause = fmt::format("has cells of VTK type {} ({}), which barrio lacks", vtk_type, name_of(vtk_type)),
                  .remedy = "cut them into tets, hexes, prisms, pyramids, triangles, quads, polygons or lines"});
   }
-  VtkShape shape = known->shape;
+  const VtkShape shape = *known;
   if (shape.n_nodes > 0 && n_nodes != shape.n_nodes)
     throw Error(ErrorCode::bad_input, {.subject = path,
                                        .cause = fmt::format("has a cell of VTK type {} with {} nodes, it needs {}",
                                                             vtk_type, n_nodes, shape.n_nodes),
                                        .remedy = "the file is damaged or was written wrongly"});
   // Polygons of three and four corners are what they look like.
-  if (shape.type == CellType::polygon && n_nodes == 3) return {CellType::triangle, 3, nullptr};
-  if (shape.type == CellType::polygon && n_nodes == 4) return {CellType::quad, 4, nullptr};
+  if (shape.type == CellType::polygon && n_nodes == 3) return {CellType::triangle, 3, {}};
+  if (shape.type == CellType::polygon && n_nodes == 4) return {CellType::quad, 4, {}};
   return shape;
 }
 

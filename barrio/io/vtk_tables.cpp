@@ -32,8 +32,7 @@ struct Move {
   std::int64_t first_row = 0;  ///< in the block; the others follow, since cells of a type ascend with the shares
 };
 
-/// Most nodes of a cell that is no polygon.
-constexpr std::size_t most_nodes = 27;
+constexpr std::size_t most_nodes = most_cell_nodes;  // of a cell that is no polygon
 constexpr std::size_t n_keys = mesh::n_cell_types * (most_nodes + 1);
 
 /// The block a shape belongs to: by type and number of nodes.
@@ -63,6 +62,9 @@ class TablesMaker {
  private:
   [[nodiscard]] std::size_t n_cells() const { return grid_.types.size(); }
   [[nodiscard]] std::int64_t n_nodes(std::size_t cell) const { return grid_.offsets[cell + 1] - grid_.offsets[cell]; }
+  [[nodiscard]] VtkShape shape_of(std::size_t cell) const {
+    return grid_.has_gmsh_types ? *gmsh_kind(grid_.types[cell]) : vtk_shape(grid_.types[cell], n_nodes(cell), path_);
+  }
 
   /// Blocks in ascending dimension and type, as .h5m files have them.
   void find_blocks() {
@@ -70,7 +72,7 @@ class TablesMaker {
     std::vector<std::int64_t> n(n_keys, 0);
     agree_after(context_, [&] {
       for (std::size_t c = 0; c < n_cells(); ++c) {
-        const VtkShape shape = vtk_shape(grid_.types[c], n_nodes(c), path_);
+        const VtkShape shape = shape_of(c);
         if (shape.type != CellType::vertex) cells[key_of(shape)].push_back(c);
       }
     });
@@ -115,9 +117,9 @@ class TablesMaker {
       const auto of_cell =
           std::span<const std::int64_t>(grid_.nodes)
               .subspan(static_cast<std::size_t>(grid_.offsets[cell]), static_cast<std::size_t>(n_nodes(cell)));
-      const char* order = vtk_shape(grid_.types[cell], n_nodes(cell), path_).order;
+      const auto order = shape_of(cell).order;
       for (std::size_t n = 0; n < of_cell.size(); ++n)
-        nodes.push_back(GlobalId{of_cell[order == nullptr ? n : static_cast<std::size_t>(order[n] - 'a')]});
+        nodes.push_back(GlobalId{of_cell[order.empty() ? n : static_cast<std::size_t>(order[n])]});
       to.insert(to.end(), of_cell.size(), move.to[i]);
       lengths.push_back(n_nodes(cell));
     }

@@ -7,6 +7,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/files/writer.hpp"
+#include "barrio/io/detail/node_orders.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/detail/sides.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -39,29 +40,39 @@ using mesh::Mesh;
 
 constexpr RegionName vtkhdf_region{"io.write"};
 
-/// VTK's number of a cell type; only first-order corners are written.
-std::uint8_t vtk_type(CellType type) {
+/// What VTK has for a cell: its number, how many of the nodes it takes, and their order.
+struct VtkCell {
+  int number;
+  std::size_t n_nodes;
+};
+
+/// VTK has no pyramid of 14 nodes, and none of ours is without its corners: what it lacks is written as the largest
+/// kind of fewer nodes. @param n_nodes  of the cell
+VtkCell vtk_cell(CellType type, std::size_t n_nodes) {
   switch (type) {
-    case CellType::vertex: return 1;
-    case CellType::edge: return 3;
-    case CellType::triangle: return 5;
-    case CellType::quad: return 9;
-    case CellType::polygon: return 7;
-    case CellType::tet: return 10;
-    case CellType::hex: return 12;
-    case CellType::prism: return 13;
-    case CellType::pyramid: return 14;
-    case CellType::knife: return 12;
-    case CellType::polyhedron: return 42;
+    case CellType::polygon: return {7, n_nodes};
+    case CellType::knife: return {12, 8};
+    case CellType::polyhedron: return {42, n_nodes};
+    default: break;
   }
-  return 0;
+  int n = static_cast<int>(n_nodes);
+  while (detail::vtk_number(type, n) == 0) --n;  // ends at the corners
+  return {detail::vtk_number(type, n), static_cast<std::size_t>(n)};
 }
 
 /// Points of a cell as VTK has them: a knife is a hex of which two points are the same.
 std::span<const LocalId> vtk_points(CellType type, std::span<const LocalId> nodes, std::vector<LocalId>& room) {
-  if (type != CellType::knife) return mesh::detail::distinct_corners(type, nodes, room);
-  room.assign(nodes.begin(), nodes.begin() + 7);
-  room.push_back(nodes[5]);
+  if (type == CellType::knife) {
+    room.assign(nodes.begin(), nodes.begin() + 7);
+    room.push_back(nodes[5]);
+    return room;
+  }
+  if (mesh::topology(type).n_corners == 0) return mesh::detail::distinct_corners(type, nodes, room);
+  const VtkCell cell = vtk_cell(type, nodes.size());
+  const auto order = detail::vtk_kind(cell.number)->order;
+  if (order.empty()) return nodes.first(cell.n_nodes);
+  room.resize(cell.n_nodes);
+  for (std::size_t i = 0; i < cell.n_nodes; ++i) room[static_cast<std::size_t>(order[i])] = nodes[i];
   return room;
 }
 
@@ -83,7 +94,10 @@ std::vector<VtkhdfPiece> make_pieces(const Mesh& mesh, Pieces kind) {
     std::sort(piece.cells.begin(), piece.cells.end(),
               [&](LocalId a, LocalId b) { return cells.global_ids[index(a)] < cells.global_ids[index(b)]; });
     for (const LocalId c : piece.cells) {
-      const auto points = vtk_points(cells.type(index(c)), cells.nodes_of(index(c)), room);
+      // All of them, also such as VTK's cell has no place for.
+      const auto points = mesh::topology(cells.type(index(c))).n_corners > 0
+                              ? cells.nodes_of(index(c))
+                              : vtk_points(cells.type(index(c)), cells.nodes_of(index(c)), room);
       piece.points.insert(piece.points.end(), points.begin(), points.end());
     }
     const auto& ids = mesh.vertices().global_ids;
@@ -106,6 +120,7 @@ class VtkhdfWriter::Core {
         pieces_(make_pieces(mesh, options_.pieces)) {
     find_fields();
     count();
+    tell_of_lost_nodes();
     // Points and cells once; vertex fields for some steps, more make the file grow.
     const auto bytes = static_cast<std::uint64_t>(n_points_) * (24 + 8 * point_fields_.size()) +
                        static_cast<std::uint64_t>(n_cells_) * 80 + 65536;
@@ -188,6 +203,23 @@ class VtkhdfWriter::Core {
     first_face_node_ = before[5];
   }
 
+  /// Say which cells are written with fewer nodes than they have.
+  void tell_of_lost_nodes() {
+    const EntityTable& cells = mesh_.cells();
+    std::array<std::int64_t, mesh::n_cell_types> n{};
+    for (std::size_t c = 0; c < cells.n_owned; ++c)
+      if (mesh::topology(cells.type(c)).n_corners > 0 && cells.type(c) != CellType::knife &&
+          vtk_cell(cells.type(c), cells.nodes_of(c).size()).n_nodes < cells.nodes_of(c).size())
+        n[static_cast<std::size_t>(cells.type(c))] += 1;
+    mpi::all_reduce(context_, std::span<std::int64_t>(n), MPI_SUM);
+    for (std::size_t type = 0; type < n.size(); ++type)
+      if (n[type] > 0 && context_.is_root())
+        context_.log().warning(
+            fmt::format("{}: VTK has no cell for the nodes of {} {}: they are drawn with fewer; the others are points "
+                        "of the file with their values",
+                        path_, n[type], mesh::topology(static_cast<CellType>(type)).plural));
+  }
+
   void write_geometry() {
     const Region region(context_.trace(), vtkhdf_region);
     file_->make_group("/VTKHDF");
@@ -217,7 +249,7 @@ class VtkhdfWriter::Core {
           ++at;
         }
         offsets.push_back(at);
-        types.push_back(vtk_type(type));
+        types.push_back(static_cast<std::uint8_t>(vtk_cell(type, table.nodes_of(index(c)).size()).number));
       }
       nodes.push_back(at);
     }

@@ -103,9 +103,9 @@ H5M: dict[str, tuple[Damage, str]] = {
 
 GMSH: dict[str, tuple[Damage, str]] = {
     "cut_half": (cut(0.5), "ends early"),
-    "second_order": (
-        edit(b"\n2 1 2 128\n", b"\n2 1 9 128\n"),
-        "has elements of Gmsh type 9, which is not supported",
+    "third_order": (
+        edit(b"\n2 1 2 128\n", b"\n2 1 21 128\n"),
+        "has elements of Gmsh type 21, which is not supported",
     ),
     "cut_tenth": (cut(0.02), "ends early"),
     "cut_nine_tenths": (cut(0.9), "ends early"),

@@ -283,8 +283,8 @@ TEST(BadGmsh, ElementsAreWrong) {
   expect_gmsh("minus", with(text, "\n1 21 1 46 \n", "\n1 21 -1 46 \n"),
               "an element has node -1, which is not in the file");
   expect_gmsh("short", with(text, "\n1 21 1 46 \n", "\n1 21 1\n"), "a number was expected in '1 21 1'");
-  expect_gmsh("second_order", with(text, "\n2 1 2 128\n", "\n2 1 9 128\n"),
-              "has elements of Gmsh type 9, which is not supported");
+  expect_gmsh("third_order", with(text, "\n2 1 2 128\n", "\n2 1 21 128\n"),
+              "has elements of Gmsh type 21, which is not supported");
   expect_gmsh("dimension", with(text, "\n2 1 2 128\n", "\n3 1 2 128\n"),
               "has elements of Gmsh type 2 on an entity of dimension 3");
 }

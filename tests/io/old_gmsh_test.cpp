@@ -152,7 +152,7 @@ TEST(OldGmsh, BadFilesAreRefused) {
   expect_bad("nan.msh", with(text, "\n80 8 ", "\n80 nan "), "is not a finite number");
   expect_bad("node.msh", with(text, " 10 20 30 40\n", " 10 20 30 45\n"),
              "an element has node 45, which is not in the file");
-  expect_bad("type.msh", with(text, "\n3 4 4 ", "\n3 11 4 "), "has elements of Gmsh type 11, which is not supported");
+  expect_bad("type.msh", with(text, "\n3 4 4 ", "\n3 21 4 "), "has elements of Gmsh type 21, which is not supported");
   expect_bad("tags.msh", with(text, "\n3 4 4 ", "\n3 4 -4 "), "has an element with -4 tags");
   expect_bad("short.msh", with(text, " 10 20 30 40\n", " 10 20 30\n"), "a number was expected in '3 4 4 8");
   expect_bad("part.msh", with(text, "\n3 4 4 8 1 1 2 ", "\n3 4 4 8 1 1 0 "), "has an element in partition 0");

@@ -41,7 +41,11 @@ class Quality {
 /// Say where the vertices are, and how many are nowhere: minima leave NaN out without a word.
 void add_box(Json& result, const std::vector<Point>& points);
 /// Say how many cells of each type there are.
-void add_entities(Json& result, const std::map<mesh::CellType, std::int64_t>& counts);
+/// Numbers of cells by type and number of nodes, 0 where that varies.
+using CellCounts = std::map<std::pair<mesh::CellType, int>, std::int64_t>;
+/// Add "entities", by type, and where cells have more nodes than corners "nodes_per_cell": how many of a type have how
+/// many.
+void add_entities(Json& result, const CellCounts& counts);
 /// Say which sets there are.
 void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets, std::int64_t n_parts = 0);
 /// The same for sets that cells name by dimension and id.

@@ -9,6 +9,7 @@
 
 #include "barrio/base/slabs.hpp"
 #include "barrio/io/detail/gmsh_file.hpp"
+#include "barrio/io/detail/node_orders.hpp"
 #include "barrio/io/detail/scanner.hpp"
 
 // What the two formats of Gmsh's files have in common, for the code that indexes and reads them.
@@ -19,13 +20,8 @@ inline constexpr const char* gmsh_remedy = "check that the file is a complete Gm
 
 /// Dimension of the elements of a supported type.
 inline int gmsh_dimension(int type) {
-  switch (type) {
-    case 15: return 0;
-    case 1: return 1;
-    case 2:
-    case 3: return 2;
-    default: return 3;
-  }
+  const CellKind* const kind = gmsh_kind(type);
+  return kind == nullptr ? 0 : value(mesh::topology(kind->type).dim);
 }
 
 /// Cut rows into one share per rank while blocks pass by.

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "barrio/io/detail/node_orders.hpp"
 #include "barrio/mesh/tables.hpp"
 
 namespace barrio::io::detail {
@@ -22,6 +23,7 @@ struct VtkArray {
 /// A share of what a VTK file holds, whatever its dialect. Points are cut evenly, as `Slabs` cuts them; cells so that
 /// those of one type ascend with the shares.
 struct VtkGrid {
+  bool has_gmsh_types = false;           ///< types are Gmsh's numbers, and nodes in its order
   std::int64_t n_points = 0;             ///< of the file
   std::vector<double> coordinates;       ///< of this share's points
   std::vector<std::uint8_t> types;       ///< VTK's number of the type of each of this share's cells
@@ -37,12 +39,8 @@ struct VtkGrid {
   }
 };
 
-/// What a cell of VTK is here.
-struct VtkShape {
-  mesh::CellType type;
-  int n_nodes;        ///< 0: varies
-  const char* order;  ///< which of VTK's nodes is our i-th, a letter each from 'a'; null: the same
-};
+/// What a cell of VTK is here; polygons have no number of nodes: 0.
+using VtkShape = CellKind;
 /// Look up a cell by VTK's number of its type and its number of nodes.
 /// @throws Error{bad_input} naming `path` for cells that barrio lacks, or a wrong number of nodes
 VtkShape vtk_shape(int vtk_type, std::int64_t n_nodes, const std::string& path);
