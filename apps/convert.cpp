@@ -22,6 +22,7 @@ class Convert : public Command {
     app.add_option("OUT", output_, "File to write: .h5m or .vtkhdf")->required();
     app.add_option("--partition-tag", partition_tag_, "The partition to use, of a .h5m file that has several")
         ->capture_default_str();
+    app.add_flag("--to-linear", to_linear_, "Cut cells of second order to their corners");
   }
   Json run(mpi::Context* context) override {
     const std::string suffix = std::filesystem::path(output_).extension().string();
@@ -32,7 +33,7 @@ class Convert : public Command {
                                               did_you_mean(suffix, std::vector<std::string>{".h5m", ".vtkhdf"})),
                          .remedy = "use .h5m (for barrio and MOAB) or .vtkhdf (for ParaView)"});
     }
-    mesh::MeshTables tables = io::read_tables(*context, input_, {.partition_tag = partition_tag_});
+    mesh::MeshTables tables = io::read_tables(*context, input_, {.partition_tag = partition_tag_, .to_linear = to_linear_});
     if (suffix == ".h5m") {
       io::write_h5m(*context, tables, output_, {.partition_tag = partition_tag_});
     } else {
@@ -56,6 +57,7 @@ class Convert : public Command {
   std::string input_;
   std::string output_;
   std::string partition_tag_ = io::default_partition_tag;
+  bool to_linear_ = false;
 };
 
 }  // namespace

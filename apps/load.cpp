@@ -47,6 +47,7 @@ class Load : public Command {
         ->capture_default_str();
     app.add_option("--partition-tag", options_.partition_tag, "The partition to use, of a .h5m file that has several")
         ->capture_default_str();
+    app.add_flag("--to-linear", options_.to_linear, "Cut cells of second order to their corners");
     app.add_flag("--validate", validates_, "Check all that the mesh promises");
     app.add_option("--vtkhdf", vtkhdf_, "Write the distributed mesh with its ghosts, one piece per rank")
         ->check(suffix(".vtkhdf"));

@@ -49,11 +49,13 @@ class Partition : public Command {
     app.add_option("--drop", drop_,
                    "Leave out a part of the mesh: geometry (its sets, and faces and edges of them alone)")
         ->check(CLI::IsMember({"geometry"}));
+    app.add_flag("--to-linear", to_linear_, "Cut cells of second order to their corners");
     app.add_option("-o,--output", output_, "File to write (.h5m)")->required()->check(suffix(".h5m"));
   }
   Json run(mpi::Context* context) override {
     mesh::MeshTables tables =
-        io::read_tables(*context, input_, {.partition_tag = h5m_.partition_tag, .may_lack_partition_tag = true});
+        io::read_tables(*context, input_,
+                        {.partition_tag = h5m_.partition_tag, .may_lack_partition_tag = true, .to_linear = to_linear_});
     check_n_parts(n_parts_, tables);
     if (drop_ == "geometry") tables = mesh::drop_geometry(*context, std::move(tables));
     weights_.by_type = parse_type_weights();
@@ -123,6 +125,7 @@ class Partition : public Command {
     return weights;
   }
   std::string input_;
+  bool to_linear_ = false;
   std::string output_;
   std::string method_ = "rcb";
   std::string drop_;

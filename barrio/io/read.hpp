@@ -28,6 +28,8 @@ struct TableOptions {
   std::string partition_tag = default_partition_tag;
   /// Take a file without that tag as one without a partition; for the default name that is always so.
   bool may_lack_partition_tag = false;
+  /// Cut cells of second order to their corners, and say how many nodes that drops; see `mesh::to_linear`.
+  bool to_linear = false;
 };
 
 /// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1 and 2.2, legacy VTK, VTU
@@ -59,6 +61,7 @@ struct ReadOptions {
   /// "metis" does for meshes that one rank can hold the graph of.
   std::string partitioner = "rcb";
   std::string partition_tag = default_partition_tag;  ///< as in TableOptions
+  bool to_linear = false;                             ///< as in TableOptions
 };
 
 /// Read a mesh file and build the distributed mesh. Collective.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "barrio/io/detail/node_orders.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
+#include "barrio/mesh/sides.hpp"
+#include "barrio/mesh/to_linear.hpp"
+#include "barrio/mpi/collectives.hpp"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::io {
@@ -270,6 +274,67 @@ TEST(SecondOrder, RealFilesAreReadWholeOnAnyRankCount) {
     expect_nodes_amid(again, tolerance, copy);
   }
   if (n_found == 0) GTEST_SKIP() << "the folder with files of others is not there";
+}
+
+// A sound mesh of the corners alone: fields at corners, sets and the volume of the box stay.
+TEST(SecondOrder, IsCutToCornersWhenAsked) {
+  const auto found = test::interop("foreign/exodus_TET10.e");
+  if (!found) GTEST_SKIP() << "the folder with files of others is not there";
+  const std::string path = found->string();
+  const MeshTables whole = read_tables(world(), path);
+  const MeshTables linear = read_tables(world(), path, {.to_linear = true});
+  EXPECT_EQ(whole.vertices.n_rows, 381);
+  std::int64_t n_edges = 0;
+  {
+    mpi::Context self(MPI_COMM_SELF);
+    const mesh::Sides edges(read(self, path), Dim::edge);
+    n_edges = edges.table().n_global;
+  }
+  EXPECT_EQ(linear.vertices.n_rows, 381 - n_edges) << "a node amid each edge";
+  for (const CellBlock& block : linear.blocks) EXPECT_EQ(block.nodes_per_cell, mesh::topology(block.type).n_corners);
+  EXPECT_EQ(linear.sets.size(), whole.sets.size());
+  mesh::Mesh mesh = read(world(), path, {.ghost_layers = 1, .to_linear = true});
+  mesh.validate();
+  mpi::Context self(MPI_COMM_SELF);
+  const mesh::Mesh alone = read(self, path, {.to_linear = true});
+  EXPECT_EQ(mesh.checksum(), alone.checksum());
+  // Corners have the coordinates that they had, cell by cell.
+  const mesh::Mesh before = read(self, path);
+  for (std::size_t c = 0; c < alone.cells().size(); ++c)
+    for (std::size_t k = 0; k < 4; ++k)
+      for (std::size_t d = 0; d < 3; ++d)
+        EXPECT_EQ(alone.vertices().coordinates[3 * index(alone.cells().nodes_of(c)[k]) + d],
+                  before.vertices().coordinates[3 * index(before.cells().nodes_of(c)[k]) + d]);
+}
+
+// Sets and tags follow the vertices that stay.
+TEST(SecondOrder, SetsAndTagsFollowTheCorners) {
+  const auto found = test::interop("foreign/exodus_HEX20.e");
+  if (!found) GTEST_SKIP() << "the folder with files of others is not there";
+  MeshTables tables = read_tables(world(), found->string());
+  const auto all = static_cast<std::int32_t>(tables.sets.size());
+  tables.sets.push_back({.kind = mesh::SetKind::dirichlet, .id = 99, .name = "all"});
+  if (world().is_root()) tables.members.push_back({all, Dim::vertex, 0, tables.vertices.n_rows});
+  mesh::TagTable tag{.info = {.name = "x", .type = mesh::TagType::float64, .n_components = 1}};
+  tag.columns.push_back({.block = -1});
+  for (std::size_t i = 0; i < tables.coordinates.size(); i += 3)
+    tag.columns[0].items.add(std::as_bytes(std::span(&tables.coordinates[i], 1)), false);
+  tables.tags.push_back(tag);
+  mesh::LinearReport report;
+  tables = mesh::to_linear(world(), std::move(tables), report);
+  EXPECT_EQ(report.n_vertices, 81 - 27);
+  EXPECT_EQ(report.n_cells, 8 + 24);
+  EXPECT_EQ(tables.vertices.n_rows, 27);
+  mesh::validate(world(), tables, "cut");
+  const mesh::TagTable& kept = tables.tags.back();
+  for (std::size_t i = 0; i < tables.vertices.size(world().rank()); ++i) {
+    double x = 0.0;
+    std::memcpy(&x, kept.columns[0].items.value(i, kept.info.value_bytes()).data(), sizeof x);
+    EXPECT_EQ(x, tables.coordinates[3 * i]);
+  }
+  std::int64_t n_members = 0;
+  for (const mesh::SetRows& rows : tables.members) n_members += rows.set == all ? rows.count : 0;
+  EXPECT_EQ(mpi::sum(world(), n_members), 27);
 }
 
 }  // namespace
