@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "barrio/base/error.hpp"
+#include "barrio/base/sort_unique.hpp"
+#include "barrio/base/text.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/mesh/to_tables.hpp"
 
@@ -21,14 +25,26 @@ void write_h5m(const mesh::Mesh& mesh, const std::string& path, const H5mOptions
   write_h5m(mesh.context(), mesh::to_tables(mesh, {.with_fields = options.with_fields}), path, options);
 }
 
+WrittenFormat written_format(const std::string& path) {
+  const std::string suffix = std::filesystem::path(path).extension().string();
+  if (suffix == ".h5m") return WrittenFormat::h5m;
+  if (suffix == ".vtkhdf") return WrittenFormat::vtkhdf;
+  throw AgreedError(ErrorCode::usage,
+                    {.subject = path,
+                     .cause = fmt::format("has the suffix '{}', which barrio does not write.{}", suffix,
+                                          did_you_mean(suffix, std::vector<std::string>{".h5m", ".vtkhdf"})),
+                     .remedy = "use .h5m (for barrio and MOAB) or .vtkhdf (for ParaView)"});
+}
+
 void write(const mesh::Mesh& mesh, const std::string& path) {
-  if (path.ends_with(".h5m")) {
+  if (written_format(path) == WrittenFormat::h5m) {
     write_h5m(mesh, path);
     return;
   }
-  VtkhdfOptions options;
+  VtkhdfOptions options{.with_tags = true};
   for (const auto& field : mesh.fields())
     if (field->dim == mesh::Dim::vertex || field->dim == mesh.cell_dim()) options.fields.push_back(field->name);
+  sort_unique(options.fields);  // one name may be on vertices and on cells
   VtkhdfWriter writer(mesh, path, std::move(options));
   writer.close();
 }

@@ -44,11 +44,18 @@ struct VtkhdfOptions {
   Pieces pieces = Pieces::parts;
   std::vector<std::string> fields = {};  ///< vertex and cell fields to write, by name; their copies must be up to date
   bool has_steps = false;                ///< a time series: vertex fields change, all else is written once
+  bool with_tags = false;                ///< also the tags on vertices and cells, as arrays of their names
 };
 
 /// Write a mesh and its fields as VTKHDF (unstructured grid, version 2), which ParaView 5.12 and VTK 9.3 and newer
 /// read, with time steps if wanted. All verbs are collective.
-/// Cell data besides fields: `part`, `material` (id of the material set, 0 without), and for ranks_with_ghosts `owner`.
+/// Cell data besides fields and tags: `part`, `material` (id of the material set, 0 without), and for ranks_with_ghosts
+/// `owner` and `rank`; a field or tag of such a name takes its place. A '/' in a name becomes '_'.
+///
+/// Tags of int32 and float64 keep type and components. Where an entity has no value it gets the tag's default; without
+/// one it gets NaN, and the array is of float64 whatever the tag is. What has no place in VTKHDF is named in one
+/// notice: values of bits, bytes, entities and of varying length, values on sets and on listed faces and edges, these
+/// entities themselves, and sets that are no materials.
 class VtkhdfWriter {
  public:
   /// Write the geometry. @throws AgreedError{usage} for a field that does not exist, {failed} if the file cannot be
@@ -66,8 +73,15 @@ class VtkhdfWriter {
   std::unique_ptr<Core> core_;
 };
 
-/// Write a mesh with its fields: as .h5m, for a restart, if the path ends so, else as VTKHDF, for pictures, with those
-/// on vertices and cells. Collective. @throws as write_h5m or VtkhdfWriter
+/// The formats that `write` knows.
+enum class WrittenFormat { h5m, vtkhdf };
+
+/// The format that a path names by its suffix. Local.
+/// @throws AgreedError{usage} for any other suffix, with "did you mean"
+WrittenFormat written_format(const std::string& path);
+
+/// Write a mesh with its fields and tags: as .h5m, for a restart, or as .vtkhdf, for pictures, with what is on vertices
+/// and cells. Collective. @throws as written_format, before anything is written, and write_h5m or VtkhdfWriter
 void write(const mesh::Mesh& mesh, const std::string& path);
 
 }  // namespace barrio::io

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/files/writer.hpp"
 #include "barrio/io/detail/node_orders.hpp"
+#include "barrio/io/detail/vtkhdf_arrays.hpp"
+#include "barrio/io/detail/vtkhdf_tags.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/detail/sides.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -17,20 +20,11 @@
 // values begin; offsets that stay the same make steps share the geometry. See the VTK file format documentation.
 
 namespace barrio::io {
-namespace detail {
-
-/// One piece of the file: points and cells of this rank that stand together.
-struct VtkhdfPiece {
-  std::vector<LocalId> points;
-  std::vector<LocalId> cells;
-};
-
-}  // namespace detail
-
 namespace {
 
+using detail::array_name;
+using detail::VtkhdfArrays;
 using detail::VtkhdfPiece;
-
 using files::FileWriter;
 using mesh::CellType;
 using mesh::Dim;
@@ -119,16 +113,20 @@ class VtkhdfWriter::Core {
         options_(std::move(options)),
         pieces_(make_pieces(mesh, options_.pieces)) {
     find_fields();
+    choose_tags();
     count();
     tell_of_lost_nodes();
     // Points and cells once; vertex fields for some steps, more make the file grow.
     const auto bytes = static_cast<std::uint64_t>(n_points_) * (24 + 8 * point_fields_.size()) +
                        static_cast<std::uint64_t>(n_cells_) * 80 + 65536;
     file_ = std::make_unique<FileWriter>(context_, path, bytes);
+    arrays_.emplace(*file_, pieces_, VtkhdfArrays::Rows{n_points_, first_point_},
+                    VtkhdfArrays::Rows{n_cells_, first_cell_});
     write_geometry();
     write_cell_data();
+    for (const detail::TagArray& tag : tags_.arrays) arrays_->write_once(detail::values_of(mesh_, tag));
     if (!options_.has_steps) {
-      for (const FieldData* field : point_fields_) write_points_of(*field, 0);
+      for (const FieldData* field : point_fields_) arrays_->write_once(*field);
     }
   }
   ~Core() {
@@ -139,7 +137,7 @@ class VtkhdfWriter::Core {
     const Region region(context_.trace(), vtkhdf_region);
     BARRIO_ASSERT(cheap, options_.has_steps && "write_step() needs has_steps");
     times_.push_back(time);
-    for (const FieldData* field : point_fields_) write_points_of(*field, times_.size() - 1);
+    for (const FieldData* field : point_fields_) arrays_->write_step(*field, times_.size() - 1);
   }
 
   void close() {
@@ -166,6 +164,14 @@ class VtkhdfWriter::Core {
                            .cause = "is not a vertex or cell field of the mesh." + did_you_mean(wanted, known)});
       }
     }
+  }
+
+  void choose_tags() {
+    if (!options_.with_tags) return;
+    std::vector<const FieldData*> fields = point_fields_;
+    fields.insert(fields.end(), cell_fields_.begin(), cell_fields_.end());
+    tags_ = detail::choose_tags(mesh_, fields);
+    if (!tags_.notice.empty()) context_.log().notice(fmt::format("{}: {}", path_, tags_.notice));
   }
 
   /// Where this rank's pieces begin among all.
@@ -306,18 +312,18 @@ class VtkhdfWriter::Core {
            piece.points.begin();
   }
 
+  /// Write an array of barrio's own, unless a field or a tag has its name.
   template <class T>
-  void write_of_cells(const std::string& name, std::span<const T> of_local) {
-    std::vector<T> values;
-    for (const VtkhdfPiece& piece : pieces_)
-      for (const LocalId c : piece.cells) values.push_back(of_local[index(c)]);
-    file_->write_rows<T>("/VTKHDF/CellData/" + name, n_cells_, 0, first_cell_, values);
-    cell_arrays_.push_back(name);
+  void write_of_cells(const std::string& name, const std::vector<T>& of_local) {
+    const bool is_taken =
+        tags_.has(mesh_.cell_dim(), name) ||
+        std::ranges::any_of(cell_fields_, [&](const auto* field) { return array_name(field->name) == name; });
+    if (!is_taken) arrays_->write_once<T>(name, mesh_.cell_dim(), 1, of_local);
   }
 
   void write_cell_data() {
     const std::size_t n = mesh_.cells().size();
-    write_of_cells<std::int32_t>("part", mesh_.cell_parts());
+    write_of_cells<std::int32_t>("part", {mesh_.cell_parts().begin(), mesh_.cell_parts().end()});
     std::vector<std::int32_t> material(n, 0);
     for (const mesh::MeshSet& set : mesh_.sets()) {
       if (set.info.kind != mesh::SetKind::material) continue;
@@ -334,47 +340,7 @@ class VtkhdfWriter::Core {
       write_of_cells<std::uint8_t>("vtkGhostType", ghost);
       write_of_cells<std::int32_t>("rank", holder);
     }
-    for (const FieldData* field : cell_fields_) {
-      std::visit(
-          [&](const auto& values) {
-            using Value = std::decay_t<decltype(values[0])>;
-            const auto width = static_cast<std::size_t>(field->n_components);
-            std::vector<Value> of_pieces;
-            for (const VtkhdfPiece& piece : pieces_)
-              for (const LocalId c : piece.cells)
-                for (std::size_t k = 0; k < width; ++k) of_pieces.push_back(values[index(c) * width + k]);
-            file_->write_rows<Value>("/VTKHDF/CellData/" + field->name, n_cells_, width > 1 ? field->n_components : 0,
-                                     first_cell_, of_pieces);
-          },
-          field->values);
-      cell_arrays_.push_back(field->name);
-    }
-  }
-
-  void write_points_of(const FieldData& field, std::size_t step) {
-    const std::string where = "/VTKHDF/PointData/" + field.name;
-    const std::int64_t row_size = field.n_components > 1 ? field.n_components : 0;
-    std::visit(
-        [&](const auto& values) {
-          using Value = std::decay_t<decltype(values[0])>;
-          const auto width = static_cast<std::size_t>(field.n_components);
-          std::vector<Value> of_pieces;
-          of_pieces.reserve(width * values.size());
-          for (const VtkhdfPiece& piece : pieces_)
-            for (const LocalId p : piece.points)
-              for (std::size_t k = 0; k < width; ++k) of_pieces.push_back(values[index(p) * width + k]);
-          if (!options_.has_steps) {
-            file_->write_rows<Value>(where, n_points_, row_size, first_point_, of_pieces);
-            return;
-          }
-          constexpr std::int64_t largest_chunk = 1 << 16;
-          if (step == 0)
-            file_->make_growing(where, FileWriter::native_type<Value>(), row_size, std::min(n_points_, largest_chunk));
-          const auto s = static_cast<std::int64_t>(step);
-          file_->write_growing(where, (s + 1) * n_points_, s * n_points_ + first_point_,
-                               static_cast<std::int64_t>(of_pieces.size() / width), of_pieces.data());
-        },
-        field.values);
+    for (const FieldData* field : cell_fields_) arrays_->write_once(*field);
   }
 
   void write_steps() {
@@ -389,12 +355,7 @@ class VtkhdfWriter::Core {
     file_->write_small<std::int64_t>("/VTKHDF/Steps/PointOffsets", zeros);
     file_->write_small<std::int64_t>("/VTKHDF/Steps/CellOffsets", zeros, 1);
     file_->write_small<std::int64_t>("/VTKHDF/Steps/ConnectivityIdOffsets", zeros, 1);
-    std::vector<std::int64_t> offsets;
-    for (std::int64_t s = 0; s < n; ++s) offsets.push_back(s * n_points_);
-    for (const FieldData* field : point_fields_)
-      file_->write_small<std::int64_t>("/VTKHDF/Steps/PointDataOffsets/" + field->name, offsets);
-    for (const std::string& name : cell_arrays_)
-      file_->write_small<std::int64_t>("/VTKHDF/Steps/CellDataOffsets/" + name, zeros);
+    arrays_->write_offsets(point_fields_, times_.size());
   }
 
   const Mesh& mesh_;
@@ -404,7 +365,7 @@ class VtkhdfWriter::Core {
   std::vector<VtkhdfPiece> pieces_;
   std::vector<const FieldData*> point_fields_;
   std::vector<const FieldData*> cell_fields_;
-  std::vector<std::string> cell_arrays_;
+  detail::ChosenTags tags_;
   std::vector<double> times_;
   std::int64_t n_pieces_ = 0;
   std::int64_t n_points_ = 0;
@@ -419,6 +380,7 @@ class VtkhdfWriter::Core {
   std::int64_t first_face_ = 0;
   std::int64_t first_face_node_ = 0;
   std::unique_ptr<FileWriter> file_;
+  std::optional<VtkhdfArrays> arrays_;
 };
 
 VtkhdfWriter::VtkhdfWriter(const Mesh& mesh, const std::string& path, VtkhdfOptions options)

@@ -37,6 +37,38 @@ def add(data, name: str, values) -> None:
     data.AddArray(array)
 
 
+def make_bricks(*n: int):
+    """Hexes of a box, with data that say which row each point and cell is."""
+    image = vtk.vtkImageData()
+    image.SetDimensions(*(k + 1 for k in n))
+    to_grid = vtk.vtkAppendFilter()
+    to_grid.AddInputData(image)
+    to_grid.Update()
+    grid = to_grid.GetOutput()
+    for c in range(grid.GetNumberOfCells()):
+        assert grid.GetCellType(c) in (vtk.VTK_VOXEL, vtk.VTK_HEXAHEDRON)
+    random = numpy.random.default_rng(7)
+    n_points, n_cells = grid.GetNumberOfPoints(), grid.GetNumberOfCells()
+    add(grid.GetPointData(), "point", numpy.arange(n_points, dtype="int32"))
+    add(grid.GetPointData(), "temperature", random.random(n_points))
+    add(grid.GetPointData(), "flow speed", random.random((n_points, 3)).astype(numpy.float32))
+    add(grid.GetCellData(), "cell", numpy.arange(n_cells, dtype="int32"))
+    add(grid.GetCellData(), "load", random.random((n_cells, 2)))
+    add(grid.GetCellData(), "count", random.integers(-9, 9, n_cells).astype("int32"))
+    return grid
+
+
+def pieces_of(path: Path) -> list:
+    """The grids of a VTKHDF file, by VTK's own reader."""
+    reader = vtk.vtkHDFReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    data = reader.GetOutputDataObject(0)
+    if not isinstance(data, vtk.vtkPartitionedDataSet):
+        return [data]
+    return [data.GetPartition(p) for p in range(data.GetNumberOfPartitions())]
+
+
 def make_grid():
     """A soup of cells of many types, with data of many types."""
     random = numpy.random.default_rng(5)
@@ -188,6 +220,55 @@ class VtkFiles(Case):
                 self.assertEqual(writer.Write(), 1)
                 self.compare(path)
 
+    def test_data_goes_to_vtkhdf_and_is_read_by_vtk(self) -> None:
+        grid = make_bricks(4, 3, 2)
+        writer = vtk.vtkXMLUnstructuredGridWriter()
+        writer.SetInputData(grid)
+        writer.SetFileName(str(self.folder / "bricks.vtu"))
+        self.assertEqual(writer.Write(), 1)
+        parted = self.folder / "bricks.h5m"
+        self.assert_code(barrio("partition", self.folder / "bricks.vtu", "-n", 4, "-o", parted), 0)
+        wanted = {
+            kind: {name: vtk_to_numpy(data.GetArray(name)) for name in names}
+            for kind, data, names in (
+                ("points", grid.GetPointData(), ("point", "temperature", "flow speed")),
+                ("cells", grid.GetCellData(), ("cell", "load", "count")),
+            )
+        }
+        contents = []
+        for ranks in (1, 2, 4):
+            out = self.folder / f"bricks{ranks}.vtkhdf"
+            outcome = barrio("convert", parted, out, ranks=ranks)
+            self.assert_code(outcome, 0)
+            self.assertNotIn("no place", outcome.err)
+            with h5py.File(out) as file:
+                arrays: dict[str, bytes] = {}
+                file.visititems(
+                    lambda name, item, arrays=arrays: (
+                        arrays.update({name: item[()].tobytes()})
+                        if hasattr(item, "shape")
+                        else None
+                    )
+                )
+                contents.append(arrays)
+            n = 0
+            for piece in pieces_of(out):
+                for kind, number, data in (
+                    ("points", "point", piece.GetPointData()),
+                    ("cells", "cell", piece.GetCellData()),
+                ):
+                    rows = vtk_to_numpy(data.GetArray(number))
+                    n += len(rows) if kind == "cells" else 0
+                    for name, values in wanted[kind].items():
+                        found = vtk_to_numpy(data.GetArray(name))
+                        numpy.testing.assert_array_equal(found, values[rows], f"{name} at {ranks}")
+                        is_real = values.dtype.kind == "f"
+                        self.assertEqual(found.dtype, "float64" if is_real else "int32", name)
+            self.assertEqual(n, 4 * 3 * 2)
+        self.assertGreater(len(contents[0]), 12)
+        self.assertEqual(contents[0], contents[1])
+        self.assertEqual(contents[0], contents[2])
+
     def test_polyhedra_are_opened_by_vtk(self) -> None:
         mesh = self.folder / "polyhedra.h5m"
         self.assert_code(barrio("generate", "box", "-c", 3, 2, 2, "-o", mesh), 0)
@@ -195,15 +276,8 @@ class VtkFiles(Case):
         for ranks in (1, 3):
             out = self.folder / f"polyhedra{ranks}.vtkhdf"
             self.assert_code(barrio("convert", mesh, out, ranks=ranks), 0)
-            reader = vtk.vtkHDFReader()
-            reader.SetFileName(str(out))
-            reader.Update()
-            data = reader.GetOutputDataObject(0)
-            pieces = [data]
-            if isinstance(data, vtk.vtkPartitionedDataSet):
-                pieces = [data.GetPartition(p) for p in range(data.GetNumberOfPartitions())]
             n, volume = 0, 0.0
-            for grid in pieces:
+            for grid in pieces_of(out):
                 sizes = vtk.vtkCellSizeFilter()
                 sizes.SetInputData(grid)
                 sizes.Update()

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "barrio/mesh/mesh.hpp"
+
+namespace barrio::io::detail {
+
+/// A tag that becomes an array of points or cells.
+struct TagArray {
+  const mesh::MeshTag* tag;
+  mesh::Dim dim;
+  bool has_gaps;  ///< some entities have no value, and the tag has no default
+};
+
+/// What VTKHDF has a place for, and in words what it has none for.
+struct ChosenTags {
+  std::vector<TagArray> arrays;
+  std::string notice;  ///< empty if nothing is left out or changed
+
+  [[nodiscard]] bool has(mesh::Dim dim, std::string_view name) const noexcept;
+};
+
+/// Choose the tags with numbers on vertices and cells, but those whose name a field has. Collective.
+/// @param fields  names of the fields that are written, by the dimension of their entities
+/// Cost: one reduction of four numbers a tag.
+ChosenTags choose_tags(const mesh::Mesh& mesh, std::span<const mesh::FieldData* const> fields);
+
+/// The values of all local entities under the name that the array gets: int32, or float64 with NaN in gaps. Local.
+mesh::FieldData values_of(const mesh::Mesh& mesh, const TagArray& array);
+
+/// The name of an array in VTKHDF: a '/' would make groups of it, so it becomes '_'.
+std::string array_name(std::string name);
+
+}  // namespace barrio::io::detail
