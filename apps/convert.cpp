@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "apps/command.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
@@ -25,16 +23,10 @@ class Convert : public Command {
     app.add_flag("--to-linear", to_linear_, "Cut cells of second order to their corners");
   }
   Json run(mpi::Context* context) override {
-    const std::string suffix = std::filesystem::path(output_).extension().string();
-    if (suffix != ".h5m" && suffix != ".vtkhdf") {
-      throw AgreedError(ErrorCode::usage,
-                        {.subject = output_,
-                         .cause = fmt::format("has the suffix '{}', which barrio does not write.{}", suffix,
-                                              did_you_mean(suffix, std::vector<std::string>{".h5m", ".vtkhdf"})),
-                         .remedy = "use .h5m (for barrio and MOAB) or .vtkhdf (for ParaView)"});
-    }
-    mesh::MeshTables tables = io::read_tables(*context, input_, {.partition_tag = partition_tag_, .to_linear = to_linear_});
-    if (suffix == ".h5m") {
+    const io::WrittenFormat format = io::written_format(output_);
+    mesh::MeshTables tables =
+        io::read_tables(*context, input_, {.partition_tag = partition_tag_, .to_linear = to_linear_});
+    if (format == io::WrittenFormat::h5m) {
       io::write_h5m(*context, tables, output_, {.partition_tag = partition_tag_});
     } else {
       if (tables.n_parts == 0) mesh::partition_cells(*context, tables, context->size());
