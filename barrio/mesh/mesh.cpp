@@ -119,6 +119,10 @@ const MeshSet& Mesh::set(SetKind kind, std::string_view wanted) const& {
 
 std::span<const MeshTag> Mesh::tags() const& noexcept { return storage_->tags; }
 
+bool Mesh::has_tag(std::string_view wanted) const noexcept {
+  return std::ranges::any_of(tags(), [&](const MeshTag& tag) { return tag.info.name == wanted; });
+}
+
 const MeshTag& Mesh::tag(std::string_view wanted) const& {
   std::vector<std::string> known;
   for (const MeshTag& tag : tags()) {

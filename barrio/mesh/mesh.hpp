@@ -189,6 +189,7 @@ class Mesh {
   [[nodiscard]] const MeshSet& set(SetKind kind, std::string_view name) const&;
 
   [[nodiscard]] std::span<const MeshTag> tags() const& noexcept;
+  [[nodiscard]] bool has_tag(std::string_view name) const noexcept;
   /// @throws Error{usage} with "did you mean" if there is none of that name
   [[nodiscard]] const MeshTag& tag(std::string_view name) const&;
 

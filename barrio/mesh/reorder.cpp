@@ -174,27 +174,28 @@ std::vector<std::int64_t> reorder_block(mpi::Context& context, const MeshTables&
 
 /// The lowest part that uses each vertex of this rank's slab; n_parts where none does.
 std::vector<std::int32_t> lowest_parts(mpi::Context& context, const MeshTables& tables) {
-  struct Use {
+  struct VertexUse {
     GlobalId vertex;
     std::int32_t part;
   };
-  std::vector<Use> uses;
+  std::vector<VertexUse> uses;
   std::size_t at = 0;
   for (const CellBlock& block : tables.blocks) {
     if (topology(block.type).dim != tables.top_dim()) continue;
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i, ++at)
       for (const GlobalId node : block.cell(i)) uses.push_back({node, tables.parts[at]});
   }
-  const auto order = [](const Use& use) { return std::tuple(use.vertex, use.part); };
-  std::sort(uses.begin(), uses.end(), [&](const Use& a, const Use& b) { return order(a) < order(b); });
-  uses.erase(std::unique(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.vertex == b.vertex; }),
+  const auto order = [](const VertexUse& use) { return std::tuple(use.vertex, use.part); };
+  std::sort(uses.begin(), uses.end(), [&](const VertexUse& a, const VertexUse& b) { return order(a) < order(b); });
+  uses.erase(std::unique(uses.begin(), uses.end(),
+                         [](const VertexUse& a, const VertexUse& b) { return a.vertex == b.vertex; }),
              uses.end());
   std::vector<Rank> to;
-  for (const Use& use : uses) to.push_back(tables.vertices.rank_of(use.vertex));
-  uses = exchange::route(context, exchange::pack_by_rank<Use>(to, uses)).items;
+  for (const VertexUse& use : uses) to.push_back(tables.vertices.rank_of(use.vertex));
+  uses = exchange::route(context, exchange::pack_by_rank<VertexUse>(to, uses)).items;
   std::vector<std::int32_t> lowest(tables.vertices.size(context.rank()), tables.n_parts);
   const auto first = static_cast<std::size_t>(tables.vertices.first(context.rank()));
-  for (const Use& use : uses) {
+  for (const VertexUse& use : uses) {
     std::int32_t& part = lowest[index(use.vertex) - first];
     part = std::min(part, use.part);
   }

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "barrio/mesh/mesh.hpp"
+
+namespace barrio::mesh {
+
+/// A mesh as a program has it in arrays: what this rank gives of it. Any rank gives any share, or nothing; each cell is
+/// given by one rank. All spans are borrowed. `CellType::vertex` stands for the vertices.
+struct MeshArrays {
+  /// Cells of one type.
+  struct Cells {
+    CellType type = CellType::tet;
+    int nodes_per_cell = 0;                      ///< the same on every rank; 0: varies, see offsets
+    std::span<const std::int64_t> offsets = {};  ///< if it varies: one longer than the number of cells
+    std::span<const std::int64_t> nodes = {};    ///< vertices, cell after cell
+    std::span<const std::int32_t> parts = {};    ///< of each cell of the top dimension, on all ranks or on none
+    [[nodiscard]] std::size_t size() const noexcept;
+  };
+  /// Members of a set: places among the vertices or the cells of a type that this rank gives.
+  struct Members {
+    CellType type;
+    std::span<const std::int64_t> places;
+  };
+  struct Set {
+    SetInfo info;  ///< the same on every rank
+    std::vector<Members> members = {};
+  };
+  /// One row of numbers for each vertex, or each cell of a type, that this rank gives.
+  struct Values {
+    CellType type;
+    std::span<const std::byte> bytes;
+  };
+  struct Tag {
+    TagInfo info;  ///< int32 or float64; the same on every rank that has values
+    std::vector<Values> values = {};
+  };
+
+  std::span<const double> coordinates = {};  ///< shape (n, 3), model units
+  /// Numbers by which nodes name the vertices, >= 0, in any order; ranks that give a vertex twice give it the same
+  /// place. Empty on all ranks: the vertices are numbered 0, 1, 2, ... rank by rank.
+  std::span<const std::int64_t> vertex_ids = {};
+  std::vector<Cells> cells = {};  ///< each type at most once
+  std::vector<Set> sets = {};     ///< the same list on every rank
+  std::vector<Tag> tags = {};     ///< the same list on every rank
+  int n_parts = 0;                ///< 0: one more than the highest part
+};
+
+/// Make tables from the arrays of all ranks. Collective.
+///
+/// Vertices have the global ids that nodes name them by; if those have holes, they close up, each becoming the number
+/// of given ones below it. Cells of a dimension are numbered type by type in the order of `CellType`, within a type
+/// rank by rank as they are given. Where ranks give one vertex several times, the value of a tag is that of the lowest.
+/// @throws AgreedError{usage} for arrays that do not fit each other or differ between ranks, {bad_input} for places
+/// that are no numbers, ids that do not exist, parts out of range and all that `validate` finds Cost: one routed
+/// exchange for vertices, one for each type of cells and each array of a tag; with ids three more, and two if they have
+/// holes. Memory O(given + slab).
+[[nodiscard]] MeshTables tables_from_arrays(mpi::Context& context, const MeshArrays& arrays);
+
+struct FromArraysOptions {
+  std::string partitioner = "rcb";  ///< for arrays without parts: `partition_cells`, into n_parts or one a rank
+  BuildOptions build = {};
+};
+
+/// Make a distributed mesh from the arrays of all ranks. Collective. To leave cells on the ranks that give them, give
+/// the rank as the part of each, and as many parts as ranks.
+/// @throws AgreedError as tables_from_arrays, partition_cells and the mesh
+[[nodiscard]] Mesh mesh_from_arrays(mpi::Context& context, const MeshArrays& arrays,
+                                    const FromArraysOptions& options = {});
+
+}  // namespace barrio::mesh

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "barrio/mesh/mesh.hpp"
+
+namespace barrio::mesh {
+
+struct TagFieldOptions {
+  int n_components = 1;             ///< that the tag must have
+  std::optional<double> fill = {};  ///< for entities that have no value, if the tag has no default
+};
+
+/// Add a field with the name and the values of a tag, on all local entities of a dimension. Collective.
+///
+/// This gives back what a checkpoint has made of a field (`to_tables`): double from float64 or int32, int32 from int32,
+/// and float and int64 from values of float64 or int32 that they hold exactly.
+/// @throws AgreedError{usage} saying what the tag is: if there is none of that name; if it has other numbers of
+/// components, values of varying length or none that are numbers; if there are no values on the dimension, or some
+/// entities lack one and there is neither default nor fill; if T does not hold a value; if the field exists already
+/// Cost: one reduction of four numbers; time and memory O(n_local).
+template <class T>
+Field<T> tag_as_field(Mesh& mesh, const std::string& name, Dim dim, const TagFieldOptions& options = {});
+
+extern template Field<double> tag_as_field(Mesh&, const std::string&, Dim, const TagFieldOptions&);
+extern template Field<float> tag_as_field(Mesh&, const std::string&, Dim, const TagFieldOptions&);
+extern template Field<std::int32_t> tag_as_field(Mesh&, const std::string&, Dim, const TagFieldOptions&);
+extern template Field<std::int64_t> tag_as_field(Mesh&, const std::string&, Dim, const TagFieldOptions&);
+
+}  // namespace barrio::mesh
