@@ -1,24 +1,22 @@
 // Go on from a checkpoint and leave another, on any number of ranks: every run makes all vertices a year older.
 // restart IN OUT.h5m
-#include <algorithm>
+#include <barrio/base/error.hpp>
 #include <barrio/io/read.hpp>
 #include <barrio/io/write.hpp>
+#include <barrio/mesh/tag_field.hpp>
 #include <barrio/mpi/collectives.hpp>
 #include <barrio/mpi/run.hpp>
 #include <cstdio>
-#include <cstring>
 
 using barrio::mesh::Dim;
 
 int main(int argc, char** argv) {
   return barrio::run(argc, argv, [&](barrio::Context& context) {
+    if (argc != 3)
+      throw barrio::AgreedError(barrio::ErrorCode::usage, {"restart", "takes two words", "restart IN OUT.h5m"});
     barrio::Mesh mesh = barrio::io::read(context, argv[1], {.ghost_layers = 1});
-    auto age = mesh.add_field<double>("age", Dim::vertex);
-    const auto is_age = [](const barrio::mesh::MeshTag& tag) { return tag.info.name == "age"; };
-    if (std::ranges::any_of(mesh.tags(), is_age)) {
-      const auto& saved = mesh.tag("age").on[0].items.bytes;  // a field: every vertex here, by local id, copies too
-      std::memcpy(age.values().data(), saved.data(), saved.size());
-    }
+    auto age = mesh.has_tag("age") ? barrio::mesh::tag_as_field<double>(mesh, "age", Dim::vertex)  // copies too
+                                   : mesh.add_field<double>("age", Dim::vertex);                   // zero everywhere
     for (double& years : age.values()) years += 1.0;
     barrio::io::write(mesh, argv[2]);  // the mesh with sets, tags, parts and fields
 

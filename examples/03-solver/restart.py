@@ -7,11 +7,13 @@ from mpi4py import MPI
 import barrio
 from barrio import Dim
 
+if len(sys.argv) != 3:
+    sys.exit("usage: restart.py IN OUT.h5m")
 mesh = barrio.read(MPI.COMM_WORLD, sys.argv[1], ghost_layers=1)
-age = mesh.add_field("age", Dim.vertex)
-if any(tag.name == "age" for tag in mesh.tags):
-    ids, values = mesh.tag("age").values(Dim.vertex)  # of all vertices here, copies too
-    age.values[ids] = values
+if mesh.has_tag("age"):
+    age = mesh.tag_as_field("age", Dim.vertex)  # of all vertices here, copies too
+else:
+    age = mesh.add_field("age", Dim.vertex)  # zero everywhere
 age.values[:] += 1
 barrio.write(mesh, sys.argv[2])  # the mesh with sets, tags, parts and fields
 

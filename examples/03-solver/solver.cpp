@@ -1,5 +1,6 @@
 // A heat source that spreads: each vertex takes the mean of its cells, each cell the mean of its vertices.
 // solver MESH OUT.vtkhdf
+#include <barrio/base/error.hpp>
 #include <barrio/io/read.hpp>
 #include <barrio/io/write.hpp>
 #include <barrio/mpi/collectives.hpp>
@@ -10,6 +11,8 @@ using barrio::index, barrio::LocalId, barrio::mesh::Dim;
 
 int main(int argc, char** argv) {
   return barrio::run(argc, argv, [&](barrio::Context& context) {
+    if (argc != 3)
+      throw barrio::AgreedError(barrio::ErrorCode::usage, {"solver", "takes two words", "solver MESH OUT.vtkhdf"});
     barrio::Mesh mesh = barrio::io::read(context, argv[1], {.ghost_layers = 1});  // each rank its parts, and ghosts
     const auto& cells = mesh.cells();
     const auto& x = mesh.vertices().coordinates;

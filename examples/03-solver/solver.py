@@ -8,6 +8,8 @@ from mpi4py import MPI
 import barrio
 from barrio import Dim
 
+if len(sys.argv) != 3:
+    sys.exit("usage: solver.py MESH OUT.vtkhdf")
 mesh = barrio.read(MPI.COMM_WORLD, sys.argv[1], ghost_layers=1)  # each rank its parts, and ghosts
 cells = mesh.cells  # (n, k): vertices of each cell, by local id
 n_local, n_owned = mesh.n_local(Dim.vertex), mesh.n_owned(Dim.vertex)

@@ -156,6 +156,7 @@ ReadOnly<T, nb::ndim<1>> copied(std::vector<T> values) {
 
 void bind_errors(nb::module_& module);
 void bind_mesh(nb::module_& module);
+void bind_arrays(nb::class_<SharedMesh>& mesh);
 void bind_field(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_tags(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_sides(nb::module_& module, nb::class_<SharedMesh>& mesh);

@@ -1,6 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/mesh/reduce_field.hpp"
+#include "barrio/mesh/tag_field.hpp"
 #include "bindings.hpp"
 
 namespace barrio::python {
@@ -25,6 +31,17 @@ struct SharedField {
   bool progress() {
     Exchange& exchange = owner->exchange(*data);
     return !exchange.is_travelling || std::visit([](auto& halo) { return halo.progress(); }, exchange.halo);
+  }
+  void reduce(exchange::Reduction reduction) {
+    Exchange& exchange = owner->exchange(*data);
+    if (exchange.is_travelling)
+      throw_usage(fmt::format("field '{}'", data->name), "is being exchanged", "call end_exchange() first");
+    const nb::gil_scoped_release unlocked;
+    std::visit(
+        [&]<class T>(exchange::HaloExchange<T>& halo) {
+          mesh::reduce_over_sharers(owner->mesh(), mesh::Field<T>(*data), halo, reduction);
+        },
+        exchange.halo);
   }
   void end() {
     Exchange& exchange = owner->exchange(*data);
@@ -74,27 +91,58 @@ SharedField find_field(const MeshPointer& self, std::string_view name, Dim dim) 
   throw_usage(fmt::format("field '{}'", name), "does not exist");
 }
 
-SharedField add_field(const MeshPointer& self, const std::string& name, Dim dim, int components, nb::handle dtype) {
+SharedField add_field(const MeshPointer& self, const std::string& name, Dim dim, int n_components, nb::handle dtype) {
   const auto wanted = nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(dtype).attr("name"));
-  if (components < 1)
-    throw_usage(fmt::format("field '{}'", name), fmt::format("has {} components", components), "give at least one");
+  if (n_components < 1)
+    throw_usage(fmt::format("field '{}'", name), fmt::format("has {} components", n_components), "give at least one");
   if (value(dim) < value(Dim::vertex) || value(dim) > value(Dim::volume))
     throw_usage(fmt::format("field '{}'", name), fmt::format("is on dimension {}", value(dim)),
                 "dimensions are 0 .. 3");
   mesh::Mesh& mesh = self->mesh();
   if (wanted == "float64") {
-    mesh.add_field<double>(name, dim, components);
+    mesh.add_field<double>(name, dim, n_components);
   } else if (wanted == "float32") {
-    mesh.add_field<float>(name, dim, components);
+    mesh.add_field<float>(name, dim, n_components);
   } else if (wanted == "int32") {
-    mesh.add_field<std::int32_t>(name, dim, components);
+    mesh.add_field<std::int32_t>(name, dim, n_components);
   } else if (wanted == "int64") {
-    mesh.add_field<std::int64_t>(name, dim, components);
+    mesh.add_field<std::int64_t>(name, dim, n_components);
   } else {
     throw_usage(fmt::format("field '{}'", name), fmt::format("cannot have values of type {}", wanted),
                 "types are float64, float32, int32 and int64");
   }
   return find_field(self, name, dim);
+}
+
+SharedField tag_as_field(const MeshPointer& self, const std::string& name, Dim dim, int n_components, nb::handle dtype,
+                         std::optional<double> fill) {
+  const auto wanted = nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(dtype).attr("name"));
+  const mesh::TagFieldOptions options{.n_components = n_components, .fill = fill};
+  {
+    const nb::gil_scoped_release unlocked;
+    if (wanted == "float64") {
+      mesh::tag_as_field<double>(self->mesh(), name, dim, options);
+    } else if (wanted == "float32") {
+      mesh::tag_as_field<float>(self->mesh(), name, dim, options);
+    } else if (wanted == "int32") {
+      mesh::tag_as_field<std::int32_t>(self->mesh(), name, dim, options);
+    } else if (wanted == "int64") {
+      mesh::tag_as_field<std::int64_t>(self->mesh(), name, dim, options);
+    } else {
+      throw_usage(fmt::format("field '{}'", name), fmt::format("cannot have values of type {}", wanted),
+                  "types are float64, float32, int32 and int64");
+    }
+  }
+  return find_field(self, name, dim);
+}
+
+exchange::Reduction reduction_of(const std::string& name) {
+  static const std::vector<std::string> names{"sum", "min", "max", "any"};  // in the order of the enumeration
+  const auto at = std::ranges::find(names, name);
+  if (at == names.end())
+    throw_usage(fmt::format("reduction '{}'", name), "is not known." + did_you_mean(name, names),
+                fmt::format("use one of {}", fmt::join(names, ", ")));
+  return static_cast<exchange::Reduction>(at - names.begin());
 }
 
 }  // namespace
@@ -127,18 +175,33 @@ void bind_field(nb::module_& module, nb::class_<SharedMesh>& shared) {
            "Let messages come in between `begin_exchange()` and `end_exchange()`; call it between pieces of the work. "
            "Local. True when nothing is left to wait for.")
       .def("end_exchange", &SharedField::end, "Wait until the copies are there.")
+      .def(
+          "reduce", [](SharedField& self, const std::string& reduction) { self.reduce(reduction_of(reduction)); },
+          nb::arg("reduction") = "sum",
+          R"(Combine what the sharers of each entity hold by "sum", "min", "max" or "any", and give the result to all copies.
+
+What a finite element code does with contributions of its own cells to vertices. Ghosts do not count and get the result too.
+All ranks take part; messages go to neighbours only. A sum adds the owner's value, then those of the others by rank.)")
       .def("__repr__", [](const SharedField& self) {
         return fmt::format("<barrio.Field '{}' on dimension {}, {} x {}>", self.data->name, value(self.data->dim),
                            self.data->n_components, nb::cast<std::string>(nb::str(numpy_type(*self.data))));
       });
 
   shared
-      .def("add_field", &add_field, nb::arg("name"), nb::arg("dim"), nb::arg("components") = 1,
+      .def("add_field", &add_field, nb::arg("name"), nb::arg("dim"), nb::arg("n_components") = 1,
            nb::arg("dtype") = nb::str("float64"),
-           nb::sig("def add_field(self, name: str, dim: Dim, components: int = 1, dtype: numpy.typing.DTypeLike = "
+           nb::sig("def add_field(self, name: str, dim: Dim, n_components: int = 1, dtype: numpy.typing.DTypeLike = "
                    "'float64') -> Field"),
            "Add a field, zero everywhere. Local. Types: float64, float32, int32, int64. Raises UsageError if the name "
            "is taken.")
+      .def("tag_as_field", &tag_as_field, nb::arg("name"), nb::arg("dim"), nb::arg("n_components") = 1,
+           nb::arg("dtype") = nb::str("float64"), nb::kw_only(), nb::arg("fill") = nb::none(),
+           nb::sig("def tag_as_field(self, name: str, dim: Dim, n_components: int = 1, dtype: numpy.typing.DTypeLike = "
+                   "'float64', *, fill: float | None = None) -> Field"),
+           R"(Add a field with the name and the values of a tag: what a checkpoint has made of a field. Collective.
+
+Entities without a value get the tag's default, else `fill`. Raises UsageError on all ranks, saying what the tag is, if it has
+another number of components, no numbers, no values there, gaps without a fill, or values that the type does not hold.)")
       .def("field", &find_field, nb::arg("name"), nb::arg("dim"),
            "The field of a name. Raises UsageError with \"did you mean\" if there is none.")
       .def_prop_ro("fields",

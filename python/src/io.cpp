@@ -87,11 +87,13 @@ nb::object inspect(const Path& path, bool with_quality) {
 /// A writer with the mesh it writes. A file that was not closed is given up without waiting for other ranks.
 class SharedWriter {
  public:
-  SharedWriter(MeshPointer mesh, const Path& path, std::vector<std::string> fields, bool steps, io::Pieces pieces)
+  SharedWriter(MeshPointer mesh, const Path& path, std::vector<std::string> fields, bool steps, io::Pieces pieces,
+               bool tags)
       : mesh_(std::move(mesh)), path_(path.string()), has_steps_(steps) {
     const nb::gil_scoped_release unlocked;
     writer_ = std::make_unique<io::VtkhdfWriter>(
-        mesh_->mesh(), path_, io::VtkhdfOptions{.pieces = pieces, .fields = std::move(fields), .has_steps = steps});
+        mesh_->mesh(), path_,
+        io::VtkhdfOptions{.pieces = pieces, .fields = std::move(fields), .has_steps = steps, .with_tags = tags});
   }
   ~SharedWriter() { discard(); }
 
@@ -181,9 +183,10 @@ what was ambiguous, for each joint. Parts of the pieces are kept if all have som
         io::write(mesh.mesh(), path.string());
       },
       "mesh"_a, "path"_a,
-      R"(Write a mesh with its vertex and cell fields as VTKHDF or, if the path ends in .h5m, as a checkpoint. Collective.
+      R"(Write a mesh with fields and tags: as .vtkhdf, for ParaView, or as .h5m, a checkpoint. Collective.
 
-A .h5m file has all that the mesh has, by the same global ids, and its fields as tags: `read` on any number of ranks goes on from there.)");
+VTKHDF has what is on vertices and cells, NaN where a tag has neither value nor default; one notice names what it has no place
+for. Another suffix raises UsageError. A .h5m file has all that the mesh has, by the same global ids, and its fields as tags: `read` on any number of ranks goes on from there.)");
 
   nb::enum_<io::Pieces>(module, "Pieces", "What the pieces of a VTKHDF file are.")
       .value("parts", io::Pieces::parts, "the file is the same for any number of ranks")
@@ -193,8 +196,9 @@ A .h5m file has all that the mesh has, by the same global ids, and its fields as
                            R"(Write a mesh and fields as VTKHDF, with time steps if wanted. All verbs are collective.
 
 `with` closes the file, which gets its name only then; if the block raises, the file is discarded and an old one stays.)")
-      .def(nb::init<MeshPointer, const Path&, std::vector<std::string>, bool, io::Pieces>(), "mesh"_a, "path"_a,
-           nb::kw_only(), "fields"_a = std::vector<std::string>{}, "steps"_a = false, "pieces"_a = io::Pieces::parts)
+      .def(nb::init<MeshPointer, const Path&, std::vector<std::string>, bool, io::Pieces, bool>(), "mesh"_a, "path"_a,
+           nb::kw_only(), "fields"_a = std::vector<std::string>{}, "steps"_a = false, "pieces"_a = io::Pieces::parts,
+           "tags"_a = false)
       .def("write_step", &SharedWriter::write_step, "time"_a,
            "Append the present values of the vertex fields as a time step.")
       .def("close", &SharedWriter::close, "Complete the file and give it its name. Again: nothing.")

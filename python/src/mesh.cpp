@@ -106,8 +106,9 @@ void bind_set(nb::module_& module) {
 void bind_mesh(nb::module_& module) {
   bind_enumerations(module);
   bind_set(module);
-  nb::class_<SharedMesh> shared(module, "Mesh",
-                                R"(A mesh distributed over the ranks of a communicator. Made by `read` and `box`.
+  nb::class_<SharedMesh> shared(
+      module, "Mesh",
+      R"(A mesh distributed over the ranks of a communicator. Made by `read`, by `box`, or of arrays.
 
 Local order of entities: interior, fringe (needs ghosts), ghosts grouped by owner. Arrays are views of the mesh's own
 memory, read-only but for the values of fields, and keep the mesh alive; owners and members of sets, which the mesh
@@ -232,6 +233,18 @@ copies of its fields brought up to date; drop it to free its memory.)")
             self.mesh().validate();
           },
           "Check all that the mesh promises. Collective. Raises Error on all ranks, naming the first broken promise.")
+      .def(
+          "to_pyvista",
+          [](nb::handle_t<SharedMesh> self, bool ghosts) {
+            return nb::module_::import_("barrio._pyvista").attr("to_pyvista")(self, ghosts);
+          },
+          nb::kw_only(), nb::arg("ghosts") = false,
+          nb::sig("def to_pyvista(self, *, ghosts: bool = False) -> pyvista.UnstructuredGrid"),
+          R"(This rank's own cells as a grid of pyvista, with fields and tags as arrays of points and cells. Local.
+
+Arrays besides: `global_id`, `part`, `material`. With `ghosts` the ghost cells too, marked by `vtkGhostType`, and `owner`. A
+tag without a value on some entity has its default there, or NaN. Cells of second order are shown by their corners, with a
+warning.)")
       .def_prop_ro(
           "memory_bytes", [](SharedMesh& self) { return self.mesh().memory_bytes(); },
           "Bytes this rank holds for the mesh and its fields.")
@@ -242,6 +255,7 @@ copies of its fields brought up to date; drop it to free its memory.)")
                            mesh.context().rank(), mesh.context().size(), mesh.n_owned(Dim::vertex),
                            mesh.n_owned(mesh.cell_dim()));
       });
+  bind_arrays(shared);
   bind_field(module, shared);
   bind_tags(module, shared);
   bind_sides(module, shared);

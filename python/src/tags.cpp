@@ -118,6 +118,8 @@ void bind_tags(nb::module_& module, nb::class_<SharedMesh>& shared) {
 status: a sum of 1 (not owned), 2 (shared), 4 (shared by more than two ranks), 8 (ghost); owner: a rank; sharers: ranks,
 ascending; interface: on what is shared, the number of its interface. They tell of the mesh as it is now.)")
       .def(
+          "has_tag", [](SharedMesh& self, std::string_view name) { return self.mesh().has_tag(name); }, nb::arg("name"))
+      .def(
           "tag",
           [](const MeshPointer& self, std::string_view name) { return SharedTag{self, &self->mesh().tag(name)}; },
           nb::arg("name"), "The tag of a name. Raises UsageError with \"did you mean\" if there is none.");

@@ -68,6 +68,41 @@ class Solver(Case):
             at = out
         self.assert_no_leftovers(self.folder)
 
+    def test_wrong_words_are_told_the_right_ones(self) -> None:
+        programs = [
+            (SOLVER, "solver MESH OUT.vtkhdf"),
+            (os.environ["BARRIO_RESTART"], "restart IN OUT.h5m"),
+        ]
+        for program, usage in programs:
+            for words in ([], ["x"], ["a", "b", "c"]):
+                outcome = execute([program, *words])
+                self.assert_code(outcome, 2)
+                self.assertIn(usage, outcome.err)
+        for script in (SCRIPT, SCRIPT.with_name("restart.py")) if PYTHON else ():
+            outcome = execute([PYTHON, str(script)], environment={"PYTHONPATH": PACKAGE})
+            self.assert_code(outcome, 1)
+            self.assertIn(f"usage: {script.name}", outcome.err)
+
+    def test_a_tag_of_another_shape_is_refused(self) -> None:
+        """It overran the field's memory once."""
+        vtk = self.folder / "wide.vtk"
+        vtk.write_text(
+            "# vtk DataFile Version 3.0\nwide\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n"
+            "0 0 0 1 0 0 0 1 0 0 0 1\nCELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\nPOINT_DATA 4\n"
+            "FIELD fields 1\nage 64 4 double\n" + " ".join(["1"] * 256) + "\n"
+        )
+        programs = [[os.environ["BARRIO_RESTART"]]]
+        if PYTHON:
+            programs.append([PYTHON, "-m", "mpi4py", str(SCRIPT.with_name("restart.py"))])
+        for program in programs:
+            outcome = execute(
+                [*MPIEXEC, "-n", "2", *program, str(vtk), str(self.folder / "out.h5m")],
+                environment={"PYTHONPATH": PACKAGE},
+            )
+            self.assertNotEqual(outcome.code, 0, str(outcome))
+            self.assertIn("tag 'age': has 64 component(s) of float64, not 1", outcome.err)
+            self.assertFalse((self.folder / "out.h5m").exists())
+
     def test_any_format_without_parts(self) -> None:
         outcome = self.run_at(3, SOLVER, WING, self.folder / "heat.vtkhdf")
         self.assertIn("after 50 steps", outcome.out)

@@ -19,7 +19,7 @@ TYPES = ["float64", "float32", "int32", "int64"]
 def test_ghosts_get_what_owners_have(
     box: barrio.Mesh, dim: Dim, components: int, dtype: str
 ) -> None:
-    field = box.add_field("id", dim, components=components, dtype=dtype)
+    field = box.add_field("id", dim, n_components=components, dtype=dtype)
     assert field.dtype == np.dtype(dtype) == field.values.dtype
     assert field.values.shape == ((box.n_local(dim),) + ((components,) if components > 1 else ()))
     assert (field.values == 0).all()
@@ -103,7 +103,7 @@ def test_fields_are_found_by_name(box: barrio.Mesh) -> None:
     [
         (lambda mesh: mesh.add_field("f", Dim.vertex), "exists already"),
         (lambda mesh: mesh.add_field("g", Dim.vertex, dtype=np.complex128), "type complex128"),
-        (lambda mesh: mesh.add_field("g", Dim.vertex, components=0), "0 components"),
+        (lambda mesh: mesh.add_field("g", Dim.vertex, n_components=0), "0 components"),
         (lambda mesh: mesh.add_field("g", Dim.edge).exchange(), "no entities of that dimension"),
         (lambda mesh: mesh.field("f", Dim.vertex).end_exchange(), "is not being exchanged"),
     ],

@@ -24,7 +24,7 @@ def test_inspect(wing: Path) -> None:
 def test_write(comm: MPI.Comm, box: barrio.Mesh, folder: Path) -> None:
     field = box.add_field("id", Dim.vertex, dtype=np.int64)
     field.values[:] = box.global_ids(Dim.vertex)
-    box.add_field("three", Dim.volume, components=3).values[:] = [1, 2, 3]
+    box.add_field("three", Dim.volume, n_components=3).values[:] = [1, 2, 3]
     barrio.write(box, folder / "box.vtkhdf")
     comm.Barrier()
     with h5py.File(folder / "box.vtkhdf", "r") as file:
@@ -39,7 +39,7 @@ def test_write(comm: MPI.Comm, box: barrio.Mesh, folder: Path) -> None:
 
 def test_checkpoint(comm: MPI.Comm, box: barrio.Mesh, folder: Path) -> None:
     for dim in (Dim.vertex, Dim.volume):
-        field = box.add_field("heat", dim, components=2)
+        field = box.add_field("heat", dim, n_components=2)
         field.values[:] = np.stack([box.global_ids(dim), -box.global_ids(dim)], axis=1) / 3.0
     box = box.migrate(np.full(box.n_owned(Dim.volume), comm.size - 1, np.int32))
     barrio.write(box, folder / "box.h5m")
@@ -47,7 +47,7 @@ def test_checkpoint(comm: MPI.Comm, box: barrio.Mesh, folder: Path) -> None:
     assert mesh.checksum() == box.checksum()
     for dim in (Dim.vertex, Dim.volume):
         ids, values = mesh.tag("heat").values(dim)
-        heat = mesh.add_field("heat", dim, components=2)
+        heat = mesh.add_field("heat", dim, n_components=2)
         heat.values[ids] = values
         expected = mesh.global_ids(dim) / 3.0
         np.testing.assert_array_equal(heat.values, np.stack([expected, -expected], axis=1))

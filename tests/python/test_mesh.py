@@ -97,7 +97,7 @@ def test_more_ranks_than_parts(comm: MPI.Comm) -> None:
     assert sorted(comm.allgather(mesh.n_local(Dim.volume))) == [0] * (comm.size - 1) + [2]
     assert mesh.coordinates.shape == (mesh.n_local(Dim.vertex), 3)
     assert len(mesh.cells) == len(mesh.cell_types) == len(mesh.cell_parts)
-    field = mesh.add_field("f", Dim.vertex, components=3)
+    field = mesh.add_field("f", Dim.vertex, n_components=3)
     assert field.values.shape == (mesh.n_local(Dim.vertex), 3)
     field.exchange()
     mesh.validate()

@@ -1,0 +1,176 @@
+"""A rank's cells as a grid of pyvista."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from barrio.errors import ErrorCode, FailedError
+
+if TYPE_CHECKING:
+    import pyvista
+
+    from barrio._core import Mesh, MeshTag
+
+# VTK's number and the number of corners of each type; a polygon has as many as it has nodes.
+VTK_TYPES = {
+    "vertex": (1, 1),
+    "edge": (3, 2),
+    "triangle": (5, 3),
+    "quad": (9, 4),
+    "polygon": (7, 0),
+    "tet": (10, 4),
+    "pyramid": (14, 5),
+    "prism": (13, 6),
+    "knife": (12, 7),
+    "hex": (12, 8),
+    "polyhedron": (42, 0),
+}
+DUPLICATE = 1  # of vtkGhostType, for points and cells alike
+
+
+def _load() -> Any:
+    try:
+        import pyvista
+    except ImportError as reason:
+        raise FailedError(
+            ErrorCode.failed, "pyvista", f"cannot be loaded: {reason}", "pip install pyvista"
+        ) from None
+    return pyvista
+
+
+def loops(nodes: np.ndarray) -> list[np.ndarray]:
+    """The faces of a polyhedron, whose nodes say the first vertex of each face again at its end."""
+    faces, first = [], 0
+    while first < len(nodes):
+        end = first + 1 + int(np.flatnonzero(nodes[first + 1 :] == nodes[first])[0])
+        faces.append(nodes[first:end])
+        first = end + 1
+    return faces
+
+
+def vtk_nodes(name: str, nodes: np.ndarray) -> np.ndarray:
+    """Points of a cell as VTK has them: polyhedra by their faces, knives as hexes with a point twice."""
+    if name == "polyhedron":
+        faces = loops(nodes)
+        return np.concatenate([[len(faces)], *(np.append(len(face), face) for face in faces)])
+    if name == "knife":
+        return np.append(nodes[:7], nodes[5])
+    if name == "polygon":  # a padded one says its last node again
+        return nodes[np.append(True, nodes[1:] != nodes[:-1])] if len(nodes) > 1 else nodes
+    return nodes[: VTK_TYPES[name][1]]
+
+
+def cell_stream(mesh: Mesh, n: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    """VTK's stream of the first n cells by local vertices, their types, and whether nodes were left out."""
+    from barrio._core import CellType
+
+    types = np.asarray(mesh.cell_types)[:n]
+    names = {t: CellType(int(t)).name for t in np.unique(types)}
+    vtk_types = np.zeros(n, np.uint8)
+    for number, name in names.items():
+        vtk_types[types == number] = VTK_TYPES[name][0]
+    connectivity = mesh.cells
+    if isinstance(connectivity, np.ndarray):
+        rows = connectivity[:n].astype(np.int64)
+        if len(names) == 1 and VTK_TYPES[next(iter(names.values()))][1] == rows.shape[1] != 7:
+            counts = np.full((n, 1), rows.shape[1])
+            return np.hstack([counts, rows]).ravel(), vtk_types, False
+    else:
+        offsets, nodes = connectivity
+        rows = [nodes[offsets[i] : offsets[i + 1]].astype(np.int64) for i in range(n)]
+    stream, is_cut = [], False
+    for number, nodes in zip(types, rows, strict=True):
+        name = names[number]
+        is_cut = is_cut or len(nodes) > VTK_TYPES[name][1] > 0
+        points = vtk_nodes(name, nodes)
+        stream.append(np.append(len(points), points))
+    flat = np.concatenate(stream) if stream else np.zeros(0)
+    return flat.astype(np.int64), vtk_types, is_cut
+
+
+def used_points(
+    stream: np.ndarray, types: np.ndarray, n_local: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices that cells of a stream use, ascending, and the stream by their places."""
+    is_point = np.ones(len(stream), bool)
+    at = 0
+    for kind in types:
+        is_point[at] = False
+        if kind == VTK_TYPES["polyhedron"][0]:
+            face = at + 2
+            is_point[at + 1] = False
+            for _ in range(stream[at + 1]):
+                is_point[face] = False
+                face += stream[face] + 1
+        at += stream[at] + 1
+    used = np.unique(stream[is_point])
+    places = np.zeros(n_local, np.int64)
+    places[used] = np.arange(len(used))
+    moved = stream.copy()
+    moved[is_point] = places[stream[is_point]]
+    return used, moved
+
+
+def tag_values(tag: MeshTag, dim: Any, n: int) -> np.ndarray | None:
+    """Values of a tag on all n local entities; None if they are no numbers, or there are none."""
+    if tag.length_varies or tag.type not in ("int32", "float64"):
+        return None
+    ids, values = tag.values(dim)
+    if len(ids) == 0:
+        return None
+    if len(ids) == n:
+        return np.array(values)
+    if tag.default is not None:
+        all_of_them = np.empty((n, *values.shape[1:]), values.dtype)
+        all_of_them[:] = tag.default if values.ndim > 1 else tag.default[0]
+    else:
+        all_of_them = np.full((n, *values.shape[1:]), np.nan)
+    all_of_them[ids] = values
+    return all_of_them
+
+
+def add_arrays(mesh: Mesh, dim: Any, data: Any, chosen: np.ndarray) -> None:
+    """Tags and fields of a dimension, and global ids; a field takes the place of a tag of its name."""
+    data["global_id"] = np.array(mesh.global_ids(dim))[chosen]
+    for tag in mesh.tags:
+        values = tag_values(tag, dim, mesh.n_local(dim))
+        if values is not None:
+            data[tag.name] = values[chosen]
+    for field in mesh.fields:
+        if field.dim == dim:
+            data[field.name] = field.values[chosen]
+
+
+def to_pyvista(mesh: Mesh, ghosts: bool) -> pyvista.UnstructuredGrid:
+    """See `Mesh.to_pyvista`."""
+    pyvista = _load()
+    from barrio._core import Dim, SetKind
+
+    cell_dim, n_vertices = mesh.cell_dim, mesh.n_local(Dim.vertex)
+    n = mesh.n_local(cell_dim) if ghosts else mesh.n_owned(cell_dim)
+    stream, types, is_cut = cell_stream(mesh, n)
+    if is_cut:
+        warnings.warn("cells of second order are shown by their corners", stacklevel=3)
+    used, stream = used_points(stream, types, n_vertices)
+    grid = pyvista.UnstructuredGrid(stream, types, np.array(mesh.coordinates)[used])
+    cells = np.arange(n)
+    material = np.zeros(mesh.n_local(cell_dim), np.int32)
+    for one in mesh.sets:
+        if one.kind == SetKind.material:
+            material[one.entities(cell_dim)] = one.id
+    grid.cell_data["part"] = np.array(mesh.cell_parts)[:n]
+    grid.cell_data["material"] = material[:n]
+    add_arrays(mesh, Dim.vertex, grid.point_data, used)
+    add_arrays(mesh, cell_dim, grid.cell_data, cells)
+    if ghosts:
+        for data, dim, chosen in (
+            (grid.point_data, Dim.vertex, used),
+            (grid.cell_data, cell_dim, cells),
+        ):
+            data["owner"] = np.array(mesh.owners(dim))[chosen]
+            is_copy = chosen >= mesh.n_owned(dim)
+            data["vtkGhostType"] = np.where(is_copy, DUPLICATE, 0).astype(np.uint8)
+    return grid
