@@ -81,7 +81,7 @@ class Notice {
 void tell_of_entities(const Mesh& mesh, Notice& notice) {
   const auto n_sets = static_cast<std::size_t>(std::ranges::count_if(
       mesh.sets(), [](const mesh::MeshSet& set) { return set.info.kind != mesh::SetKind::material; }));
-  if (n_sets > 0) notice.leave_out(counted(n_sets, "set") + " that are no materials");
+  if (n_sets > 0) notice.leave_out(counted(n_sets, "set") + " other than materials");
   for (int d = value(mesh.cell_dim()) - 1; d > 0; --d) {
     const auto n = static_cast<std::size_t>(mesh.n_global(Dim{d}));
     if (n > 0) notice.leave_out(counted(n, d == 1 ? "listed edge" : "listed face"));

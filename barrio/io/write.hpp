@@ -55,7 +55,7 @@ struct VtkhdfOptions {
 /// Tags of int32 and float64 keep type and components. Where an entity has no value it gets the tag's default; without
 /// one it gets NaN, and the array is of float64 whatever the tag is. What has no place in VTKHDF is named in one
 /// notice: values of bits, bytes, entities and of varying length, values on sets and on listed faces and edges, these
-/// entities themselves, and sets that are no materials.
+/// entities themselves, and sets other than materials.
 class VtkhdfWriter {
  public:
   /// Write the geometry. @throws AgreedError{usage} for a field that does not exist, {failed} if the file cannot be

@@ -20,6 +20,22 @@ std::size_t MeshArrays::Cells::size() const noexcept {
   return offsets.empty() ? 0 : offsets.size() - 1;
 }
 
+MeshArrays::Set& MeshArrays::add_set(SetKind kind, std::int32_t id, std::string name) {
+  Set& set = sets.emplace_back();
+  set.info.kind = kind;
+  set.info.id = id;
+  set.info.name = std::move(name);
+  return set;
+}
+
+MeshArrays::Tag& MeshArrays::add_tag(std::string name, TagType type, int n_components) {
+  Tag& tag = tags.emplace_back();
+  tag.info.name = std::move(name);
+  tag.info.type = type;
+  tag.info.n_components = n_components;
+  return tag;
+}
+
 namespace detail {
 namespace {
 

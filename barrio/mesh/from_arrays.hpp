@@ -48,6 +48,9 @@ struct MeshArrays {
   std::vector<Set> sets = {};     ///< the same list on every rank
   std::vector<Tag> tags = {};     ///< the same list on every rank
   int n_parts = 0;                ///< 0: one more than the highest part
+
+  Set& add_set(SetKind kind, std::int32_t id, std::string name);
+  Tag& add_tag(std::string name, TagType type, int n_components = 1);
 };
 
 /// Make tables from the arrays of all ranks. Collective.

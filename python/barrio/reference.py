@@ -90,7 +90,8 @@ def describe_class(node: ast.ClassDef) -> list[str]:
     functions = [f for f in node.body if isinstance(f, ast.FunctionDef)]
     for function in functions:
         if function.name == "__init__" and function.args.args[1:]:
-            lines.append(f"- `{node.name}{signature(function)}`")
+            said = " ".join([first_docstring(function), *rest_of_docstring(function)]).strip()
+            lines.append(f"- `{node.name}{signature(function)}`" + (f": {said}" if said else ""))
         elif not function.name.startswith("_"):
             lines.append(member(function))
     return lines

@@ -16,15 +16,12 @@ struct Annotated {
 struct ArrayHint {
   static constexpr auto name = nb::detail::const_name("numpy.typing.ArrayLike");
 };
-struct OptionalArrayHint {
-  static constexpr auto name = nb::detail::const_name("numpy.typing.ArrayLike | None");
-};
 struct CellsHint {
   static constexpr auto name = nb::detail::const_name("collections.abc.Mapping[str | CellType, typing.Any]");
 };
 struct PartsHint {
   static constexpr auto name = nb::detail::const_name(
-      "numpy.typing.ArrayLike | collections.abc.Mapping[str | CellType, numpy.typing.ArrayLike] | None");
+      "numpy.typing.ArrayLike | collections.abc.Mapping[str | CellType, numpy.typing.ArrayLike]");
 };
 struct SetsHint {
   static constexpr auto name = nb::detail::const_name(
@@ -33,7 +30,7 @@ struct SetsHint {
 };
 struct TagsHint {
   static constexpr auto name = nb::detail::const_name(
-      "collections.abc.Mapping[str, collections.abc.Mapping[str | CellType, numpy.typing.ArrayLike]] | None");
+      "collections.abc.Mapping[str, collections.abc.Mapping[str | CellType, numpy.typing.ArrayLike]]");
 };
 
 }  // namespace barrio::python
@@ -115,9 +112,9 @@ Error error_of(const nb::python_error& trouble) {
 }
 
 MeshPointer make(const CommArgument& comm, const Annotated<ArrayHint>& coordinates, const Annotated<CellsHint>& cells,
-                 const Annotated<OptionalArrayHint>& vertex_ids, const Annotated<PartsHint>& parts,
-                 std::optional<int> n_parts, const Annotated<SetsHint>& sets, const Annotated<TagsHint>& tags,
-                 int ghost_layers, Dim bridge, bool ghost_sides, const std::string& partitioner) {
+                 const Annotated<ArrayHint>& vertex_ids, const Annotated<PartsHint>& parts, std::optional<int> n_parts,
+                 const Annotated<SetsHint>& sets, const Annotated<TagsHint>& tags, int ghost_layers, Dim bridge,
+                 bool ghost_sides, const std::string& partitioner) {
   nb::object all;  // outlives the call, in which Python's lock is not held
   MeshArrays arrays;
   return in_own_context(comm, [&](std::unique_ptr<mpi::Context>& context) {

@@ -71,7 +71,7 @@ TEST(VtkhdfTags, AreTheSameOnAnyNumberOfRanks) {
   write_tagged(alone, by_one);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(test::digest(by_all), test::digest(by_one));
-  for (const char* part : {"tags_by_one.vtkhdf: VTKHDF has no place for", "that are no materials", "listed faces",
+  for (const char* part : {"tags_by_one.vtkhdf: VTKHDF has no place for", "other than materials", "listed faces",
                            "tag 'few' on sets and the mesh as a whole", "tag 'lists' (values of varying length)",
                            "tag 'partner' (entities)", "tag 'flags' (bits)", "tag 'label' (bytes)",
                            ".h5m keeps all of it; NaN stands where 'third', 'third of points' have no value"})

@@ -39,12 +39,11 @@ struct Given {
     all.cells.push_back({.type = CellType::hex, .nodes_per_cell = 8, .nodes = hexes});
     if (with_parts) all.cells.back().parts = parts;
     all.cells.push_back({.type = CellType::quad, .nodes_per_cell = 4, .nodes = quads});
-    all.sets.push_back({{.kind = SetKind::material, .id = 7, .name = "odd"}, {{CellType::hex, odd}}});
-    all.sets.push_back({{.kind = SetKind::dirichlet, .id = 3, .name = "left"}, {{CellType::vertex, left}}});
-    all.sets.push_back({{.kind = SetKind::neumann, .id = 5, .name = "inlet"}, {{CellType::quad, inlet}}});
-    all.tags.push_back({{.name = "load", .type = TagType::float64, .n_components = 2},
-                        {{CellType::hex, std::as_bytes(std::span(load))}}});
-    all.tags.push_back({{.name = "number"}, {{CellType::vertex, std::as_bytes(std::span(number))}}});
+    all.add_set(SetKind::material, 7, "odd").members.push_back({CellType::hex, odd});
+    all.add_set(SetKind::dirichlet, 3, "left").members.push_back({CellType::vertex, left});
+    all.add_set(SetKind::neumann, 5, "inlet").members.push_back({CellType::quad, inlet});
+    all.add_tag("load", TagType::float64, 2).values.push_back({CellType::hex, std::as_bytes(std::span(load))});
+    all.add_tag("number", TagType::int32).values.push_back({CellType::vertex, std::as_bytes(std::span(number))});
     return all;
   }
 };
