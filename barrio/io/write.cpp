@@ -22,6 +22,11 @@ void write_h5m(const mesh::Mesh& mesh, const std::string& path, const H5mOptions
                                          .cause = "has a name that means something else in .h5m files",
                                          .remedy = "give it another name, or save without fields"});
   }
+  for (const mesh::MeshTag& tag : mesh.tags())
+    if (detail::is_set_tag(tag.info.name))
+      throw AgreedError(ErrorCode::usage, {.subject = fmt::format("tag '{}'", tag.info.name),
+                                           .cause = "has a name that means something else in .h5m files",
+                                           .remedy = "give it another name"});
   write_h5m(mesh.context(), mesh::to_tables(mesh, {.with_fields = options.with_fields}), path, options);
 }
 

@@ -30,8 +30,8 @@ void write_h5m(mpi::Context& context, const mesh::MeshTables& tables, const std:
 ///
 /// `read` gives the fields back as tags; a field that is added under the name of such a tag takes its place when the
 /// mesh is written again.
-/// @throws AgreedError as for tables and as `mesh::to_tables`; {usage} for a field whose name means something else in
-/// .h5m files
+/// @throws AgreedError as for tables and as `mesh::to_tables`; {usage} for a field or a tag whose name means something
+/// else in .h5m files
 void write_h5m(const mesh::Mesh& mesh, const std::string& path, const H5mOptions& options = {});
 
 /// What the pieces of a VTKHDF file are.

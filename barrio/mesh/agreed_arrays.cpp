@@ -59,9 +59,11 @@ void check_vertices(const MeshArrays& arrays) {
   if (!arrays.vertex_ids.empty() && arrays.vertex_ids.size() != n)
     refuse(ErrorCode::usage, "vertex ids", fmt::format("are {} for {} vertices", arrays.vertex_ids.size(), n),
            "give one for each vertex, or none at all");
-  const auto negative = std::ranges::find_if(arrays.vertex_ids, [](std::int64_t id) { return id < 0; });
-  if (negative != arrays.vertex_ids.end())
-    refuse(ErrorCode::bad_input, "vertex ids", fmt::format("have the negative number {}", *negative));
+  constexpr std::int64_t limit = std::int64_t{1} << 60;  // what EntityCode has room for
+  const auto beyond = std::ranges::find_if(arrays.vertex_ids, [](std::int64_t id) { return id < 0 || id >= limit; });
+  if (beyond != arrays.vertex_ids.end())
+    refuse(ErrorCode::bad_input, "vertex ids",
+           fmt::format("have the number {}, which is not in 0 .. 2^60 - 1", *beyond));
 }
 
 void check_offsets(const MeshArrays::Cells& cells) {
@@ -108,8 +110,14 @@ void check_sets(const MeshArrays& arrays) {
 }
 
 void check_tags(const MeshArrays& arrays) {
+  std::vector<std::string> names;
   for (const MeshArrays::Tag& tag : arrays.tags) {
     const std::string who = fmt::format("tag '{}'", tag.info.name);
+    if (tag.info.name.empty()) refuse(ErrorCode::usage, who, "has no name");
+    if (std::ranges::find(names, tag.info.name) != names.end()) refuse(ErrorCode::usage, who, "is listed twice");
+    names.push_back(tag.info.name);
+    if (tag.info.n_components < 1 || tag.info.length_varies)
+      refuse(ErrorCode::usage, who, "has no fixed number of components");
     if (tag.info.type != TagType::int32 && tag.info.type != TagType::float64)
       refuse(ErrorCode::usage, who, fmt::format("is of the type {}", name(tag.info.type)), "give int32 or float64");
     for (const MeshArrays::Values& values : tag.values) {
@@ -268,16 +276,14 @@ void check_ids(mpi::Context& context, const MeshArrays& arrays, AgreedArrays& ag
     if (agreed.has_ids && arrays.vertex_ids.empty() && !arrays.coordinates.empty())
       refuse(ErrorCode::usage, "vertex ids", "are given by some ranks and not by all",
              "give them on all ranks, or none");
-    if (agreed.has_ids) return;  // looked up later
-    for (const MeshArrays::Cells& cells : arrays.cells) {
-      if (cells.type == CellType::polyhedron || cells.type == CellType::polygon) continue;  // validate() looks at them
+    if (agreed.has_ids) return;  // they are looked up later
+    for (const MeshArrays::Cells& cells : arrays.cells)
       for (std::size_t i = 0; i < cells.size(); ++i)
         for (const std::int64_t node : nodes_of(cells, i))
           if (node < 0 || node >= agreed.n_rows[0])
             refuse(ErrorCode::bad_input, fmt::format("{} {} given here", topology(cells.type).name, i),
                    fmt::format("has vertex {}, but all ranks together give {} vertices", node, agreed.n_rows[0]),
                    "number the vertices from 0, rank by rank, or give vertex ids");
-    }
   });
 }
 

@@ -47,13 +47,13 @@ def integers(values: Any, subject: str, dtype: type = np.int64) -> np.ndarray:
     if array.size == 0:
         return np.zeros(array.shape, dtype)
     if array.dtype.kind not in "iu":
-        raise _usage(subject, f"have the type {array.dtype}", "give integers")
+        raise _usage(subject, f"integers are needed, not {array.dtype}")
     limits = np.iinfo(dtype)
     low, high = int(array.min()), int(array.max())
     if low < limits.min or high > limits.max:
         wrong = low if low < limits.min else high
         raise BadInputError(
-            ErrorCode.bad_input, subject, f"have the number {wrong}, which no {limits.dtype} holds"
+            ErrorCode.bad_input, subject, f"the number {wrong} is beyond {limits.dtype}"
         )
     return np.ascontiguousarray(array, dtype)
 

@@ -151,6 +151,8 @@ def to_pyvista(mesh: Mesh, ghosts: bool) -> pyvista.UnstructuredGrid:
 
     cell_dim, n_vertices = mesh.cell_dim, mesh.n_local(Dim.vertex)
     n = mesh.n_local(cell_dim) if ghosts else mesh.n_owned(cell_dim)
+    if n == 0:
+        return pyvista.UnstructuredGrid()  # pyvista has no arrays of nothing
     stream, types, is_cut = cell_stream(mesh, n)
     if is_cut:
         warnings.warn("cells of second order are shown by their corners", stacklevel=3)

@@ -244,7 +244,7 @@ copies of its fields brought up to date; drop it to free its memory.)")
 
 Arrays besides: `global_id`, `part`, `material`. With `ghosts` the ghost cells too, marked by `vtkGhostType`, and `owner`. A
 tag without a value on some entity has its default there, or NaN. Cells of second order are shown by their corners, with a
-warning.)")
+warning; a rank without cells gets an empty grid.)")
       .def_prop_ro(
           "memory_bytes", [](SharedMesh& self) { return self.mesh().memory_bytes(); },
           "Bytes this rank holds for the mesh and its fields.")

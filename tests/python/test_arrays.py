@@ -104,6 +104,15 @@ def test_write_and_read_back(comm: MPI.Comm, folder: Path) -> None:
     assert again.checksum() == mesh.checksum()
 
 
+def test_tags_that_mean_something_else(comm: MPI.Comm, folder: Path) -> None:
+    arguments = given(comm)
+    arguments["tags"]["MATERIAL_SET"] = {"hex": arguments["tags"]["number"]["hex"]}
+    mesh = barrio.Mesh(comm, **arguments)
+    with pytest.raises(barrio.UsageError, match="'MATERIAL_SET': has a name that means something"):
+        barrio.write(mesh, folder / "o.h5m")
+    barrio.write(mesh, folder / "o.vtkhdf")
+
+
 def test_vertices_by_ids_of_the_callers_own(comm: MPI.Comm) -> None:
     """Each rank gives some cells with all their vertices, shared ones too, and keeps its cells."""
     points, hexes = grid()
@@ -149,7 +158,11 @@ def test_planes_polygons_and_several_types(comm: MPI.Comm) -> None:
     assert mesh.n_global(Dim.face) == 3 and mesh.n_parts == 3
     assert comm.allreduce(mesh.coordinates[:, 2].max(initial=0), MPI.MAX) == 0
     names = [CellType(t).name for t in mesh.cell_types[: mesh.n_owned(Dim.face)]]
-    assert sorted(name for some in comm.allgather(names) for name in some) == ["polygon", "quad", "triangle"]
+    assert sorted(name for some in comm.allgather(names) for name in some) == [
+        "polygon",
+        "quad",
+        "triangle",
+    ]
 
 
 def spoilt(name: str, comm: MPI.Comm) -> dict[str, Any]:
@@ -215,7 +228,7 @@ def spoilt(name: str, comm: MPI.Comm) -> dict[str, Any]:
         ("flat", barrio.UsageError, r"coordinates: have the shape \(\d+,\)"),
         ("ragged", barrio.UsageError, "mesh arrays: cannot be taken: ValueError"),
         ("wide", barrio.UsageError, r"cells of the type hex: have the shape \(\d+, 7\)"),
-        ("real", barrio.UsageError, "cells of the type hex: have the type float64"),
+        ("real", barrio.UsageError, "cells of the type hex: integers are needed, not float64"),
         ("type", barrio.UsageError, "cells: are given for 'hexe'"),
         ("list", barrio.UsageError, "cells: are a ndarray"),
         ("high", barrio.BadInputError, "has vertex 60, but all ranks together give 60 vertices"),
@@ -230,7 +243,7 @@ def spoilt(name: str, comm: MPI.Comm) -> dict[str, Any]:
         ("set id", barrio.UsageError, "have a number that is too large"),
         ("rows", barrio.UsageError, r"tag 'number': has \d+ values of 4 bytes for \d+ hexes"),
         ("text", barrio.UsageError, "tag 'number': has values of the type <U1"),
-        ("large", barrio.BadInputError, "tag 'number': have the number 2147483648, which no int32"),
+        ("large", barrio.BadInputError, "tag 'number': the number 2147483648 is beyond int32"),
         ("untyped tag", barrio.UsageError, "tag 'number': is not given by type"),
         ("parts", barrio.UsageError, r"parts: are 1 for \d+ hexes"),
         ("part number", barrio.BadInputError, "parts: have the number -2"),
@@ -349,6 +362,14 @@ def test_to_pyvista(comm: MPI.Comm) -> None:
             is_ghost = view.cell_data["vtkGhostType"] != 0
             np.testing.assert_array_equal(is_ghost, view.cell_data["owner"] != comm.rank)
     assert comm.allreduce(mesh.to_pyvista().n_cells) == np.prod(N)
+
+
+def test_to_pyvista_of_nothing(comm: MPI.Comm) -> None:
+    pytest.importorskip("pyvista")
+    mesh = barrio.box(comm, n=(2, 1, 1), parts=1)
+    mesh.add_field("f", Dim.vertex, n_components=3)
+    views = comm.allgather(mesh.to_pyvista(ghosts=True).n_cells)
+    assert sorted(views) == [0] * (comm.size - 1) + [2]
 
 
 def test_to_pyvista_of_polyhedra(comm: MPI.Comm) -> None:
