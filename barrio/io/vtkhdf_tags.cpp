@@ -125,10 +125,12 @@ ChosenTags choose_tags(const Mesh& mesh, std::span<const FieldData* const> field
     for (const Dim dim : {Dim::vertex, mesh.cell_dim()}) {
       const std::int64_t n_values = n[static_cast<std::size_t>(value(dim))];
       if (n_values == 0) continue;
-      const auto is_same = [&](const FieldData* field) { return field->dim == dim && field->name == tag.info.name; };
-      if (std::ranges::any_of(fields, is_same)) continue;
-      if (chosen.has(dim, array_name(tag.info.name))) {
-        notice.leave_out(fmt::format("tag '{}' (another one's name is written alike)", tag.info.name));
+      const std::string written = array_name(tag.info.name);
+      const auto field = std::ranges::find_if(
+          fields, [&](const FieldData* one) { return one->dim == dim && array_name(one->name) == written; });
+      if (field != fields.end() && (*field)->name == tag.info.name) continue;
+      if (field != fields.end() || chosen.has(dim, written)) {
+        notice.leave_out(fmt::format("tag '{}' (the name '{}' is taken)", tag.info.name, written));
         continue;
       }
       const bool has_gaps = n_values < mesh.n_global(dim) && tag.info.default_value.empty();

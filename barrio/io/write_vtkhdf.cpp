@@ -113,6 +113,8 @@ class VtkhdfWriter::Core {
         options_(std::move(options)),
         pieces_(make_pieces(mesh, options_.pieces)) {
     find_fields();
+    check_names(point_fields_);
+    check_names(cell_fields_);
     choose_tags();
     count();
     tell_of_lost_nodes();
@@ -163,6 +165,20 @@ class VtkhdfWriter::Core {
                           {.subject = fmt::format("field '{}'", wanted),
                            .cause = "is not a vertex or cell field of the mesh." + did_you_mean(wanted, known)});
       }
+    }
+  }
+
+  /// Two arrays of one name would spoil the file. @throws AgreedError{usage}
+  static void check_names(const std::vector<const FieldData*>& fields) {
+    std::vector<std::string> names;
+    for (const FieldData* field : fields) {
+      if (std::ranges::find(names, array_name(field->name)) != names.end())
+        throw AgreedError(ErrorCode::usage, {.subject = fmt::format("field '{}'", field->name),
+                                             .cause = fmt::format("is written as '{}', and so is another one or the "
+                                                                  "same once more",
+                                                                  array_name(field->name)),
+                                             .remedy = "give each field once, and a name of its own"});
+      names.push_back(array_name(field->name));
     }
   }
 

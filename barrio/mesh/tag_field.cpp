@@ -112,9 +112,9 @@ void check_values(const Mesh& mesh, const MeshTag& tag, Dim dim, const TagFieldO
                               where.empty() ? "" : fmt::format("it has some on {}", fmt::join(where, ", "))));
   }
   if (n[d] < mesh.n_global(dim) && tag.info.default_value.empty() && !options.fill)
-    throw AgreedError(
-        refusal(tag.info, fmt::format("has values on {} of {} {} and no default", n[d], mesh.n_global(dim), dim_words[d]),
-                "give a number for the others: fill"));
+    throw AgreedError(refusal(
+        tag.info, fmt::format("has values on {} of {} {} and no default", n[d], mesh.n_global(dim), dim_words[d]),
+        "give a number for the others: fill"));
 }
 
 }  // namespace

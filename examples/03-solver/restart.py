@@ -10,10 +10,11 @@ from barrio import Dim
 if len(sys.argv) != 3:
     sys.exit("usage: restart.py IN OUT.h5m")
 mesh = barrio.read(MPI.COMM_WORLD, sys.argv[1], ghost_layers=1)
-if mesh.has_tag("age"):
-    age = mesh.tag_as_field("age", Dim.vertex)  # of all vertices here, copies too
-else:
-    age = mesh.add_field("age", Dim.vertex)  # zero everywhere
+age = (
+    mesh.tag_as_field("age", Dim.vertex)  # of all vertices here, copies too
+    if mesh.has_tag("age")
+    else mesh.add_field("age", Dim.vertex)  # zero everywhere
+)
 age.values[:] += 1
 barrio.write(mesh, sys.argv[2])  # the mesh with sets, tags, parts and fields
 

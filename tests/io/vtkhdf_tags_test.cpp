@@ -136,6 +136,27 @@ TEST(VtkhdfTags, StandStillInATimeSeries) {
   EXPECT_EQ(read("Steps/CellDataOffsets/few"), (std::vector<double>{0, 0}));
 }
 
+TEST(VtkhdfTags, NamesThatAreWrittenAlike) {
+  const fs::path path = test::scratch() / "alike.vtkhdf";
+  mesh::Mesh mesh(world(), with_gaps(world()));
+  mesh.add_field<double>("a_b \\ \x01\xff", mesh::Dim::vertex);  // as the tag 'a/b ...' would be
+  testing::internal::CaptureStderr();
+  io::write(mesh, path.string());
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(world().rank() > 0 || said.find("is taken)") != std::string::npos) << said;
+  mesh.add_field<double>("x/y", mesh::Dim::vertex);
+  mesh.add_field<double>("x_y", mesh::Dim::volume);  // of cells: no trouble
+  io::write(mesh, path.string());
+  mesh.add_field<double>("x_y", mesh::Dim::vertex);
+  try {
+    io::write(mesh, path.string());
+    ADD_FAILURE();
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    EXPECT_NE(error.cause().find("is written as 'x_y', and so is another"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Write, RefusesSuffixesItDoesNotKnow) {
   const mesh::Mesh mesh(world(), with_gaps(world()));
   const auto refusal = [&](const std::string& name) -> std::string {

@@ -107,7 +107,7 @@ TEST(TagAsField, RefusalsSayWhatTheTagIs) {
   EXPECT_EQ(refused(double{}, "flags", Dim::volume, {.n_components = 3}),
             "tag 'flags': holds values of the type bits, which are no numbers (take them entity by entity: "
             "MeshTag::value)");
-  EXPECT_NE(refused(double{}, "larg", Dim::vertex).find("Did you mean 'large'?"), std::string::npos);
+  EXPECT_NE(refused(double{}, "large1", Dim::vertex).find("Did you mean 'large'?"), std::string::npos);
   mesh.add_field<double>("few", Dim::volume);
   EXPECT_NE(refused(double{}, "few", Dim::volume).find("exists already"), std::string::npos);
 }

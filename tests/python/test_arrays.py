@@ -317,12 +317,12 @@ def test_tag_as_field(comm: MPI.Comm, folder: Path) -> None:
     np.testing.assert_array_equal(place.values, mesh.coordinates)
     number = mesh.tag_as_field("number", Dim.volume, dtype="int64")
     np.testing.assert_array_equal(number.values, mesh.global_ids(Dim.volume))
-    assert mesh.has_tag("height") and not mesh.has_tag("heigt")
+    assert mesh.has_tag("height") and not mesh.has_tag("height1")
     for name, dim, dtype, text in (
         ("place", Dim.volume, "float64", r"has 3 component\(s\) of float64, not 1"),
         ("number", Dim.vertex, "int32", "has no values on vertices.*it has some on volumes"),
         ("height", Dim.vertex, "int32", "is of float64, not of int32"),
-        ("heigt", Dim.vertex, "float64", "Did you mean 'height'"),
+        ("height1", Dim.vertex, "float64", "Did you mean 'height'"),
         ("number", Dim.volume, "float64", "exists already"),
     ):
         with pytest.raises(barrio.UsageError, match=text) as caught:
