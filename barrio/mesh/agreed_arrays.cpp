@@ -83,7 +83,7 @@ void check_cells(const MeshArrays& arrays) {
     if (cells.type == CellType::vertex) refuse(ErrorCode::usage, who, "are no cells");
     if (std::exchange(is_seen[place(cells.type)], true)) refuse(ErrorCode::usage, who, "are given twice by a rank");
     const int n_corners = topology(cells.type).n_corners;
-    if (n_corners > 0 && cells.nodes_per_cell < n_corners)
+    if (cells.nodes_per_cell < n_corners)
       refuse(ErrorCode::usage, who,
              fmt::format("have {} nodes each, at least {} are needed", cells.nodes_per_cell, n_corners));
     if (cells.nodes_per_cell == 0) {
@@ -205,7 +205,7 @@ void agree_on_parts(mpi::Context& context, const MeshArrays& arrays, AgreedArray
   }
   agreed.has_parts = mpi::all_reduce(context, is_given, MPI_LOR);
   if (!agreed.has_parts) return;
-  highest = mpi::max(context, highest);
+  highest = std::min<std::int64_t>(mpi::max(context, highest), std::numeric_limits<int>::max() - 1);
   agreed.n_parts = arrays.n_parts > 0 ? arrays.n_parts : static_cast<int>(highest + 1);
   agree_after(context, [&] {
     for (const MeshArrays::Cells& cells : arrays.cells) {

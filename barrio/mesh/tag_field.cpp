@@ -70,7 +70,10 @@ void fill_in(const MeshTag& tag, const MeshTag::Values& on, std::span<const doub
     throw refusal(tag.info, fmt::format("has the value {}, which {} does not hold", value, type_name<T>()),
                   "ask for a field of double");
   };
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = take(gap[i % width]);
+  const Range all({LocalRange{LocalId{0}, local_id(out.size() / width)}});
+  const Range gaps = all.without(on.entities);
+  for (const LocalId id : gaps)
+    for (std::size_t k = 0; k < width; ++k) out[index(id) * width + k] = take(gap[k]);
   std::vector<From> own(width);
   std::size_t item = 0;
   for (const LocalId id : on.entities) {
