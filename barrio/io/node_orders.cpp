@@ -39,11 +39,12 @@ struct Kind {
   int gmsh;
   int cgns;
 };
-constexpr std::array<Kind, 19> kinds{{{CellType::vertex, 1, 1, 15, 2},
+constexpr std::array<Kind, 20> kinds{{{CellType::vertex, 1, 1, 15, 2},
                                       {CellType::edge, 2, 3, 1, 3},
                                       {CellType::edge, 3, 21, 8, 4},
                                       {CellType::triangle, 3, 5, 2, 5},
                                       {CellType::triangle, 6, 22, 9, 6},
+                                      {CellType::triangle, 7, 34, 0, 0},
                                       {CellType::quad, 4, 9, 3, 7},
                                       {CellType::quad, 8, 23, 16, 8},
                                       {CellType::quad, 9, 28, 10, 9},

@@ -42,7 +42,6 @@ std::string_view name_of(int vtk_type) {
     case 30: return "quadratic-linear quad";
     case 31: return "quadratic-linear wedge";
     case 33: return "biquadratic-quadratic hexahedron";
-    case 34: return "biquadratic triangle";
     case 37: return "triquadratic pyramid";
     case 41: return "convex point set";
     case 42: return "polyhedron";

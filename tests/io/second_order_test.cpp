@@ -101,6 +101,7 @@ std::vector<Described> described() {
   const std::vector<std::vector<int>> vtk_pyramid13{{0, 1}, {1, 2}, {2, 3}, {3, 0}, {0, 4}, {1, 4}, {2, 4}, {3, 4}};
   return {{"edge3", CellType::edge, 8, 21, {{0, 1}}, {{0, 1}}},
           {"tri6", CellType::triangle, 9, 22, tri, tri},
+          {"tri7", CellType::triangle, 0, 34, {}, {{0, 1}, {1, 2}, {2, 0}, {0, 1, 2}}},
           {"quad8", CellType::quad, 16, 23, quad8, quad8},
           {"quad9", CellType::quad, 10, 28, quad9, quad9},
           {"tet10", CellType::tet, 11, 24, {{0, 1}, {1, 2}, {2, 0}, {3, 0}, {2, 3}, {1, 3}},
@@ -198,6 +199,7 @@ TEST(SecondOrder, GmshAndVtkNumberNodesAsTheirManualsSay) {
   for (const Described& cell : described()) {
     const std::vector<Point> by_gmsh = points_of(cell.type, cell.gmsh_nodes);
     for (const bool is_old : {false, true}) {
+      if (cell.gmsh == 0) continue;
       const std::string path = (test::scratch() / (std::string(cell.name) + (is_old ? "_2.msh" : "_4.msh"))).string();
       write_text(path, is_old ? gmsh22(cell, by_gmsh) : gmsh41(cell, by_gmsh));
       expect_in_order(read_tables(world(), path), cell.type, by_gmsh.size(), path);
