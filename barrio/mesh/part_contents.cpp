@@ -7,6 +7,7 @@
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/memberships.hpp"
+#include "barrio/mesh/detail/nested_sets.hpp"
 #include "barrio/mesh/detail/outbox.hpp"
 #include "barrio/mesh/detail/sides.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -213,35 +214,37 @@ std::vector<Inclusion> sets_within_parts(mpi::Context& context, const std::vecto
   return whole;
 }
 
-/// Parts that have each set with the sets in it.
-class WholeSets {
- public:
-  WholeSets(const MeshTables& tables, const std::vector<Inclusion>& own, const std::vector<std::int64_t>& n_members)
-      : tables_(tables), n_members_(n_members), parts_(tables.sets.size()), is_known_(tables.sets.size(), false) {
-    for (const Inclusion& where : own) parts_[static_cast<std::size_t>(where.set)].push_back(where.part);
-  }
-  const std::vector<std::int32_t>& of(std::size_t set) {
-    std::vector<std::int32_t>& parts = parts_[set];
-    if (is_known_[set]) return parts;
-    is_known_[set] = true;
-    std::ranges::sort(parts);
-    bool is_first = n_members_[set] == 0;  // without entities of its own it is where its sets are
-    for (const SetInSet& inner : tables_.sets[set].contained) {
-      const std::vector<std::int32_t>& others = of(static_cast<std::size_t>(inner.set));
+/// Parts that have each set with the sets in it. @param own  parts that have all that a set itself has
+std::vector<Inclusion> whole_sets(const MeshTables& tables, const std::vector<Inclusion>& own,
+                                  const std::vector<std::int64_t>& n_members) {
+  std::vector<std::vector<std::int32_t>> parts_of(tables.sets.size());
+  for (const Inclusion& where : own) parts_of[static_cast<std::size_t>(where.set)].push_back(where.part);
+  const detail::NestedSets nested(tables.sets);
+  std::vector<Inclusion> whole;
+  for (std::size_t g = 0; g < nested.n_groups(); ++g) {
+    std::vector<std::int32_t> parts;
+    bool is_first = true;
+    const auto keep = [&](std::vector<std::int32_t> others) {
+      std::ranges::sort(others);
       std::vector<std::int32_t> both;
       std::ranges::set_intersection(is_first ? others : parts, others, std::back_inserter(both));
       parts = std::move(both);
       is_first = false;
+    };
+    for (const std::int32_t s : nested.group(g)) {
+      const auto set = static_cast<std::size_t>(s);
+      if (n_members[set] > 0) keep(parts_of[set]);  // without entities of its own it is where its sets are
+      for (const SetInSet& inner : tables.sets[set].contained)
+        if (nested.group_of(inner.set) != nested.group_of(s)) keep(parts_of[static_cast<std::size_t>(inner.set)]);
     }
-    return parts;
+    for (const std::int32_t s : nested.group(g)) {
+      parts_of[static_cast<std::size_t>(s)] = parts;
+      for (const std::int32_t part : parts) whole.push_back({part, s});
+    }
   }
-
- private:
-  const MeshTables& tables_;
-  const std::vector<std::int64_t>& n_members_;
-  std::vector<std::vector<std::int32_t>> parts_;
-  std::vector<bool> is_known_;
-};
+  std::sort(whole.begin(), whole.end());
+  return whole;
+}
 
 }  // namespace
 
@@ -261,10 +264,7 @@ PartContents compute_part_contents(mpi::Context& context, const MeshTables& tabl
   std::vector<std::int64_t> n_members(tables.sets.size(), 0);
   for (const Membership& member : members) n_members[static_cast<std::size_t>(member.set)] += 1;
   mpi::all_reduce(context, std::span<std::int64_t>(n_members), MPI_SUM);
-  WholeSets whole(tables, sets_within_parts(context, members, belongings, n_members), n_members);
-  for (std::size_t s = 0; s < tables.sets.size(); ++s)
-    for (const std::int32_t part : whole.of(s)) contents.sets.push_back({part, static_cast<std::int32_t>(s)});
-  std::sort(contents.sets.begin(), contents.sets.end());
+  contents.sets = whole_sets(tables, sets_within_parts(context, members, belongings, n_members), n_members);
   return contents;
 }
 

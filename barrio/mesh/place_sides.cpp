@@ -5,6 +5,7 @@
 #include "barrio/base/hash.hpp"
 #include "barrio/mesh/detail/assembly.hpp"
 #include "barrio/mesh/detail/cells_around.hpp"
+#include "barrio/mesh/detail/nested_sets.hpp"
 #include "barrio/mesh/detail/order_of_runs.hpp"
 #include "barrio/mesh/detail/plan_halo.hpp"
 #include "barrio/mesh/detail/sets_of_places.hpp"
@@ -160,19 +161,30 @@ void MeshAssembly::fill_sets(std::span<const SetInfo> infos) {
     set.vertices = std::move(ranges[0][s]);
     for (std::size_t d = 1; d < 4; ++d) set.entities[d] = std::move(ranges[d][s]);
   }
-  std::vector<bool> is_full(out_.sets.size(), false);
-  for (std::size_t s = 0; s < out_.sets.size(); ++s) add_contained(s, is_full);
+  add_contained(infos);
 }
 
-void MeshAssembly::add_contained(std::size_t s, std::vector<bool>& is_full) {
-  if (is_full[s]) return;
-  is_full[s] = true;
-  MeshSet& set = out_.sets[s];
-  for (const SetInSet& inner : set.info.contained) {
-    const auto i = static_cast<std::size_t>(inner.set);
-    add_contained(i, is_full);
-    set.vertices = set.vertices.united(out_.sets[i].vertices);
-    for (std::size_t d = 1; d < 4; ++d) set.entities[d] = set.entities[d].united(out_.sets[i].entities[d]);
+void MeshAssembly::add_contained(std::span<const SetInfo> infos) {
+  const detail::NestedSets nested(infos);
+  const auto unite = [](MeshSet& set, const MeshSet& other) {
+    set.vertices = set.vertices.united(other.vertices);
+    for (std::size_t d = 1; d < 4; ++d) set.entities[d] = set.entities[d].united(other.entities[d]);
+  };
+  for (std::size_t g = 0; g < nested.n_groups(); ++g) {
+    const std::span<const std::int32_t> group = nested.group(g);
+    MeshSet& first = out_.sets[static_cast<std::size_t>(group[0])];
+    for (const std::int32_t s : group) {
+      const MeshSet& set = out_.sets[static_cast<std::size_t>(s)];
+      if (&set != &first) unite(first, set);
+      for (const SetInSet& inner : set.info.contained)
+        if (nested.group_of(inner.set) != nested.group_of(s))
+          unite(first, out_.sets[static_cast<std::size_t>(inner.set)]);
+    }
+    for (const std::int32_t s : group.subspan(1)) {
+      MeshSet& set = out_.sets[static_cast<std::size_t>(s)];
+      set.vertices = first.vertices;
+      set.entities = first.entities;
+    }
   }
 }
 

@@ -204,35 +204,6 @@ bool has_sound_nodes(const CellBlock& block, std::int64_t n_vertices) {
   }
 }
 
-/// A set that contains itself, directly or through others, or -1.
-std::int32_t set_in_itself(const std::vector<SetInfo>& sets) {
-  enum : std::uint8_t { unseen, open, done };
-  std::vector<std::uint8_t> state(sets.size(), unseen);
-  std::vector<std::pair<std::int32_t, std::size_t>> path;  // set, next of its contained sets
-  for (std::size_t s = 0; s < sets.size(); ++s) {
-    if (state[s] != unseen) continue;
-    path.assign(1, {static_cast<std::int32_t>(s), 0});
-    state[s] = open;
-    while (!path.empty()) {
-      auto& [set, next] = path.back();
-      const auto& contained = sets[static_cast<std::size_t>(set)].contained;
-      if (next == contained.size()) {
-        state[static_cast<std::size_t>(set)] = done;
-        path.pop_back();
-        continue;
-      }
-      const std::int32_t inner = contained[next++].set;
-      std::uint8_t& of_inner = state[static_cast<std::size_t>(inner)];
-      if (of_inner == open) return inner;
-      if (of_inner == unseen) {
-        of_inner = open;
-        path.emplace_back(inner, 0);
-      }
-    }
-  }
-  return -1;
-}
-
 void validate_locally(mpi::Context& context, const MeshTables& tables, const std::string& subject) {
   const auto refuse = [&](std::string cause, std::string remedy = "the file is damaged or was written wrongly") {
     throw Error(ErrorCode::bad_input, {.subject = subject, .cause = std::move(cause), .remedy = std::move(remedy)});
@@ -281,8 +252,6 @@ void validate_locally(mpi::Context& context, const MeshTables& tables, const std
         !std::ranges::all_of(set.parents, exists))
       refuse(fmt::format("set {} refers to a set that does not exist", s));
   }
-  if (const std::int32_t set = set_in_itself(tables.sets); set >= 0)
-    refuse(fmt::format("set {} contains itself, directly or through other sets", set));
 }
 
 /// Collective. Counts over all ranks, so that the message does not depend on their number.

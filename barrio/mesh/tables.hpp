@@ -37,9 +37,9 @@ struct SetInfo {
   std::string name;                ///< may be empty
   Dim geometry_dim = Dim::vertex;  ///< for geometry sets: dimension of the CAD entity
   std::vector<SetRole> more_roles = {};
-  bool is_ordered = false;      ///< a list: order counts and members may come twice
-  bool tracks_members = false;  ///< members shall know that they are in it
-  std::vector<SetInSet> contained = {};
+  bool is_ordered = false;                  ///< a list: order counts and members may come twice
+  bool tracks_members = false;              ///< members shall know that they are in it
+  std::vector<SetInSet> contained = {};     ///< the set itself too, and others that contain it, if the mesh says so
   std::vector<std::int32_t> children = {};  ///< places in MeshTables::sets, as in a model's topology
   std::vector<std::int32_t> parents = {};
 

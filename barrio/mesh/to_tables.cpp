@@ -4,6 +4,7 @@
 
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/collected_rows.hpp"
+#include "barrio/mesh/detail/nested_sets.hpp"
 #include "barrio/mesh/detail/outbox.hpp"
 #include "barrio/mesh/detail/words.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -185,6 +186,9 @@ class Collector {
   }
 
   void collect_sets() {
+    std::vector<SetInfo> infos;
+    for (const MeshSet& set : mesh_.sets()) infos.push_back(set.info);
+    const detail::NestedSets nested(infos);
     for (std::size_t s = 0; s < mesh_.sets().size(); ++s) {
       const MeshSet& set = mesh_.sets()[s];
       SetInfo& info = out_.sets.emplace_back(set.info);
@@ -198,9 +202,11 @@ class Collector {
           return d == 0 ? of.vertices : of.entities[static_cast<std::size_t>(d)];
         };
         Range own = members(set).intersected({LocalId{0}, local_id(mesh_.n_owned(Dim{d}))});
+        const auto place = static_cast<std::int32_t>(s);
         for (const SetInSet& inner : info.contained)
-          own = own.without(members(mesh_.sets()[static_cast<std::size_t>(inner.set)]));
-        SetRows run{static_cast<std::int32_t>(s), Dim{d}, 0, 0};
+          if (nested.group_of(inner.set) != nested.group_of(place))
+            own = own.without(members(mesh_.sets()[static_cast<std::size_t>(inner.set)]));
+        SetRows run{place, Dim{d}, 0, 0};
         for (const LocalId id : own) {
           const std::int64_t row = value(rows_.of_own[static_cast<std::size_t>(d)][index(id)]);
           if (run.count > 0 && row != run.first + run.count) {

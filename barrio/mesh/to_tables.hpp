@@ -16,8 +16,8 @@ struct ToTablesOptions {
 ///   that are left close up, each id becoming the number of present ones below it, and the log says so (`info`).
 /// - Blocks are runs of cells of one type and number of nodes, cells first, then faces, then edges. The number of nodes
 ///   varies in blocks of polygons and of polyhedra.
-/// - A set has the members that no set which it contains has. A mesh does not keep the order of ordered sets: they come
-///   as plain ones.
+/// - A set has the members that no set which it contains has; sets that contain each other have all. A mesh does not
+///   keep the order of ordered sets: they come as plain ones.
 /// - Tags come with all their values, those of a dense tag in dense columns where every row of a block has one. Values
 ///   that are entities become none where the mesh has left the entity out.
 /// - A field becomes a dense tag of its name with the owners' values, in place of a tag that has the name: int32 stays,

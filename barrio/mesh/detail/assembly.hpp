@@ -125,8 +125,8 @@ class MeshAssembly {
   void send_cells(const Going& going);
   void unpack_ghosts(Rank from, std::span<const std::byte> message);
   void add_ghost_sides(HeldSides& held);
-  /// Add to a set the members of those that it contains. @param is_full  sets that have theirs
-  void add_contained(std::size_t set, std::vector<bool>& is_full);
+  /// Add to each set the members of those that it contains.
+  void add_contained(std::span<const SetInfo> infos);
 
   /// Own cells that may be ghosts elsewhere, by place; empty: all may.
   std::vector<bool> may_leave_;

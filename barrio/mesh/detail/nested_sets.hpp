@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "barrio/mesh/tables.hpp"
+
+namespace barrio::mesh::detail {
+
+/// Which sets contain which, as groups: sets that contain each other, directly or through others, are one group and
+/// have the same members; any other set is a group of its own. Local. Cost: O(sets + links), without recursion. Source:
+/// Tarjan 1972.
+class NestedSets {
+ public:
+  /// @pre what the sets contain exists
+  explicit NestedSets(std::span<const SetInfo> sets);
+
+  [[nodiscard]] std::size_t n_groups() const noexcept { return first_of_.size() - 1; }
+  /// The sets of a group, ascending. Groups are numbered so that what a set contains is in its own group or a lower
+  /// one.
+  [[nodiscard]] std::span<const std::int32_t> group(std::size_t g) const& noexcept {
+    return std::span(order_).subspan(first_of_[g], first_of_[g + 1] - first_of_[g]);
+  }
+  [[nodiscard]] std::int32_t group_of(std::int32_t set) const noexcept {
+    return group_of_[static_cast<std::size_t>(set)];
+  }
+  /// Sets that contain themselves, directly or through others, ascending.
+  [[nodiscard]] const std::vector<std::int32_t>& in_themselves() const& noexcept { return in_themselves_; }
+
+ private:
+  std::vector<std::int32_t> group_of_;
+  std::vector<std::int32_t> order_;  // group after group
+  std::vector<std::size_t> first_of_;
+  std::vector<std::int32_t> in_themselves_;
+};
+
+}  // namespace barrio::mesh::detail
