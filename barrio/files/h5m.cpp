@@ -135,7 +135,6 @@ H5mCatalog read_h5m_catalog(hid_t file, const std::string& path) {
     catalog.n_contents = contents[0];
   }
   for (const std::string& name : names_in(file, "/tstt/tags")) catalog.tags.push_back(read_tag(file, name, catalog));
-  catalog.history = read_strings(file, "/tstt/history");
   return catalog;
 }
 
@@ -165,8 +164,7 @@ Json to_json(const H5mCatalog& catalog) {
               {"n_sets", catalog.n_sets},
               {"first_set", catalog.first_set},
               {"n_contents", catalog.n_contents},
-              {"tags", tags},
-              {"history", catalog.history}};
+              {"tags", tags}};
 }
 
 H5mCatalog h5m_catalog_from_json(const Json& json) {
@@ -183,7 +181,6 @@ H5mCatalog h5m_catalog_from_json(const Json& json) {
     catalog.tags.push_back({t.at("name"), t.at("type"), t.at("storage"), t.at("is_variable"), t.at("n_sparse"),
                             t.at("dense_on").get<std::vector<std::string>>()});
   }
-  json.at("history").get_to(catalog.history);
   return catalog;
 }
 

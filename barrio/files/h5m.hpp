@@ -39,13 +39,13 @@ struct H5mCatalog {
   std::int64_t first_set = 0;  ///< start_id
   std::int64_t n_contents = 0;
   std::vector<H5mTag> tags;
-  std::vector<std::string> history;  ///< application, version, date, time, repeated
 
   /// Row of a set in their list, by its id; nothing if no set has it.
   [[nodiscard]] std::optional<std::int64_t> row_of_set(std::int64_t id) const noexcept;
 };
 
-/// Read the list of tables. Local; works before MPI_Init.
+/// Read the list of tables. Local; works before MPI_Init. The optional `history` is not read: nothing needs it, and its
+/// strings of varying length lie in heaps that HDF5 1.10 trusts, so that one wrong bit there ends the process.
 /// @param file  open on this process alone
 /// @throws Error{bad_input} if it is HDF5 but no .h5m, or a table lacks what the layout asks for
 H5mCatalog read_h5m_catalog(hid_t file, const std::string& path);

@@ -152,8 +152,6 @@ NativeValues read_native_attribute(Place where, const std::string& path, const s
 NativeValues shape_of_type(Place where, const std::string& path);
 /// Read fixed-length opaque or text values as bytes. @return one string per value, trailing NULs cut
 std::vector<std::string> read_texts(Place where, const std::string& path, Rows rows = all_rows);
-/// Read variable-length strings. Local: serial files only.
-std::vector<std::string> read_strings(Place where, const std::string& path);
 /// Read a scalar or short integer attribute; empty if it is absent or of another kind.
 std::vector<std::int64_t> read_attribute(Place where, const std::string& path, const std::string& name);
 

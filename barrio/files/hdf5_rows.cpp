@@ -354,23 +354,6 @@ std::vector<std::string> read_texts(Place where, const std::string& path, Rows r
   return texts;
 }
 
-std::vector<std::string> read_strings(Place where, const std::string& path) {
-  const Quiet quiet;
-  const std::vector<std::int64_t> sizes = extents(where, path);
-  if (sizes.size() != 1 || sizes[0] == 0) return {};
-  check_size(where, path);
-  const Handle dataset(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose);
-  const Handle type(H5Dget_type(dataset.get()), &H5Tclose);
-  if (H5Tis_variable_str(type.get()) <= 0) return read_texts(where, path);
-  std::vector<char*> raw(static_cast<std::size_t>(sizes[0]), nullptr);
-  if (H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) < 0) return {};
-  std::vector<std::string> texts;
-  for (const char* text : raw) texts.emplace_back(text == nullptr ? "" : text);
-  const Handle space(H5Dget_space(dataset.get()), &H5Sclose);
-  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, raw.data());
-  return texts;
-}
-
 std::vector<std::int64_t> read_attribute(Place where, const std::string& path, const std::string& name) {
   const Quiet quiet;
   const Attribute attribute(where.id, path, name);

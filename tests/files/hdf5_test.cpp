@@ -173,7 +173,6 @@ TEST_F(HdfFile, ArraysTextsAndAttributes) {
   std::memcpy(numbers.data(), triples.bytes.data(), sizeof numbers);
   EXPECT_EQ(numbers, (std::array<std::int32_t, 6>{-15, -16, -17, -18, -19, -20}));
   EXPECT_EQ(read_texts(file.get(), "names", {1, 3}), (std::vector<std::string>{"setb", "setc", "setd"}));
-  EXPECT_EQ(read_strings(file.get(), "lines"), std::vector<std::string>(n_rows, "a line"));
   EXPECT_EQ(read_attribute(file.get(), "deep", "sizes"), (std::vector<std::int64_t>{1, 2, 3, 60000}));
   EXPECT_TRUE(read_attribute(file.get(), "deep", "size").empty());
   EXPECT_TRUE(read_attribute(file.get(), "nothing", "sizes").empty());
