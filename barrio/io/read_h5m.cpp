@@ -100,6 +100,14 @@ Dim top_dim(const Plan& plan) {
   return top;
 }
 
+/// Keep the numbers that the file has for this rank's parts, unless they are 0, 1, 2, ... anyway. Local.
+void keep_values(mpi::Context& context, const std::vector<std::int64_t>& part_values, MeshTables& tables) {
+  const Slabs slices{tables.n_parts, context.size()};
+  if (part_values.front() == 0 && part_values.back() == std::ssize(part_values) - 1) return;
+  tables.part_sets.values.assign(part_values.begin() + slices.first(context.rank()),
+                                 part_values.begin() + slices.first(context.rank() + 1));
+}
+
 MeshTables read_all(mpi::Context& context, const std::string& path, const Plan& plan, const files::SharedFile& file) {
   MeshTables tables;
   tables.vertices = {plan.catalog.n_vertices, context.size()};
@@ -126,6 +134,7 @@ MeshTables read_all(mpi::Context& context, const std::string& path, const Plan& 
     link_polyhedra(context, IdSpace(plan.catalog, tables), tables, path);
   }
   const std::vector<std::int64_t> part_values = values_of_parts(plan);
+  std::vector<std::int32_t> part_of = parts_of_sets(plan, part_values);
   std::vector<std::int32_t> place_of;
   std::vector<PartRows> part_rows;
   {
@@ -133,14 +142,17 @@ MeshTables read_all(mpi::Context& context, const std::string& path, const Plan& 
     contents.share_links(context);
     place_of = make_sets(plan, contents, tables);
     tell_sets_in_themselves(context, tables, path);
-    part_rows = take_members(plan, contents, part_values, place_of, tables);
+    part_rows = take_members(contents, part_of, place_of, tables);
   }
   if (!part_values.empty()) {
     const Region region(context.trace(), parts_region);
     mesh::assign_parts(context, tables, std::move(part_rows), static_cast<int>(part_values.size()), path);
+    keep_values(context, part_values, tables);
   }
   const Region region(context.trace(), tags_region);
-  read_tags(context, file.get(), plan.catalog, plan.tags, IdSpace(plan.catalog, tables), place_of, tables);
+  for (std::size_t s = 0; s < part_of.size(); ++s)
+    if (place_of[s] >= 0) part_of[s] = -1;
+  read_tags(context, file.get(), plan.catalog, plan.tags, IdSpace(plan.catalog, tables), place_of, part_of, tables);
   return tables;
 }
 

@@ -238,14 +238,17 @@ std::vector<std::int64_t> values_of_parts(const Plan& plan) {
   return part_values;
 }
 
-std::vector<PartRows> take_members(const Plan& plan, H5mContents& contents,
-                                   const std::vector<std::int64_t>& part_values,
-                                   const std::vector<std::int32_t>& place_of, MeshTables& tables) {
+std::vector<std::int32_t> parts_of_sets(const Plan& plan, const std::vector<std::int64_t>& part_values) {
   std::vector<std::int32_t> part_of(static_cast<std::size_t>(plan.catalog.n_sets), -1);
   for (const files::H5mSetValue& entry : plan.partition) {
     part_of[static_cast<std::size_t>(entry.set)] = static_cast<std::int32_t>(
         std::lower_bound(part_values.begin(), part_values.end(), entry.value) - part_values.begin());
   }
+  return part_of;
+}
+
+std::vector<PartRows> take_members(H5mContents& contents, const std::vector<std::int32_t>& part_of,
+                                   const std::vector<std::int32_t>& place_of, MeshTables& tables) {
   const Holders holders(contents.links);
   // A part may hold sets that hold its elements.
   const auto parts_with = [&](std::int64_t set) {

@@ -104,16 +104,21 @@ void check_integers(hid_t file, const std::string& path, std::int64_t n) {
 
 /// A value on its way from the sparse list to the home of its entity.
 struct SparseItem {
-  std::int32_t block;  // -1: vertices, -2: sets
-  std::int32_t row;    // in the home's slab, or the set
+  std::int32_t block;  // -1: vertices, -2: sets, -3: parts
+  std::int32_t row;    // in the home's slab, or the set or part
   std::span<const std::byte> value;
 };
 
-/// Send the items of a tag to where their rows are; those of sets to all. Collective. @param storage  keeps what came
+constexpr std::int32_t on_sets_block = -2;
+constexpr std::int32_t on_parts_block = -3;
+
+/// Send the items of a tag to where their rows are: of sets to rank 0, of parts to the rank with them. Collective.
+/// @param storage  keeps what came
 std::vector<SparseItem> bring_home(mpi::Context& context, const MeshTables& tables,
                                    const std::vector<std::pair<const IdSpace::Table*, std::int64_t>>& rows,
                                    const TagItems& items, std::size_t value_bytes,
                                    const std::vector<std::int32_t>& place_of_set,
+                                   const std::vector<std::int32_t>& part_of_set,
                                    exchange::Parcels<std::byte>& storage) {
   struct Columns {
     std::vector<std::int32_t> blocks;
@@ -126,11 +131,15 @@ std::vector<SparseItem> bring_home(mpi::Context& context, const MeshTables& tabl
     const auto& [table, row] = rows[i];
     if (table == nullptr) continue;
     Rank home = 0;
-    std::int32_t block = -2;
+    std::int32_t block = on_sets_block;
     std::int64_t place = 0;
-    if (table->is_set) {
-      place = place_of_set[static_cast<std::size_t>(row)];
+    if (const std::size_t set = table->is_set ? static_cast<std::size_t>(row) : 0; table->is_set) {
+      place = std::max(place_of_set[set], part_of_set[set]);  // it is one of both at most
       if (place < 0) continue;
+      if (part_of_set[set] >= 0) {
+        home = Slabs{tables.n_parts, context.size()}.rank_of(place);
+        block = on_parts_block;
+      }
     } else {
       const Slabs& slabs =
           table->block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(table->block)].rows;
@@ -178,9 +187,28 @@ void share(mpi::Context& context, mesh::TagOnSets& on_sets) {
   mpi::broadcast(context, on_sets.items.bytes);
 }
 
+/// Keep the values on this rank's parts, if there are any on some rank. Collective.
+void keep_on_parts(mpi::Context& context, const std::vector<SparseItem>& found, const TagInfo& info,
+                   mesh::PartSets& parts) {
+  mesh::TagOnSets on_parts;
+  for (const SparseItem& item : std::ranges::equal_range(found, on_parts_block, {}, &SparseItem::block)) {
+    if (!on_parts.sets.empty() && on_parts.sets.back() == item.row) continue;  // named twice: the first counts
+    on_parts.sets.push_back(item.row);
+    on_parts.items.add(item.value, info.length_varies);
+  }
+  const std::int64_t n = mpi::sum(context, std::ssize(on_parts.sets));
+  if (n == 0) return;
+  if (info.type == TagType::entity) {
+    context.log().notice(fmt::format("tag '{}' on {} part(s) is left out: its values are entities", info.name, n));
+    return;
+  }
+  parts.tags.push_back({info.name, std::move(on_parts)});
+}
+
 /// The list of entities and values of a tag, each rank a slab of it.
 void read_sparse(mpi::Context& context, files::Place file, const TagPlan& plan, const IdSpace& ids,
-                 const std::vector<std::int32_t>& place_of_set, MeshTables& tables, TagTable& tag, Status& fault) {
+                 const std::vector<std::int32_t>& place_of_set, const std::vector<std::int32_t>& part_of_set,
+                 MeshTables& tables, TagTable& tag, Status& fault) {
   const std::string where = "/tstt/tags/" + plan.path;
   const Slabs slabs{plan.n_sparse, context.size()};
   const files::Rows mine{slabs.first(context.rank()), static_cast<std::int64_t>(slabs.size(context.rank()))};
@@ -224,7 +252,8 @@ void read_sparse(mpi::Context& context, files::Place file, const TagPlan& plan, 
     }
   }
   exchange::Parcels<std::byte> storage;
-  const auto found = bring_home(context, tables, rows, items, plan.info.value_bytes(), place_of_set, storage);
+  const auto found =
+      bring_home(context, tables, rows, items, plan.info.value_bytes(), place_of_set, part_of_set, storage);
   for (std::int32_t block = -1; block < static_cast<std::int32_t>(tables.blocks.size()); ++block) {
     const auto [first, end] = std::ranges::equal_range(found, block, {}, &SparseItem::block);
     const auto n = mpi::sum(context, static_cast<std::int64_t>(end - first));
@@ -237,9 +266,11 @@ void read_sparse(mpi::Context& context, files::Place file, const TagPlan& plan, 
     }
     tag.columns.push_back(std::move(column));
   }
+  const bool has_parts = !tables.part_sets.tags.empty() && tables.part_sets.tags.back().name == plan.info.name;
+  if (!has_parts) keep_on_parts(context, found, plan.info, tables.part_sets);
   if (!tag.on_sets.sets.empty()) return;
   for (const SparseItem& item : found) {
-    if (item.block != -2) continue;
+    if (item.block != on_sets_block) continue;
     tag.on_sets.sets.push_back(item.row);
     tag.on_sets.items.add(item.value, plan.info.length_varies);
   }
@@ -247,8 +278,8 @@ void read_sparse(mpi::Context& context, files::Place file, const TagPlan& plan, 
 }
 
 void read_dense(mpi::Context& context, files::Place file, const files::H5mCatalog& catalog, const TagPlan& plan,
-                const IdSpace& ids, const std::vector<std::int32_t>& place_of_set, const MeshTables& tables,
-                TagTable& tag) {
+                const IdSpace& ids, const std::vector<std::int32_t>& place_of_set,
+                const std::vector<std::int32_t>& part_of_set, MeshTables& tables, TagTable& tag) {
   const auto is_on = [&](const std::string& table) {
     return std::ranges::find(plan.dense_on, table) != plan.dense_on.end();
   };
@@ -268,13 +299,17 @@ void read_dense(mpi::Context& context, files::Place file, const files::H5mCatalo
   const std::string path = "/tstt/sets/tags/" + plan.path;
   const files::Rows rows{0, context.is_root() ? catalog.n_sets : 0};
   const std::vector<std::byte> bytes = values_of(file, path, rows, plan.info, ids, place_of_set);
-  for (std::int64_t set = 0; set < rows.count; ++set) {
-    const std::int32_t place = place_of_set[static_cast<std::size_t>(set)];
-    if (place < 0) continue;
-    tag.on_sets.sets.push_back(place);
-    const std::size_t n = plan.info.value_bytes();
-    tag.on_sets.items.add(std::span(bytes).subspan(static_cast<std::size_t>(set) * n, n), false);
+  std::vector<std::pair<const IdSpace::Table*, std::int64_t>> sets;
+  for (std::int64_t set = 0; set < rows.count; ++set) sets.emplace_back(&ids.tables.back(), set);
+  exchange::Parcels<std::byte> storage;
+  const auto found =
+      bring_home(context, tables, sets, {{}, bytes}, plan.info.value_bytes(), place_of_set, part_of_set, storage);
+  for (const SparseItem& item : found) {
+    if (item.block != on_sets_block) continue;
+    tag.on_sets.sets.push_back(item.row);
+    tag.on_sets.items.add(item.value, false);
   }
+  keep_on_parts(context, found, plan.info, tables.part_sets);
   share(context, tag.on_sets);
 }
 
@@ -402,12 +437,12 @@ void share(mpi::Context& context, std::vector<TagPlan>& plans) {
 
 void read_tags(mpi::Context& context, files::Place file, const files::H5mCatalog& catalog,
                const std::vector<TagPlan>& plans, const IdSpace& ids, const std::vector<std::int32_t>& place_of_set,
-               MeshTables& tables) {
+               const std::vector<std::int32_t>& part_of_set, MeshTables& tables) {
   for (const TagPlan& plan : plans) {
     TagTable tag{.info = plan.info};
     Status fault;
-    read_dense(context, file, catalog, plan, ids, place_of_set, tables, tag);
-    if (plan.n_sparse > 0) read_sparse(context, file, plan, ids, place_of_set, tables, tag, fault);
+    read_dense(context, file, catalog, plan, ids, place_of_set, part_of_set, tables, tag);
+    if (plan.n_sparse > 0) read_sparse(context, file, plan, ids, place_of_set, part_of_set, tables, tag, fault);
     agree(context, fault);
     if (tag.info.name == name_tag) tag.on_sets = {};  // names of sets stand in SetInfo
     tables.tags.push_back(std::move(tag));

@@ -42,21 +42,39 @@ void add(mesh::TagTable& tag, std::size_t set, std::int32_t value) {
   tag.on_sets.items.add(std::as_bytes(std::span(&value, 1)), false);
 }
 
-/// Parts are sets that only the file has.
-void write_parts(FileWriter& file, const MeshTables& tables, const WrittenIds& ids, const std::string& tag) {
+/// Parts are sets that only the file has. Their values are of 32 bits if all fit. Collective.
+void write_parts(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
+                 const std::string& tag) {
   const std::string where = "/tstt/tags/" + detail::escaped(tag);
-  detail::define_tag(file, detail::escaped(tag), H5T_NATIVE_INT32, mesh::TagStorage::sparse);
-  constexpr std::int32_t none = -1;
-  file.write_attribute(where, "default", H5T_NATIVE_INT32, &none);
-  if (tables.n_parts == 0) return;
+  const Slabs slices{tables.n_parts, context.size()};
+  std::vector<std::int64_t> values = tables.part_sets.values;
+  const bool has_values = mpi::sum(context, std::ssize(values)) > 0;
   std::vector<std::int64_t> parts;
-  std::vector<std::int32_t> values;
-  for (std::int32_t p = 0; p < tables.n_parts; ++p) {
+  for (std::int64_t p = slices.first(context.rank()); p < slices.first(context.rank() + 1); ++p) {
     parts.push_back(ids.first_part + p);
-    values.push_back(p);
+    if (!has_values) values.push_back(p);
   }
-  file.write_small<std::int64_t>(where + "/id_list", parts);
-  file.write_small<std::int32_t>(where + "/values", values);
+  const bool is_wide = mpi::sum(context, std::int64_t{std::ranges::any_of(values, [](std::int64_t value) {
+                                  return value != static_cast<std::int32_t>(value);
+                                })}) > 0;
+  detail::define_tag(file, detail::escaped(tag), is_wide ? H5T_NATIVE_INT64 : H5T_NATIVE_INT32,
+                     mesh::TagStorage::sparse);
+  constexpr std::int32_t none = -1;
+  constexpr std::int64_t wide_none = -1;
+  if (is_wide) {
+    file.write_attribute(where, "default", H5T_NATIVE_INT64, &wide_none);
+  } else {
+    file.write_attribute(where, "default", H5T_NATIVE_INT32, &none);
+  }
+  if (tables.n_parts == 0) return;
+  const std::int64_t first = slices.first(context.rank());
+  file.write_rows<std::int64_t>(where + "/id_list", tables.n_parts, 0, first, parts);
+  if (is_wide) {
+    file.write_rows<std::int64_t>(where + "/values", tables.n_parts, 0, first, values);
+  } else {
+    file.write_rows<std::int32_t>(where + "/values", tables.n_parts, 0, first,
+                                  std::vector<std::int32_t>(values.begin(), values.end()));
+  }
 }
 
 /// Meanings of sets, which tables hold with the sets themselves.
@@ -218,7 +236,7 @@ void write_tables(mpi::Context& context, const MeshTables& tables, std::span<con
   file.write_attribute("/tstt/nodes/coordinates", "start_id", ids.first_vertex);
   write_cells(context, file, tables, ids, faces);
   if (!has_tag(detail::global_id_tag)) write_global_ids(context, file, tables, ids);
-  if (!has_tag(options.partition_tag)) write_parts(file, tables, ids, options.partition_tag);
+  if (!has_tag(options.partition_tag)) write_parts(context, file, tables, ids, options.partition_tag);
   write_roles(context, file, tables, ids);
   write_names(context, file, tables, ids);
   for (const mesh::TagTable& tag : tables.tags)

@@ -125,6 +125,15 @@ void write_sparse(mpi::Context& context, files::FileWriter& file, const MeshTabl
     n_of_column.push_back(static_cast<std::int64_t>(n));
   }
   n_of_column.push_back(0);
+  for (const mesh::PartSets::Tag& of_parts : tables.part_sets.tags) {
+    if (of_parts.name != tag.info.name) continue;
+    for (std::size_t i = 0; i < of_parts.on_parts.sets.size(); ++i) {
+      ids_here.push_back(ids.first_part + of_parts.on_parts.sets[i]);
+      values.push_back(of_parts.on_parts.items.value(i, n_bytes));
+    }
+    n_of_column.back() = std::ssize(of_parts.on_parts.sets);
+  }
+  n_of_column.push_back(0);
   if (context.is_root()) {
     for (std::size_t i = 0; i < tag.on_sets.sets.size(); ++i) {
       ids_here.push_back(ids.first_set + tag.on_sets.sets[i]);

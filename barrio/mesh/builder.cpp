@@ -57,6 +57,7 @@ void MeshBuilder::build() {
   out_.cell_dim = tables_.top_dim();
   out_.options = options_;
   out_.n_parts = tables_.n_parts;
+  out_.part_sets = tables_.part_sets;
   const Slabs slices{tables_.n_parts, context_.size()};
   out_.parts = {LocalId{static_cast<std::int32_t>(slices.first(context_.rank()))},
                 LocalId{static_cast<std::int32_t>(slices.first(context_.rank() + 1))}};

@@ -137,6 +137,10 @@ void move_cells(mpi::Context& context, const std::vector<MeshTables>& pieces, co
     for (std::size_t p = 0; p < pieces.size(); ++p)
       for (const CellBlock& block : pieces[p].blocks) wanted.add(p, block.nodes);
   });
+  for (const MeshTables& piece : pieces) {
+    PartSets former = piece.part_sets;
+    drop_part_sets(context, former);
+  }
   const bool have_parts = std::ranges::all_of(pieces, [](const MeshTables& piece) { return piece.n_parts > 0; });
   const Dim top = out.top_dim();
   // Cells as they come: from this rank with the rows of their piece, from others with new ones.

@@ -44,6 +44,7 @@ mpi::Context& Mesh::context() const noexcept { return *storage_->context; }
 Dim Mesh::cell_dim() const noexcept { return storage_->cell_dim; }
 int Mesh::ghost_layers() const noexcept { return storage_->options.ghost_layers; }
 int Mesh::n_parts() const noexcept { return storage_->n_parts; }
+const PartSets& Mesh::part_sets() const& noexcept { return storage_->part_sets; }
 LocalRange Mesh::parts() const noexcept { return storage_->parts; }
 const VertexTable& Mesh::vertices() const& noexcept { return storage_->vertices; }
 const EntityTable& Mesh::entities(Dim dim) const& { return storage_->entities[static_cast<std::size_t>(value(dim))]; }

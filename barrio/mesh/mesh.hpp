@@ -184,6 +184,9 @@ class Mesh {
   /// Parts of this rank: first .. first + count.
   [[nodiscard]] LocalRange parts() const noexcept;
   [[nodiscard]] int n_parts() const noexcept;
+  /// What the file said of this rank's parts; nothing once cells have migrated.
+  [[nodiscard]] const PartSets& part_sets() const& noexcept;
+  const PartSets& part_sets() && = delete;
   [[nodiscard]] std::span<const MeshSet> sets() const& noexcept;
   /// The set of a kind with a name. @throws Error{usage} with "did you mean" if there is none
   [[nodiscard]] const MeshSet& set(SetKind kind, std::string_view name) const&;

@@ -69,6 +69,8 @@ void MeshMigration::run() {
   out_.context = old_.context;
   out_.cell_dim = old_.cell_dim;
   out_.options = old_.options;
+  PartSets former = old_.part_sets;
+  drop_part_sets(context_, former);
   out_.n_parts = context_.size();
   out_.parts = {LocalId{context_.rank()}, LocalId{context_.rank() + 1}};
   for (const MeshTag& tag : old_.tags) {

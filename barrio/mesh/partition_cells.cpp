@@ -106,6 +106,7 @@ void partition_cells(mpi::Context& context, MeshTables& tables, int n_parts, con
     tables.parts = detail::to_table_rows<std::int32_t>(context, tables, rows, parts);
   }
   tables.n_parts = n_parts;
+  drop_part_sets(context, tables.part_sets);
 }
 
 }  // namespace barrio::mesh

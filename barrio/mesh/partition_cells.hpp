@@ -16,7 +16,7 @@ std::vector<std::string> partitioner_names();
 /// @throws AgreedError{usage}
 void check_partitioner(const std::string& method);
 
-/// Give each top cell a part. Collective. Fills `tables.parts` and `tables.n_parts`.
+/// Give each top cell a part. Collective. Fills `tables.parts` and `tables.n_parts`; `tables.part_sets` is empty then.
 /// @param method
 /// - "rcb": recursive bisection by the cells' centres. The same parts on any rank count; compact boxes.
 /// - "hilbert": runs of a Hilbert curve through the centres. The same parts on any rank count; a little more surface

@@ -1,6 +1,7 @@
 #include "barrio/mesh/tables.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -27,6 +28,16 @@ std::optional<std::int32_t> SetInfo::id_as(SetKind wanted) const noexcept {
   if (kind == wanted) return id;
   const auto role = std::ranges::find(more_roles, wanted, &SetRole::kind);
   return role == more_roles.end() ? std::optional<std::int32_t>() : role->id;
+}
+
+void drop_part_sets(mpi::Context& context, PartSets& sets) {
+  if (!sets.tags.empty()) {
+    std::vector<std::string> names;
+    for (const PartSets::Tag& tag : sets.tags) names.push_back(tag.name);
+    context.log().notice(
+        fmt::format("the parts are new: what the tags {} said of the former ones is gone", fmt::join(names, ", ")));
+  }
+  sets = {};
 }
 
 Dim MeshTables::top_dim() const noexcept {
@@ -66,6 +77,9 @@ std::uint64_t MeshTables::memory_bytes() const noexcept {
                         barrio::memory_bytes(members) + barrio::memory_bytes(sets);
   for (const CellBlock& block : blocks)
     bytes += barrio::memory_bytes(block.nodes) + barrio::memory_bytes(block.offsets);
+  bytes += barrio::memory_bytes(part_sets.values);
+  for (const PartSets::Tag& tag : part_sets.tags)
+    bytes += barrio::memory_bytes(tag.on_parts.sets) + barrio::memory_bytes(tag.on_parts.items.bytes);
   return bytes;
 }
 

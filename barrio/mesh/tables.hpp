@@ -74,6 +74,21 @@ struct CellBlock {
   }
 };
 
+/// What a file says of the sets that are its parts, besides their cells. Each rank has it for its slice of the parts,
+/// Slabs{n_parts, ranks}, so nothing here grows with the number of parts on one rank.
+struct PartSets {
+  struct Tag {
+    std::string name;    ///< of one of the mesh's tags, which says what the values are
+    TagOnSets on_parts;  ///< `sets` are parts of the slice
+  };
+  /// The numbers by which the file knows the parts, ascending; empty on all ranks if they are 0, 1, 2, ...
+  std::vector<std::int64_t> values = {};
+  std::vector<Tag> tags = {};  ///< the same list on every rank
+};
+
+/// Forget what a file said of parts that are no more. Local; tags that go are told in the log.
+void drop_part_sets(mpi::Context& context, PartSets& sets);
+
 /// A mesh as flat tables, each cut by rows into one contiguous slab per rank. This is what files hold and what readers,
 /// generators and partitioners exchange; `Mesh` is what computations use.
 ///
@@ -90,6 +105,7 @@ struct MeshTables {
   /// Part of each of this rank's cells of the top dimension, the blocks' slabs one after the other; empty if n_parts is
   /// 0.
   std::vector<std::int32_t> parts;
+  PartSets part_sets;  ///< of the file that the parts are from
 
   /// Dimension of the highest cells; Dim::vertex without cells.
   [[nodiscard]] Dim top_dim() const noexcept;

@@ -235,6 +235,15 @@ MeshTables to_tables(const Mesh& mesh, const ToTablesOptions& options) {
   MeshTables tables;
   const CollectedRows rows = Collector(mesh, tables).run();
   detail::collect_tags(mesh, rows, options.with_fields, tables);
+  tables.part_sets.values = mesh.part_sets().values;
+  for (const PartSets::Tag& tag : mesh.part_sets().tags) {
+    const auto is_same = [&](const TagTable& table) {  // no field of its name, of another type
+      const TagInfo& info = mesh.tag(tag.name).info;
+      return table.info.name == tag.name && table.info.type == info.type &&
+             table.info.n_components == info.n_components && table.info.length_varies == info.length_varies;
+    };
+    if (std::ranges::any_of(tables.tags, is_same)) tables.part_sets.tags.push_back(tag);
+  }
   return tables;
 }
 

@@ -20,6 +20,7 @@ struct ToTablesOptions {
 ///   keep the order of ordered sets: they come as plain ones.
 /// - Tags come with all their values, those of a dense tag in dense columns where every row of a block has one. Values
 ///   that are entities become none where the mesh has left the entity out.
+/// - Parts keep the values and tags that their sets have in the file, unless cells have migrated.
 /// - A field becomes a dense tag of its name with the owners' values, in place of a tag that has the name: int32 stays,
 ///   all else becomes float64. Fields of one name on several dimensions are one tag.
 /// @throws AgreedError{usage} for a field of 64-bit integers that doubles cannot hold, and for two of one name but of

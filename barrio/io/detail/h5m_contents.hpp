@@ -41,9 +41,11 @@ void tell_sets_in_themselves(mpi::Context& context, const mesh::MeshTables& tabl
 /// The values of parts, ascending. Local.
 std::vector<std::int64_t> values_of_parts(const H5mPlan& plan);
 
+/// The part that each set of the file is, or -1. Local.
+std::vector<std::int32_t> parts_of_sets(const H5mPlan& plan, const std::vector<std::int64_t>& part_values);
+
 /// Give sets their members. Local. @return the rows of parts
-std::vector<mesh::PartRows> take_members(const H5mPlan& plan, H5mContents& contents,
-                                         const std::vector<std::int64_t>& part_values,
+std::vector<mesh::PartRows> take_members(H5mContents& contents, const std::vector<std::int32_t>& part_of,
                                          const std::vector<std::int32_t>& place_of, mesh::MeshTables& tables);
 
 }  // namespace barrio::io::detail

@@ -22,11 +22,12 @@ struct TagPlan {
 std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog, const TableOptions& options);
 void share(mpi::Context& context, std::vector<TagPlan>& plans);
 
-/// Read the values of tags into `tables.tags`. Collective.
+/// Read the values of tags into `tables.tags` and `tables.part_sets`. Collective.
 /// @param[in] place_of_set  place in `tables.sets` of each set of the file, -1 if it is none
+/// @param[in] part_of_set  the part that a set of the file is; -1 for none, and for parts that are in `tables.sets` too
 void read_tags(mpi::Context& context, files::Place file, const files::H5mCatalog& catalog,
                const std::vector<TagPlan>& plans, const IdSpace& ids, const std::vector<std::int32_t>& place_of_set,
-               mesh::MeshTables& tables);
+               const std::vector<std::int32_t>& part_of_set, mesh::MeshTables& tables);
 
 /// Ids of a file that barrio writes: vertices, then blocks, then parts, then sets, from 1, without holes.
 struct WrittenIds {

@@ -15,6 +15,7 @@ struct Mesh::Storage {
   BuildOptions options;
   int n_parts = 0;
   LocalRange parts;
+  PartSets part_sets;
   VertexTable vertices;
   std::array<EntityTable, 4> entities;  // [0] unused
   std::vector<std::int32_t> cell_parts;
