@@ -45,7 +45,8 @@ class Load : public Command {
     app.add_option("-m,--method", options_.partitioner,
                    "Partitioner for files without a partition: rcb, hilbert, metis, ptscotch, hypergraph")
         ->capture_default_str();
-    app.add_option("--partition-tag", options_.partition_tag, "The partition to use, of a .h5m file that has several")
+    app.add_option("--partition-tag", options_.partition_tag,
+                   "The partition to use, of a .h5m file that has several: a tag of sets, or an integer tag of cells")
         ->capture_default_str();
     app.add_flag("--to-linear", options_.to_linear, "Cut cells of second order to their corners");
     app.add_flag("--validate", validates_, "Check all that the mesh promises");

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -13,12 +15,21 @@ namespace {
 
 constexpr RegionName header_region{"read.header"};
 
-/// @return the tag's name as the file has it. @throws Error{usage} if it has none of that name
-std::string find_partition(hid_t file, const files::H5mCatalog& catalog, const std::string& path,
-                           const TableOptions& options) {
-  std::string name = escaped(options.partition_tag);
+/// Find the sets that a partition tag marks, or else find that it is on elements.
+/// @throws Error{usage} if it is no partition, or the file has none of that name
+void find_partition(hid_t file, const std::string& path, const TableOptions& options, H5mPlan& plan) {
+  const files::H5mCatalog& catalog = plan.catalog;
   const bool may_lack = options.may_lack_partition_tag || options.partition_tag == default_partition_tag;
-  if (may_lack || !files::read_h5m_set_tag(file, catalog, name).empty()) return name;
+  if (is_id_tag(options.partition_tag)) {
+    throw Error(ErrorCode::usage, {.subject = fmt::format("partition tag '{}'", options.partition_tag),
+                                   .cause = "is no partition: it gives each thing a number of its own",
+                                   .remedy = "barrio info lists the partitions of a file"});
+  }
+  const std::string name = escaped(options.partition_tag);
+  plan.partition = files::read_h5m_set_tag(file, catalog, name);
+  const auto found = std::ranges::find(catalog.tags, name, &files::H5mTag::name);
+  plan.has_parts_on_elements = plan.partition.empty() && found != catalog.tags.end() && may_give_parts(*found, catalog);
+  if (may_lack || plan.has_parts_on_elements || !plan.partition.empty()) return;
   std::vector<std::string> known;
   std::vector<std::string> shown;
   for (const PartitionTag& tag : find_partition_tags(file, catalog)) {
@@ -37,8 +48,7 @@ H5mPlan look(const std::string& path, const TableOptions& options) {
   H5mPlan plan;
   plan.catalog = files::read_h5m_catalog(file.get(), path);
   plan.list = files::read_h5m_set_list(file.get(), plan.catalog, path);
-  plan.partition =
-      files::read_h5m_set_tag(file.get(), plan.catalog, find_partition(file.get(), plan.catalog, path, options));
+  find_partition(file.get(), path, options, plan);
   for (std::size_t k = 0; k < set_tags.size(); ++k)
     plan.kinds[k] = files::read_h5m_set_tag(file.get(), plan.catalog, set_tags[k].name);
   plan.global_ids = files::read_h5m_set_tag(file.get(), plan.catalog, "GLOBAL_ID");
@@ -70,6 +80,7 @@ void share(mpi::Context& context, H5mPlan& plan) {
   mpi::broadcast(context, text);
   plan.names = Json::parse(text).get<decltype(plan.names)>();
   share(context, plan.tags);
+  share(context, plan.partition_on_elements);
 }
 
 }  // namespace
@@ -80,7 +91,13 @@ H5mPlan make_plan(mpi::Context& context, const std::string& path, const TableOpt
   agree_after(context, [&] {
     if (!context.is_root()) return;
     plan = look(path, options);
-    plan.tags = look_at_tags(files::open_to_read(path).get(), plan.catalog, options);
+    const files::Handle file = files::open_to_read(path);
+    plan.tags = look_at_tags(file.get(), plan.catalog, options);
+    if (plan.has_parts_on_elements) {
+      const std::string& name = options.partition_tag;
+      for (TagPlan& tag : look_at_tags(file.get(), plan.catalog, {.partition_tag = ""}))
+        if (tag.info.name == name) plan.partition_on_elements.push_back(std::move(tag));
+    }
   });
   share(context, plan);
   return plan;

@@ -23,8 +23,8 @@ inline constexpr const char* default_partition_tag = "PARALLEL_PARTITION";
 
 struct TableOptions {
   std::vector<std::string> without_tags = {};  ///< tags to leave out; "*" leaves out all
-  /// The tag that marks the parts to be used: a .h5m file may have several partitions. The others stay as what they
-  /// are in the file, sets with a tag.
+  /// The tag that marks the parts to be used: a .h5m file may have several partitions. It is on sets, or an integer
+  /// of 32 or 64 bits on cells, whose values are the parts. The others stay as what they are in the file.
   std::string partition_tag = default_partition_tag;
   /// Take a file without that tag as one without a partition; for the default name that is always so.
   bool may_lack_partition_tag = false;
@@ -43,7 +43,7 @@ struct TableOptions {
 /// (latitude, longitude) on each level, of a time series the last step; packed numbers are unpacked, missing values of
 /// reals are NaN.
 /// @throws AgreedError{bad_input} naming the file and what is wrong or not supported; {failed} if it cannot be read;
-/// {usage} for a partition tag that the file does not have, with the ones it has
+/// {usage} for a partition tag that the file does not have, with the ones it has, and for one that is no partition: ids
 /// Cost: each byte of the file is read once; memory O(slab) plus the list of sets.
 mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, const TableOptions& options = {});
 

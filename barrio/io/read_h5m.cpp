@@ -4,6 +4,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/detail/h5m_contents.hpp"
+#include "barrio/io/detail/parts_on_elements.hpp"
 #include "barrio/io/detail/polyhedra.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -149,6 +150,15 @@ MeshTables read_all(mpi::Context& context, const std::string& path, const Plan& 
     mesh::assign_parts(context, tables, std::move(part_rows), static_cast<int>(part_values.size()), path);
     keep_values(context, part_values, tables);
   }
+  if (!plan.partition_on_elements.empty()) {
+    const Region region(context.trace(), parts_region);
+    read_tags(context, file.get(), plan.catalog, plan.partition_on_elements, IdSpace(plan.catalog, tables), place_of,
+              part_of, tables);
+    const mesh::TagTable tag = std::move(tables.tags.back());
+    tables.tags.pop_back();
+    const std::vector<std::int64_t> values = take_parts_from_elements(context, tag, tables);
+    if (!values.empty()) keep_values(context, values, tables);
+  }
   const Region region(context.trace(), tags_region);
   for (std::size_t s = 0; s < part_of.size(); ++s)
     if (place_of[s] >= 0) part_of[s] = -1;
@@ -156,12 +166,27 @@ MeshTables read_all(mpi::Context& context, const std::string& path, const Plan& 
   return tables;
 }
 
+/// Refuse a tag that somebody took for a partition. @throws AgreedError{usage}
+void check_partition(const MeshTables& tables, const std::string& path, const TableOptions& options) {
+  if (options.partition_tag == default_partition_tag || options.may_lack_partition_tag) return;
+  const std::int64_t n_cells = tables.n_global(tables.top_dim());
+  const bool is_id = tables.n_parts > 1 && tables.n_parts >= n_cells;
+  if (tables.n_parts > 0 && !is_id) return;
+  throw AgreedError(ErrorCode::usage,
+                    {.subject = fmt::format("{}: partition tag '{}'", path, options.partition_tag),
+                     .cause = is_id ? fmt::format("is no partition: it has as many values as cells, {}", n_cells)
+                                    : "is no partition: it gives no cell a part",
+                     .remedy = "barrio info lists the partitions of a file"});
+}
+
 }  // namespace
 
 MeshTables read_h5m(mpi::Context& context, const std::string& path, const TableOptions& options) {
   const Plan plan = make_plan(context, path, options);
   files::SharedFile file = files::open_to_read(context, path);
-  return files::or_close(file, [&] { return read_all(context, path, plan, file); });
+  MeshTables tables = files::or_close(file, [&] { return read_all(context, path, plan, file); });
+  check_partition(tables, path, options);
+  return tables;
 }
 
 }  // namespace barrio::io::detail

@@ -20,6 +20,8 @@ struct H5mPlan {
   std::vector<files::H5mSetValue> global_ids;                          // of sets, for geometry sets
   std::vector<std::pair<std::int64_t, std::string>> names;
   std::vector<TagPlan> tags;
+  bool has_parts_on_elements = false;          // rank 0 alone knows
+  std::vector<TagPlan> partition_on_elements;  // the tag whose values on elements are their parts, or none
 };
 
 /// Find out what there is to read. Collective: rank 0 looks, and tells the others.

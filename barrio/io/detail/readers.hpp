@@ -62,4 +62,9 @@ struct PartitionTag {
 /// Local, on a file open on this process alone. Without the tags that have another meaning.
 std::vector<PartitionTag> find_partition_tags(hid_t file, const files::H5mCatalog& catalog);
 
+/// Whether a tag numbers things, each by a number of its own, so that it is no partition.
+bool is_id_tag(const std::string& name);
+/// Whether a tag has one integer of 32 or 64 bits on elements, so that its values may be parts.
+bool may_give_parts(const files::H5mTag& tag, const files::H5mCatalog& catalog);
+
 }  // namespace barrio::io::detail
