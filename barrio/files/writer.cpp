@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <utility>
@@ -46,11 +45,7 @@ constexpr std::uint64_t metadata_bytes_of_one = 1024;  // of a dataset, or of a 
 }  // namespace
 
 FileWriter::FileWriter(mpi::Context& context, std::string path, std::uint64_t expected_bytes)
-    : context_(context),
-      path_(std::move(path)),
-      temporary_(path_ + ".part"),
-      reserved_bytes_(expected_bytes),
-      claimed_bytes_(metadata_bytes) {
+    : context_(context), path_(std::move(path)), reserved_bytes_(expected_bytes), claimed_bytes_(metadata_bytes) {
   // Those who cannot open it must not keep others waiting, nor leave anything behind.
   const auto attempt = [&](auto&& work) {
     const Status status = capture(work);
@@ -64,18 +59,19 @@ FileWriter::FileWriter(mpi::Context& context, std::string path, std::uint64_t ex
   attempt([&] {
     if (!context_.is_root()) return;
     if (const std::string reason = why_not_replaceable(path_); !reason.empty()) throw cannot_write(path_, reason);
-    data_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    temporary_ = TemporaryFile(path_);
+    data_ = temporary_.descriptor();
     if (data_ < 0) throw cannot_write(path_, std::strerror(errno));
     image_ = std::make_unique<detail::MetadataImage>();
     reserve(path_, data_, 0, reserved_bytes_);
     const Quiet quiet;
     const Handle access = checked(H5Pcreate(H5P_FILE_ACCESS), &H5Pclose, path_, "creating");
     check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST), path_, "creating");
-    file_ = checked(image_->create_file(temporary_, access.get()), &H5Fclose, path_, "creating");
+    file_ = checked(image_->create_file(temporary_.name(), access.get()), &H5Fclose, path_, "creating");
   });
   attempt([&] {
     if (context_.is_root()) return;
-    data_ = ::open(temporary_.c_str(), O_WRONLY | O_CLOEXEC);
+    data_ = ::open(TemporaryFile::name_for(path_).c_str(), O_WRONLY | O_CLOEXEC);
     if (data_ < 0) throw cannot_write(path_, std::strerror(errno));
   });
 }
@@ -83,10 +79,8 @@ FileWriter::FileWriter(mpi::Context& context, std::string path, std::uint64_t ex
 FileWriter::~FileWriter() { remove_temporary(); }
 
 void FileWriter::remove_temporary() noexcept {
-  if (data_ >= 0) {
-    ::close(std::exchange(data_, -1));
-    if (context_.is_root()) ::unlink(temporary_.c_str());
-  }
+  if (data_ >= 0) ::close(std::exchange(data_, -1));
+  temporary_.remove();
   file_.close();  // in memory
 }
 
@@ -283,11 +277,13 @@ void FileWriter::close() {
       if (!is_closed) throw cannot_write(path_, std::strerror(reason));
     });
     agree_after(context_, [&] {
-      if (context_.is_root() && std::rename(temporary_.c_str(), path_.c_str()) != 0)
-        throw cannot_write(path_, std::strerror(errno));
+      const int reason_of_name = context_.is_root() ? temporary_.complete() : 0;
+      if (reason_of_name == ESTALE)
+        throw cannot_write(path_, temporary_.name() + " was removed, or replaced by another job");
+      if (reason_of_name != 0) throw cannot_write(path_, std::strerror(reason_of_name));
     });
   } catch (const AgreedError&) {
-    if (context_.is_root()) ::unlink(temporary_.c_str());
+    temporary_.remove();
     throw;
   }
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/temporary_file.hpp"
 #include "barrio/files/detail/metadata_image.hpp"
 #include "barrio/files/hdf5.hpp"
 
@@ -20,7 +21,8 @@ class FileWriter {
  public:
   /// @param expected_bytes  about how large the file will be. Space is asked for before it is written, here and for
   /// what comes on top later, so that a full disk is noticed before the work is done
-  /// @throws AgreedError{failed} if the place cannot be written or has no room; nothing is left behind then
+  /// @throws AgreedError{failed} if the place cannot be written or has no room, or another job is writing there;
+  /// nothing is left behind then. What a killed job has left is replaced.
   FileWriter(mpi::Context& context, std::string path, std::uint64_t expected_bytes);
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
@@ -91,7 +93,7 @@ class FileWriter {
   };
   mpi::Context& context_;
   std::string path_;
-  std::string temporary_;
+  TemporaryFile temporary_;  ///< on rank 0
   std::uint64_t reserved_bytes_;
   std::uint64_t claimed_bytes_;
   std::map<std::string, Growth> growing_;

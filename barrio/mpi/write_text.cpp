@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "barrio/base/path.hpp"
+#include "barrio/base/temporary_file.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -27,7 +27,7 @@ Error cannot_write(const std::string& path, const std::string& reason) {
 
 // Not by MPI's files: those of Open MPI do not report a full disk.
 void write_text(Context& context, const std::string& path, std::string_view piece) {
-  const std::string temporary = path + ".part";
+  TemporaryFile temporary;  // on rank 0
   int file = -1;
   const auto attempt = [&](auto&& work) {
     const Status status = capture(work);
@@ -35,18 +35,19 @@ void write_text(Context& context, const std::string& path, std::string_view piec
       agree(context, status);
     } catch (const AgreedError&) {
       if (file >= 0) ::close(std::exchange(file, -1));
-      if (context.is_root()) ::unlink(temporary.c_str());
+      temporary.remove();
       throw;
     }
   };
   agree_after(context, [&] {
     if (!context.is_root()) return;
     if (const std::string reason = why_not_replaceable(path); !reason.empty()) throw cannot_write(path, reason);
-    file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    temporary = TemporaryFile(path);
+    file = temporary.descriptor();
     if (file < 0) throw cannot_write(path, std::strerror(errno));
   });
   attempt([&] {
-    if (!context.is_root()) file = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC);
+    if (!context.is_root()) file = ::open(TemporaryFile::name_for(path).c_str(), O_WRONLY | O_CLOEXEC);
     if (file < 0) throw cannot_write(path, std::strerror(errno));
   });
   const auto place = static_cast<std::uint64_t>(exclusive_sum(context, static_cast<std::int64_t>(piece.size())));
@@ -56,8 +57,9 @@ void write_text(Context& context, const std::string& path, std::string_view piec
     if (reason != 0) throw cannot_write(path, std::strerror(reason));
   });
   attempt([&] {
-    if (context.is_root() && std::rename(temporary.c_str(), path.c_str()) != 0)
-      throw cannot_write(path, std::strerror(errno));
+    const int reason = context.is_root() ? temporary.complete() : 0;
+    if (reason == ESTALE) throw cannot_write(path, temporary.name() + " was removed, or replaced by another job");
+    if (reason != 0) throw cannot_write(path, std::strerror(reason));
   });
 }
 

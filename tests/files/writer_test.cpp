@@ -137,6 +137,20 @@ TEST(FileWriter, PlacesThatCannotBeWritten) {
 }
 
 // A file that grows past what was expected asks again, before HDF5 writes.
+TEST(FileWriter, ReplacesWhatAKilledJobHasLeft) {
+  const fs::path path = place("left.h5");
+  put_old_file(path.string() + ".part");
+  FileWriter writer(world(), path.string(), 4096);
+  const std::vector<double> mine(3, 0.5 + world().rank());
+  writer.write_rows<double>("/x", 3 * world().size(), 0, 3 * world().rank(), mine);
+  EXPECT_NE(refusal(path, 4096).find("another job is writing to"), std::string::npos);
+  writer.close();
+  const Handle file = open_to_read(path.string());
+  EXPECT_EQ(read_reals(file.get(), "/x", {3 * world().rank(), 3}), mine);
+  mpi::barrier(world());
+  EXPECT_EQ(n_leftovers(path.parent_path()), 0);
+}
+
 TEST(FileWriter, SpaceIsAskedForAgain) {
   const fs::path path = place("grows.h5");
   put_old_file(path);
