@@ -9,17 +9,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "barrio/base/error.hpp"
-
 namespace barrio {
 namespace {
-
-Error cannot_write(const std::string& path, const std::string& reason) {
-  return {ErrorCode::failed,
-          {.subject = path,
-           .cause = fmt::format("cannot be written: {}", reason),
-           .remedy = "choose another place, or make room and rights for it"}};
-}
 
 /// Lock a file for the process that has it open. A lock of the open file, not of the process: it lasts until the last
 /// copy of the descriptor is closed. @return false if another process has the lock
@@ -52,6 +43,13 @@ int remove_left(const std::string& name) noexcept {
 }
 
 }  // namespace
+
+Error cannot_write(const std::string& path, const std::string& reason) {
+  return {ErrorCode::failed,
+          {.subject = path,
+           .cause = fmt::format("cannot be written: {}", reason),
+           .remedy = "choose another place, or make room and rights for it"}};
+}
 
 TemporaryFile::TemporaryFile(const std::string& path) : path_(path), name_(name_for(path)) {
   constexpr int most_tries = 100;  // each failed one means that another job came in between

@@ -3,7 +3,12 @@
 #include <string>
 #include <utility>
 
+#include "barrio/base/error.hpp"
+
 namespace barrio {
+
+/// The fault of a result that cannot be written to its place.
+Error cannot_write(const std::string& path, const std::string& reason);
 
 /// The file `PATH.part`, in which a result is written until it is complete and takes the name PATH. Move-only.
 ///

@@ -24,13 +24,6 @@ using detail::Quiet;
 
 namespace {
 
-Error cannot_write(const std::string& path, const std::string& reason) {
-  return {ErrorCode::failed,
-          {.subject = path,
-           .cause = fmt::format("cannot be written: {}", reason),
-           .remedy = "choose another place, or make room and rights for it"}};
-}
-
 /// Ask the file system for space, so that a full disk is noticed before the work is done.
 void reserve(const std::string& path, int file, std::uint64_t first, std::uint64_t end) {
   const int reason =

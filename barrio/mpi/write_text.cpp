@@ -14,16 +14,6 @@
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mpi {
-namespace {
-
-Error cannot_write(const std::string& path, const std::string& reason) {
-  return {ErrorCode::failed,
-          {.subject = path,
-           .cause = fmt::format("cannot be written: {}", reason),
-           .remedy = "choose another place, or make room and rights for it"}};
-}
-
-}  // namespace
 
 // Not by MPI's files: those of Open MPI do not report a full disk.
 void write_text(Context& context, const std::string& path, std::string_view piece) {

@@ -118,5 +118,63 @@ class IndependentReader(Case):
         )
 
 
+@unittest.skipIf(h5py is None, why_not)
+class ForeignPartitions(Case):
+    """What another program has put into a file stays there, or is used."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.box = self.folder / "box.h5m"
+        made = barrio("generate", "box", "--cells", 6, 4, 2, "--blocks", 2, 2, 1, "-o", self.box)
+        self.assert_code(made, 0)
+
+    def test_values_and_tags_of_parts_stay(self) -> None:
+        with h5py.File(self.box, "r+") as file:
+            parts = file["tstt/tags/PARALLEL_PARTITION"]
+            parts["values"][...] = [7, 17, 27, 37]
+            label = file.create_group("tstt/tags/LABEL")
+            label["type"] = parts["values"].dtype
+            label.attrs.create("class", 1, dtype="i4")
+            label["id_list"] = parts["id_list"][1:3]
+            label.create_dataset("values", data=[101, 102], dtype="i4")
+        for ranks in (1, 2, 3):
+            copy = self.folder / f"copy{ranks}.h5m"
+            self.assert_code(barrio("convert", self.box, copy, ranks=ranks), 0)
+            with h5py.File(copy) as file:
+                parts = file["tstt/tags/PARALLEL_PARTITION"]
+                value_of = dict(zip(parts["id_list"], parts["values"], strict=True))
+                label = file["tstt/tags/LABEL"]
+                found = {
+                    int(value_of[i]): int(v)
+                    for i, v in zip(label["id_list"], label["values"], strict=True)
+                }
+            self.assertEqual(sorted(value_of.values()), [7, 17, 27, 37])
+            self.assertEqual(found, {17: 101, 27: 102})
+        cut = barrio("partition", self.box, "-n", 2, "-o", self.folder / "cut.h5m")
+        self.assert_code(cut, 0)
+        self.assertEqual(cut.err.count("the parts are new"), 1, cut.err)
+        self.assertIn("LABEL", cut.err)
+
+    def test_wide_integers_of_cells_are_parts(self) -> None:
+        with h5py.File(self.box, "r+") as file:
+            cells = file["tstt/elements/Hex8"]
+            tag = file.create_group("tstt/tags/WIDE")
+            tag["type"] = cells["connectivity"].dtype
+            tag.attrs.create("class", 2, dtype="i4")
+            values = [2**40 + 3 * (row % 3) for row in range(len(cells["connectivity"]))]
+            cells.create_dataset("tags/WIDE", data=values, dtype="i8")
+        checksums = set()
+        for ranks in (1, 2, 4):
+            loaded = barrio(
+                *("load", self.box, "--partition-tag", "WIDE", "--validate", "--json"), ranks=ranks
+            )
+            self.assert_code(loaded, 0)
+            self.assertEqual(loaded.json()["parts"], 3)
+            checksums.add(loaded.json()["checksum"])
+        self.assertEqual(len(checksums), 1)
+        refused = barrio("load", self.box, "--partition-tag", "UNIQUE_ID")
+        self.assert_error(refused, 2, "gives each thing a number of its own")
+
+
 if __name__ == "__main__":
     unittest.main()

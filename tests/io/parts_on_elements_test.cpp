@@ -112,7 +112,7 @@ TEST(PartsOnElements, IdsAreNoPartition) {
   expect_usage(path, "GLOBAL_ID", "gives each thing a number of its own");
   expect_usage(path, "number", "it has as many values as cells, 120");
   expect_usage(path, "none", "it gives no cell a part");
-  expect_usage(path, "numbre", "has no partition 'numbre'");
+  expect_usage(path, "number9", "has no partition 'number9'");
 }
 
 TEST(PartsOnElements, ACellWithoutAPartIsNamed) {
