@@ -10,7 +10,7 @@ namespace barrio::bench {
 namespace {
 
 /// In a sweep: 8 bytes of data behind the header, then powers of four, and barrio's own choice.
-const std::vector<std::string> sweep{"barrio@24",   "barrio@64",    "barrio@256",   "barrio@1024",
+const std::vector<std::string> sweep{"barrio@32",   "barrio@64",    "barrio@256",   "barrio@1024",
                                      "barrio@4096", "barrio@16384", "barrio@65536", "barrio"};
 
 void choose_contenders(Options& options) {
@@ -55,7 +55,7 @@ std::optional<Options> parse_options(mpi::Context& context, int argc, char** arg
   CLI::Option* packet_bytes =
       app.add_option("--packet-bytes", options.packet_bytes, "Buffer size of barrio; 0: its own choice")
           ->capture_default_str();
-  app.add_flag("--sweep", options.is_sweep, "barrio with packets of 24 bytes to 64 KiB; 15360 iterations by default")
+  app.add_flag("--sweep", options.is_sweep, "barrio with packets of 32 bytes to 64 KiB; 15360 iterations by default")
       ->excludes(contenders)
       ->excludes(packet_bytes);
   app.add_option("--repeats", options.n_repeats, "Repetitions, interleaved")

@@ -59,11 +59,11 @@ TEST(Contenders, BringAllNumbersOfEachRound) {
 TEST(Contenders, TakePacketsOfTheSizeBehindTheName) {
   if (!counts_mpi_calls()) GTEST_SKIP() << "this MPI has no profiling interface that counts";
   const Pattern pattern = pattern_of("ring");
-  const Options options{.contenders = {"barrio@24", "barrio@1024"}, .n_repeats = 2};
-  const Case one = compare(world(), options, pattern, 126);
+  const Options options{.contenders = {"barrio@32", "barrio@1024"}, .n_repeats = 2};
+  const Case one = compare(world(), options, pattern, 125);
   const auto degree = static_cast<double>(pattern.neighbours().size());
-  EXPECT_EQ(row_of(one, "barrio@24").messages, 126 * degree);  // one number beside the header of 16 bytes
-  EXPECT_EQ(row_of(one, "barrio@1024").messages, degree);      // 126 of them fill it
+  EXPECT_EQ(row_of(one, "barrio@32").messages, 125 * degree);  // one number beside the header of 24 bytes
+  EXPECT_EQ(row_of(one, "barrio@1024").messages, degree);      // 125 of them fill it
 }
 
 TEST(Contenders, AreCountedInCallsOfMpi) {
@@ -226,7 +226,7 @@ TEST(Documents, CompareWithTheRightReference) {
   EXPECT_EQ(meet[0]["id"], "meet.64.introductions_of_fixed");
   EXPECT_EQ(meet[0]["value"], 1.5);
   EXPECT_EQ(meet[0]["met"], true);
-  const Json sweep = goal_of({.is_sweep = true}, {row("barrio@24", 9.0), row("barrio@64", 2.0), row("barrio", 3.0)});
+  const Json sweep = goal_of({.is_sweep = true}, {row("barrio@32", 9.0), row("barrio@64", 2.0), row("barrio", 3.0)});
   ASSERT_EQ(sweep.size(), 1U);
   EXPECT_EQ(sweep[0]["value"], 1.5);
   EXPECT_EQ(sweep[0]["met"], false);

@@ -45,11 +45,11 @@ class Figures(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         growth = {
-            10: {"raw": 1.0, "barrio@24": 0.5, "barrio": 0.1, "packed": 0.1, "persistent": 0.1},
-            20: {"raw": 8.0, "barrio@24": 1.0, "barrio": 0.2, "packed": None, "persistent": 0.1},
+            10: {"raw": 1.0, "barrio@32": 0.5, "barrio": 0.1, "packed": 0.1, "persistent": 0.1},
+            20: {"raw": 8.0, "barrio@32": 1.0, "barrio": 0.2, "packed": None, "persistent": 0.1},
         }
         sizes = {
-            20: {"raw": 8.0, "barrio@24": 1.0, "barrio@64": 0.25, "barrio": 0.2, "packed": 0.1}
+            20: {"raw": 8.0, "barrio@32": 1.0, "barrio@64": 0.25, "barrio": 0.2, "packed": 0.1}
         }
         short = {64: {"packed": 0.1, "barrio": 0.12, "barrio-intro": 0.2, "zoltan": 0.4}}
         self.documents = {

@@ -11,7 +11,7 @@ from typing import Any
 from figure_tools import output_of, read
 
 ONE_MESSAGE = (
-    "barrio@24"  # packets of one message of 8 bytes: what the paper calls a buffer of 8 bytes
+    "barrio@32"  # packets of one message of 8 bytes: what the paper calls a buffer of 8 bytes
 )
 PACKETS = [24, 64, 256, 1024, 4096, 16384, 65536]
 PEERS = [
