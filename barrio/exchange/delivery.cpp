@@ -113,10 +113,10 @@ DeliveredBytes deliver(mpi::Context& context, const ItemKind& kind, const std::v
     incoming.places.push_back({from, at + n_head_words, entry_bytes(words[at + 1])});
   }
   if (stranger < context.size())
-    throw Error(ErrorCode::usage, {.subject = fmt::format("what rank {} sent", stranger),
-                                   .cause = fmt::format("are no items of {}, which rank {} delivers", kind.name,
-                                                        context.rank()),
-                                   .remedy = "call with the same type in the same order on all ranks"});
+    throw Error(ErrorCode::usage,
+                {.subject = fmt::format("what rank {} sent", stranger),
+                 .cause = fmt::format("are no items of {}, which rank {} delivers", kind.name, context.rank()),
+                 .remedy = "call with the same type in the same order on all ranks"});
   std::ranges::sort(incoming.places, {}, &DeliveredBytes::Place::from);
   return incoming;
 }

@@ -48,15 +48,17 @@ std::size_t GatherCore::message_place(const GatherEdges& edges, std::size_t peer
 }
 
 std::size_t GatherCore::buffer_bytes(const GatherEdges& edges) const noexcept {
-  return edges.peers.empty() ? 0 : message_place(edges, edges.peers.size() - 1) +
-                                       message_bytes(edges, edges.peers.size() - 1);
+  return edges.peers.empty()
+             ? 0
+             : message_place(edges, edges.peers.size() - 1) + message_bytes(edges, edges.peers.size() - 1);
 }
 
 void GatherCore::find_contributions(const GatherEdges& edges, const GatherFold& fold) {
   std::vector<const std::byte*> of_row(edges.slots.size());
   for (std::size_t peer = 0; peer < edges.peers.size(); ++peer) {
     const std::byte* at = in_.data() + message_place(edges, peer) + sizeof kind_;
-    for (std::size_t row = edges.offsets[peer]; row < edges.offsets[peer + 1]; ++row, at += slot_bytes_) of_row[row] = at;
+    for (std::size_t row = edges.offsets[peer]; row < edges.offsets[peer + 1]; ++row, at += slot_bytes_)
+      of_row[row] = at;
   }
   contributions_.resize(fold.rows.size());
   for (std::size_t k = 0; k < fold.rows.size(); ++k)

@@ -36,15 +36,14 @@ std::string type_name(const MessageKind& kind) {
     case Family::signed_integer: return fmt::format("int{}", 8 * kind.n_bytes);
     case Family::unsigned_integer: return fmt::format("uint{}", 8 * kind.n_bytes);
     case Family::floating_point: return fmt::format("float{}", 8 * kind.n_bytes);
-    case Family::other: return fmt::format("a type of {} bytes (hash of its name {:04x})", kind.n_bytes, kind.name_hash);
+    case Family::other:
+      return fmt::format("a type of {} bytes (hash of its name {:04x})", kind.n_bytes, kind.name_hash);
     case Family::any: break;
   }
   return "bytes";
 }
 
-std::string describe(const MessageKind& kind) {
-  return fmt::format("{} of {}", name(kind.call), type_name(kind));
-}
+std::string describe(const MessageKind& kind) { return fmt::format("{} of {}", name(kind.call), type_name(kind)); }
 
 void refuse_kind(const std::string& subject, const MessageKind& theirs, const MessageKind& mine) {
   throw Error(ErrorCode::usage,

@@ -125,9 +125,7 @@ struct CallRounds {
     return ByteRound(hood.round_core(), kind_of<T>(call));
   }
   /// Of bytes that the caller packs.
-  static ByteRound begin_bytes(Neighborhood& hood, RoundCall call) {
-    return {hood.round_core(), kind_of_bytes(call)};
-  }
+  static ByteRound begin_bytes(Neighborhood& hood, RoundCall call) { return {hood.round_core(), kind_of_bytes(call)}; }
 };
 
 }  // namespace detail

@@ -39,26 +39,14 @@ struct Kind {
   int gmsh;
   int cgns;
 };
-constexpr std::array<Kind, 20> kinds{{{CellType::vertex, 1, 1, 15, 2},
-                                      {CellType::edge, 2, 3, 1, 3},
-                                      {CellType::edge, 3, 21, 8, 4},
-                                      {CellType::triangle, 3, 5, 2, 5},
-                                      {CellType::triangle, 6, 22, 9, 6},
-                                      {CellType::triangle, 7, 34, 0, 0},
-                                      {CellType::quad, 4, 9, 3, 7},
-                                      {CellType::quad, 8, 23, 16, 8},
-                                      {CellType::quad, 9, 28, 10, 9},
-                                      {CellType::tet, 4, 10, 4, 10},
-                                      {CellType::tet, 10, 24, 11, 11},
-                                      {CellType::pyramid, 5, 14, 7, 12},
-                                      {CellType::pyramid, 13, 27, 19, 21},
-                                      {CellType::pyramid, 14, 0, 14, 13},
-                                      {CellType::prism, 6, 13, 6, 14},
-                                      {CellType::prism, 15, 26, 18, 15},
-                                      {CellType::prism, 18, 32, 13, 16},
-                                      {CellType::hex, 8, 12, 5, 17},
-                                      {CellType::hex, 20, 25, 17, 18},
-                                      {CellType::hex, 27, 29, 12, 19}}};
+constexpr std::array<Kind, 20> kinds{
+    {{CellType::vertex, 1, 1, 15, 2},     {CellType::edge, 2, 3, 1, 3},       {CellType::edge, 3, 21, 8, 4},
+     {CellType::triangle, 3, 5, 2, 5},    {CellType::triangle, 6, 22, 9, 6},  {CellType::triangle, 7, 34, 0, 0},
+     {CellType::quad, 4, 9, 3, 7},        {CellType::quad, 8, 23, 16, 8},     {CellType::quad, 9, 28, 10, 9},
+     {CellType::tet, 4, 10, 4, 10},       {CellType::tet, 10, 24, 11, 11},    {CellType::pyramid, 5, 14, 7, 12},
+     {CellType::pyramid, 13, 27, 19, 21}, {CellType::pyramid, 14, 0, 14, 13}, {CellType::prism, 6, 13, 6, 14},
+     {CellType::prism, 15, 26, 18, 15},   {CellType::prism, 18, 32, 13, 16},  {CellType::hex, 8, 12, 5, 17},
+     {CellType::hex, 20, 25, 17, 18},     {CellType::hex, 27, 29, 12, 19}}};
 
 using Order = std::span<const std::int8_t>;
 
@@ -88,7 +76,7 @@ std::array<CellKind, kinds.size()> kinds_of(OrderOf&& order_of) {
   return all;
 }
 
-const CellKind* look_up(const std::array<CellKind, kinds.size()>& all, int Kind::*number, int wanted) {
+const CellKind* look_up(const std::array<CellKind, kinds.size()>& all, int Kind::* number, int wanted) {
   const auto at = std::ranges::find(kinds, wanted, number);
   return wanted <= 0 || at == kinds.end() ? nullptr : &all[static_cast<std::size_t>(at - kinds.begin())];
 }

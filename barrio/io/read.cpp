@@ -160,17 +160,17 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, con
   mesh::LinearReport dropped;
   tables = mesh::to_linear(context, std::move(tables), dropped);
   if (dropped.n_cells > 0)
-    context.log().notice(fmt::format("{}: {} cells and sides of second order are cut to their corners; {} vertices that "
-                                     "were no corners are dropped, with what sets and tags say of them",
-                                     path, dropped.n_cells, dropped.n_vertices));
+    context.log().notice(
+        fmt::format("{}: {} cells and sides of second order are cut to their corners; {} vertices that "
+                    "were no corners are dropped, with what sets and tags say of them",
+                    path, dropped.n_cells, dropped.n_vertices));
   return tables;
 }
 
 mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions options) {
-  mesh::MeshTables tables =
-      read_tables(context, path, {.without_tags = options.without_tags,
-                                  .partition_tag = options.partition_tag,
-                                  .to_linear = options.to_linear});
+  mesh::MeshTables tables = read_tables(
+      context, path,
+      {.without_tags = options.without_tags, .partition_tag = options.partition_tag, .to_linear = options.to_linear});
   if (tables.n_parts == 0) {
     const Region region(context.trace(), partition_region);
     context.log().info(

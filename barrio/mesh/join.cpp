@@ -123,11 +123,12 @@ void refuse_collapsed(mpi::Context& context, const std::vector<MeshTables>& piec
   if (n_collapsed == 0) return;
   double tolerance = 0.0;
   for (const Joint& joint : report.joints) tolerance = std::max(tolerance, joint.tolerance);
-  throw AgreedError(ErrorCode::differs,
-                    {.subject = fmt::format("tolerance {:g}", tolerance),
-                     .cause = fmt::format("is too wide: {} cells and listed sides would lose corners, the first in piece {}",
-                                          n_collapsed, first),
-                     .remedy = "give one below the shortest edge of the cells where pieces meet"});
+  throw AgreedError(
+      ErrorCode::differs,
+      {.subject = fmt::format("tolerance {:g}", tolerance),
+       .cause = fmt::format("is too wide: {} cells and listed sides would lose corners, the first in piece {}",
+                            n_collapsed, first),
+       .remedy = "give one below the shortest edge of the cells where pieces meet"});
 }
 
 void move_cells(mpi::Context& context, const std::vector<MeshTables>& pieces, const NewVertices& vertices,

@@ -56,10 +56,9 @@ constexpr int most_links_in_a_chain = 64;
 constexpr std::size_t most_in_a_chain = 4096;
 
 [[noreturn]] void refuse_tolerance(double tolerance, std::string cause) {
-  throw AgreedError(ErrorCode::differs,
-                    {.subject = fmt::format("tolerance {:g}", tolerance),
-                     .cause = "is too wide: " + std::move(cause),
-                     .remedy = "give one below the shortest edge of the cells where pieces meet"});
+  throw AgreedError(ErrorCode::differs, {.subject = fmt::format("tolerance {:g}", tolerance),
+                                         .cause = "is too wide: " + std::move(cause),
+                                         .remedy = "give one below the shortest edge of the cells where pieces meet"});
 }
 
 double distance(const double* a, const double* b) {
@@ -400,7 +399,8 @@ void Joints::count_chained(std::span<const Member> members, std::vector<std::int
       }
     }
     for (const Member& other : members)  // then each joint that led there
-      if (const std::int32_t way = is_led_there && other.id != member.id ? joint_of(piece, ids_.piece_of(other.id)) : -1;
+      if (const std::int32_t way =
+              is_led_there && other.id != member.id ? joint_of(piece, ids_.piece_of(other.id)) : -1;
           way >= 0)
         found.push_back(way);
     sort_unique(found);

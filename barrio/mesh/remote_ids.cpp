@@ -43,16 +43,14 @@ std::vector<Copy> find_copies(exchange::Neighborhood& hood, const HaloPlan& plan
     for (const LocalId owned : plan.sent_to(static_cast<std::size_t>(at - plan.readers.begin())))
       copies.push_back({owned, reader, LocalId{id++}});
   }
-  std::ranges::sort(copies, [](const Copy& a, const Copy& b) {
-    return a.owned != b.owned ? a.owned < b.owned : a.rank < b.rank;
-  });
+  std::ranges::sort(
+      copies, [](const Copy& a, const Copy& b) { return a.owned != b.owned ? a.owned < b.owned : a.rank < b.rank; });
   return copies;
 }
 
 }  // namespace
 
-RemoteIds::RemoteIds(const Mesh& mesh, Dim dim)
-    : RemoteIds(mesh.context(), *mesh.halo_plan(dim)) {}
+RemoteIds::RemoteIds(const Mesh& mesh, Dim dim) : RemoteIds(mesh.context(), *mesh.halo_plan(dim)) {}
 
 RemoteIds::RemoteIds(mpi::Context& context, const HaloPlan& plan) {
   const Rank me = context.rank();

@@ -108,8 +108,8 @@ void check_sharers(const Mesh& mesh, Dim dim) {
   });
 }
 
-/// The remote id of the remote id is the entity itself, ghosts among them: each rank tells every other one that holds an
-/// entity what it takes for its id there.
+/// The remote id of the remote id is the entity itself, ghosts among them: each rank tells every other one that holds
+/// an entity what it takes for its id there.
 void check_remote_ids(const Mesh& mesh, Dim dim) {
   struct Claim {
     LocalId yours;

@@ -142,8 +142,7 @@ void bind_io(nb::module_& module) {
   module.def(
       "read", &read, "comm"_a, "path"_a, nb::kw_only(), "ghost_layers"_a = 0, "partitioner"_a = "rcb",
       "bridge"_a = mesh::Dim::vertex, "ghost_sides"_a = false, "ghost_sets"_a = std::vector<std::string>{},
-      "ghost_ranks"_a = std::vector<Rank>{}, "partition_tag"_a = io::default_partition_tag,
-      "to_linear"_a = false,
+      "ghost_ranks"_a = std::vector<Rank>{}, "partition_tag"_a = io::default_partition_tag, "to_linear"_a = false,
       R"(Read a mesh file (.h5m, Gmsh 4.1 and 2.2, VTK, VTU, Exodus II, CF netCDF grids, CGNS) and build the distributed mesh. Collective over comm.
 
 Parts stored in the file go to ranks in contiguous slices; a file without a partition is cut into as many parts as ranks.

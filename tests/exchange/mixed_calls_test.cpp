@@ -85,7 +85,8 @@ void expect_all_hear(Neighborhood& hood, const Pair& pair, bool all_packets_come
     EXPECT_NE(text.find(is_odd ? pair.says_even : pair.says_odd), std::string::npos) << pair.name << ": " << text;
     EXPECT_NE(text.find("same type"), std::string::npos) << text;
   }
-  EXPECT_EQ(neighbor_allgather(hood, world().rank()), std::vector<Rank>(hood.neighbours().begin(), hood.neighbours().end()));
+  EXPECT_EQ(neighbor_allgather(hood, world().rank()),
+            std::vector<Rank>(hood.neighbours().begin(), hood.neighbours().end()));
 }
 
 class MixedRounds : public testing::TestWithParam<Termination> {};
@@ -260,7 +261,8 @@ TEST(LargeMessages, AreRefusedWhereOneCannotBe) {
     for (const std::size_t n : {SIZE_MAX, SIZE_MAX / 24 + 1, std::size_t{1} << 30U})
       EXPECT_NE(error_of([&] { (void)round.allocate(to, n); }).find("send it in pieces"), std::string::npos) << n;
   for (std::size_t i = 0; i < hood.neighbours().size(); ++i)
-    EXPECT_NE(error_of([&] { (void)round.channel(i).allocate(SIZE_MAX); }).find("send it in pieces"), std::string::npos);
+    EXPECT_NE(error_of([&] { (void)round.channel(i).allocate(SIZE_MAX); }).find("send it in pieces"),
+              std::string::npos);
   round.close();
   EXPECT_TRUE(round.collect().empty());
 }

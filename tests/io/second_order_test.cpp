@@ -76,22 +76,22 @@ std::vector<Described> described() {
   const std::vector<std::vector<int>> gmsh_hex20{{0, 1}, {0, 3}, {0, 4}, {1, 2}, {1, 5}, {2, 3},
                                                  {2, 6}, {3, 7}, {4, 5}, {4, 7}, {5, 6}, {6, 7}};
   std::vector<std::vector<int>> gmsh_hex27 = gmsh_hex20;
-  for (const std::vector<int>& face : {std::vector<int>{0, 3, 2, 1}, {0, 1, 5, 4}, {0, 4, 7, 3}, {1, 2, 6, 5},
-                                       {2, 3, 7, 6}, {4, 5, 6, 7}, all_of_hex})
+  for (const std::vector<int>& face :
+       {std::vector<int>{0, 3, 2, 1}, {0, 1, 5, 4}, {0, 4, 7, 3}, {1, 2, 6, 5}, {2, 3, 7, 6}, {4, 5, 6, 7}, all_of_hex})
     gmsh_hex27.push_back(face);
   const std::vector<std::vector<int>> vtk_hex20{{0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 5}, {5, 6},
                                                 {6, 7}, {7, 4}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
   std::vector<std::vector<int>> vtk_hex27 = vtk_hex20;
-  for (const std::vector<int>& face : {std::vector<int>{0, 3, 7, 4}, {1, 2, 6, 5}, {0, 1, 5, 4}, {3, 2, 6, 7},
-                                       {0, 1, 2, 3}, {4, 5, 6, 7}, all_of_hex})
+  for (const std::vector<int>& face :
+       {std::vector<int>{0, 3, 7, 4}, {1, 2, 6, 5}, {0, 1, 5, 4}, {3, 2, 6, 7}, {0, 1, 2, 3}, {4, 5, 6, 7}, all_of_hex})
     vtk_hex27.push_back(face);
-  const std::vector<std::vector<int>> gmsh_prism15{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 4}, {2, 5}, {3, 4}, {3, 5},
-                                                   {4, 5}};
+  const std::vector<std::vector<int>> gmsh_prism15{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 4},
+                                                   {2, 5}, {3, 4}, {3, 5}, {4, 5}};
   std::vector<std::vector<int>> gmsh_prism18 = gmsh_prism15;
   for (const std::vector<int>& face : {std::vector<int>{0, 1, 4, 3}, {0, 3, 5, 2}, {1, 2, 5, 4}})
     gmsh_prism18.push_back(face);
-  const std::vector<std::vector<int>> vtk_prism15{{0, 1}, {1, 2}, {2, 0}, {3, 4}, {4, 5}, {5, 3}, {0, 3}, {1, 4},
-                                                  {2, 5}};
+  const std::vector<std::vector<int>> vtk_prism15{{0, 1}, {1, 2}, {2, 0}, {3, 4}, {4, 5},
+                                                  {5, 3}, {0, 3}, {1, 4}, {2, 5}};
   std::vector<std::vector<int>> vtk_prism18 = vtk_prism15;
   for (const std::vector<int>& face : {std::vector<int>{0, 1, 4, 3}, {1, 2, 5, 4}, {2, 0, 3, 5}})
     vtk_prism18.push_back(face);
@@ -104,7 +104,11 @@ std::vector<Described> described() {
           {"tri7", CellType::triangle, 0, 34, {}, {{0, 1}, {1, 2}, {2, 0}, {0, 1, 2}}},
           {"quad8", CellType::quad, 16, 23, quad8, quad8},
           {"quad9", CellType::quad, 10, 28, quad9, quad9},
-          {"tet10", CellType::tet, 11, 24, {{0, 1}, {1, 2}, {2, 0}, {3, 0}, {2, 3}, {1, 3}},
+          {"tet10",
+           CellType::tet,
+           11,
+           24,
+           {{0, 1}, {1, 2}, {2, 0}, {3, 0}, {2, 3}, {1, 3}},
            {{0, 1}, {1, 2}, {2, 0}, {0, 3}, {1, 3}, {2, 3}}},
           {"pyramid13", CellType::pyramid, 19, 27, gmsh_pyramid13, vtk_pyramid13},
           {"pyramid14", CellType::pyramid, 14, 0, gmsh_pyramid14, {}},
@@ -124,14 +128,16 @@ std::vector<Point> corners_of(CellType type) {
     case CellType::pyramid: return {{0, 0, 0}, {1, 0.1, 0}, {1.2, 1, 0}, {0.1, 0.9, 0}, {0.4, 0.5, 1}};
     case CellType::prism: return {{0, 0, 0}, {1, 0.1, 0}, {0.2, 1, 0}, {0.1, 0, 1}, {1.2, 0.2, 1}, {0.3, 1.1, 1.1}};
     default:
-      return {{0, 0, 0}, {1, 0.1, 0}, {1.2, 1, 0}, {0.1, 0.9, 0}, {0, 0.1, 1}, {1.1, 0, 1.2}, {1.3, 1.1, 1}, {0, 1, 1.1}};
+      return {{0, 0, 0},   {1, 0.1, 0},   {1.2, 1, 0},   {0.1, 0.9, 0},
+              {0, 0.1, 1}, {1.1, 0, 1.2}, {1.3, 1.1, 1}, {0, 1, 1.1}};
   }
 }
 
 Point amid(const std::vector<Point>& corners, const std::vector<int>& some) {
   Point sum{};
   for (const int c : some)
-    for (std::size_t k = 0; k < 3; ++k) sum[k] += corners[static_cast<std::size_t>(c)][k] / static_cast<double>(some.size());
+    for (std::size_t k = 0; k < 3; ++k)
+      sum[k] += corners[static_cast<std::size_t>(c)][k] / static_cast<double>(some.size());
   return sum;
 }
 

@@ -232,8 +232,9 @@ TEST(Join, RefusesTolerancesThatCollapseCells) {
   const MeshTables low = make_box(world(), {.n = {4, 1, 1}, .high = {0.4, 1.0, 1.0}});
   const MeshTables high = make_box(world(), {.n = {4, 1, 1}, .low = {0.05, 1.0, 0.0}, .high = {0.45, 2.0, 1.0}});
   const std::string text = refusal({low, high}, {.tolerance = 0.07});
-  EXPECT_NE(text.find("tolerance 0.07: is too wide: 32 cells and listed sides would lose corners, the first in piece 0"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("tolerance 0.07: is too wide: 32 cells and listed sides would lose corners, the first in piece 0"),
+      std::string::npos)
       << text;
   // Cells of one piece alone.
   EXPECT_NE(refusal({low}, {.tolerance = 0.11, .within_pieces = true}).find("would lose corners"), std::string::npos);

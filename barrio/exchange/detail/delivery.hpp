@@ -75,6 +75,6 @@ constexpr std::uint64_t entry_kind(std::uint64_t word) { return word >> n_length
 /// @param route  as agreed; not automatic
 /// @throws Error{usage}, once all has come, on ranks that were sent items of another kind
 DeliveredBytes deliver(mpi::Context& context, const ItemKind& kind, const std::vector<BytesTo>& outgoing,
-                 const std::function<void(std::size_t entry, std::byte* into)>& pack, Route route);
+                       const std::function<void(std::size_t entry, std::byte* into)>& pack, Route route);
 
 }  // namespace barrio::exchange::detail

@@ -87,7 +87,7 @@ class GatherCore {
   Buffer in_;
   Buffer out_;
   std::vector<const std::byte*> contributions_;
-  std::optional<Misfit> misfit_;  // the one of the lowest rank in this exchange
+  std::optional<Misfit> misfit_;       // the one of the lowest rank in this exchange
   std::vector<MPI_Request> requests_;  // receives, then sends
 };
 
