@@ -189,7 +189,8 @@ std::vector<std::int64_t> extents(Place where, const std::string& path) {
 
 namespace {
 
-/// A compressed dataset may be larger than its storage by this factor; 64 KiB are never too much.
+/// A compressed dataset, or one of fill values, may be larger than its storage by this factor; 64 KiB are never too
+/// much.
 constexpr std::uint64_t highest_compression = 4096;
 constexpr std::uint64_t always_believed_bytes = 1U << 16U;
 
@@ -206,9 +207,13 @@ void detail::check_size_of(hid_t dataset, hid_t type, hid_t space, const std::st
   }
   const Handle layout(H5Dget_create_plist(dataset), &H5Pclose);
   const std::uint64_t stored = H5Dget_storage_size(dataset);
-  const bool is_chunked = H5Pget_layout(layout.get()) == H5D_CHUNKED;
+  // netCDF-4 gives each variable a fill value; what was never written reads as that, and takes no room.
+  auto fill = H5D_FILL_VALUE_UNDEFINED;
+  H5Pfill_value_defined(layout.get(), &fill);
+  const bool is_all_fill = stored == 0 && fill == H5D_FILL_VALUE_USER_DEFINED;
+  const bool is_compact = is_all_fill || H5Pget_layout(layout.get()) == H5D_CHUNKED;
   is_absurd = is_absurd ||
-              (is_chunked ? bytes / highest_compression > std::max(stored, always_believed_bytes) : bytes > stored);
+              (is_compact ? bytes / highest_compression > std::max(stored, always_believed_bytes) : bytes > stored);
   if (!is_absurd) return;
   throw Error(ErrorCode::bad_input,
               {.subject = path,

@@ -97,10 +97,11 @@ std::vector<Member> compare(mpi::Context& context, const MeshTables& tables, con
 
 /// Sides of one type and number of nodes.
 using Shape = std::pair<CellType, int>;
-constexpr std::array<Shape, 7> shapes{{{CellType::edge, 2},
+constexpr std::array<Shape, 8> shapes{{{CellType::edge, 2},
                                        {CellType::edge, 3},
                                        {CellType::triangle, 3},
                                        {CellType::triangle, 6},
+                                       {CellType::triangle, 7},
                                        {CellType::quad, 4},
                                        {CellType::quad, 8},
                                        {CellType::quad, 9}}};

@@ -75,7 +75,7 @@ Format detect_format(const std::string& path) {
          .cause = "is a netCDF file, but holds neither an Exodus II mesh nor a grid of longitudes and latitudes",
          .remedy = formats_read()});
   }
-  if (head.starts_with("@(#)ADF Database"))
+  if (head.find("ADF Database") != std::string::npos)  // of any version
     throw Error(ErrorCode::bad_input, {.subject = path,
                                        .cause = "is a CGNS file in the old ADF format",
                                        .remedy = "convert it to HDF5, with adf2hdf of the CGNS tools"});

@@ -269,6 +269,54 @@ class VtkFiles(Case):
         self.assertEqual(contents[0], contents[1])
         self.assertEqual(contents[0], contents[2])
 
+    def test_second_order_cells_are_those_of_vtk(self) -> None:
+        """VTK says itself where the nodes of a cell are; they must come back there, and each field with its node."""
+        for name in (
+            "QuadraticEdge",
+            "QuadraticTriangle",
+            "BiQuadraticTriangle",
+            "QuadraticQuad",
+            "BiQuadraticQuad",
+            "QuadraticTetra",
+            "QuadraticPyramid",
+            "QuadraticWedge",
+            "BiQuadraticQuadraticWedge",
+            "QuadraticHexahedron",
+            "TriQuadraticHexahedron",
+        ):
+            with self.subTest(cell=name):
+                cell = getattr(vtk, "vtk" + name)()
+                n = cell.GetNumberOfPoints()
+                places = numpy.array(cell.GetParametricCoords()[: 3 * n]).reshape(n, 3)
+                grid = vtk.vtkUnstructuredGrid()
+                points = vtk.vtkPoints()
+                points.SetDataTypeToDouble()
+                for place in places:
+                    points.InsertNextPoint(place)
+                grid.SetPoints(points)
+                grid.InsertNextCell(cell.GetCellType(), n, list(range(n)))
+                add(grid.GetPointData(), "place", places)
+                path = self.folder / f"{name}.vtu"
+                writer = vtk.vtkXMLUnstructuredGridWriter()
+                writer.SetFileName(str(path))
+                writer.SetInputData(grid)
+                self.assertEqual(writer.Write(), 1)
+                out, mesh = path.with_suffix(".vtkhdf"), path.with_suffix(".h5m")
+                self.assert_code(barrio("convert", path, mesh, ranks=2), 0)
+                self.assert_code(barrio("convert", mesh, out, ranks=1), 0)
+                read = pieces_of(out)[0]
+                self.assertEqual(read.GetNumberOfCells(), 1)
+                self.assertEqual(read.GetCellType(0), cell.GetCellType())
+                found = vtk_to_numpy(read.GetCell(0).GetPoints().GetData())
+                numpy.testing.assert_allclose(found, places, atol=1e-6)
+                values = vtk_to_numpy(read.GetPointData().GetArray("place"))
+                numpy.testing.assert_array_equal(values, vtk_to_numpy(read.GetPoints().GetData()))
+                with h5py.File(mesh) as file:
+                    nodes = file["tstt/nodes"]
+                    numpy.testing.assert_array_equal(
+                        nodes["tags/place"][:].reshape(n, 3), nodes["coordinates"][:]
+                    )
+
     def test_polyhedra_are_opened_by_vtk(self) -> None:
         mesh = self.folder / "polyhedra.h5m"
         self.assert_code(barrio("generate", "box", "-c", 3, 2, 2, "-o", mesh), 0)

@@ -163,9 +163,11 @@ TEST(BadCgns, EachFaultHasItsMessage) {
 
 TEST(BadCgns, OldFormatsAreRefusedWithARemedy) {
   const auto path = test::scratch() / "old.cgns";
-  if (world().rank() == 0) std::ofstream(path) << "@(#)ADF Database Version A02011>";
-  mpi::barrier(world());
-  expect_refusal(verdict(path), "3", "is a CGNS file in the old ADF format");
+  for (const char* version : {"A02011", "B02012", "C00001"}) {
+    if (world().rank() == 0) std::ofstream(path) << "@(#)ADF Database Version " << version << ">";
+    mpi::barrier(world());
+    expect_refusal(verdict(path), "3", "is a CGNS file in the old ADF format");
+  }
 }
 
 TEST(CgnsInterop, AnAirfoilOfAnotherProgram) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <map>
 
 #include "barrio/io/inspect.hpp"
@@ -69,6 +70,40 @@ TEST_P(Climate, PlacesBecomeVerticesAndHexesStayOpenWhereLongitudesGoRound) {
   EXPECT_TRUE(whole.sets.empty());
   const mesh::Mesh mesh = read(world(), written(test::climate_sample(), GetParam()), {.ghost_layers = 1});
   mesh.validate();
+}
+
+TEST_P(Climate, FillValuesMayBeNaNOrInfinite) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const double fill : {std::numeric_limits<double>::quiet_NaN(), infinity, -infinity}) {
+    test::NetcdfContents contents = test::climate_grid({0, 10, 20}, {-10, 10});
+    contents["T"].numbers.emplace_back("_FillValue", fill);
+    std::get<std::vector<double>>(contents["T"].values)[4] = fill;
+    const std::string path = written(contents, GetParam());
+    const std::vector<double> found = values<double>(read_tables(world(), path), "T");
+    ASSERT_EQ(found.size(), 6U) << fill;
+    EXPECT_EQ(std::vector(found.begin(), found.begin() + 4), (std::vector<double>{0, 1, 2, 3})) << fill;
+    EXPECT_TRUE(std::isnan(found[4])) << fill;
+    EXPECT_EQ(found[5], 5.0) << fill;
+  }
+}
+
+TEST_P(Climate, ScalesArriveOnAllRanksWithEveryBit) {
+  test::NetcdfContents contents = test::climate_grid({0, 10, 20}, {-10, 10});
+  contents["T"].numbers.emplace_back("scale_factor", 0.1 + 1e-17);
+  contents["T"].numbers.emplace_back("add_offset", std::numeric_limits<double>::denorm_min());
+  const std::vector<double> found = values<double>(read_tables(world(), written(contents, GetParam())), "T");
+  ASSERT_EQ(found.size(), 6U);
+  EXPECT_EQ(found[0], std::numeric_limits<double>::denorm_min());
+  EXPECT_EQ(found[3], 3 * (0.1 + 1e-17) + std::numeric_limits<double>::denorm_min());
+}
+
+TEST(ClimateInterop, XarrayMarksMissingValuesByNaN) {
+  const auto path = test::interop("foreign/lsm_4x5.nc");
+  if (!path) GTEST_SKIP() << "the collection of sample files is not there: no foreign/lsm_4x5.nc";
+  const mesh::Mesh mesh = read(world(), path->string(), {.ghost_layers = 1});
+  mesh.validate();
+  EXPECT_EQ(mesh.n_global(mesh::Dim::vertex), 45 * 72);
+  EXPECT_EQ(mesh.n_global(mesh::Dim::face), 44 * 71);
 }
 
 TEST_P(Climate, VariablesOfTheLastTimeStepBecomeTags) {

@@ -193,6 +193,16 @@ test::NetcdfContents one_hex(int n_nodes) {
   return file;
 }
 
+TEST(ExodusFill, WhatWasNeverWrittenHasItsFillValue) {
+  test::NetcdfContents contents = test::exodus_sample();
+  contents["eb_names"].is_written = false;
+  const WholeFile whole(world(), read_tables(world(), written(contents, "fill.e", NetcdfFormat::hdf5).string()));
+  ASSERT_EQ(whole.cells.size(), 9U);
+  ASSERT_GE(whole.sets.size(), 4U);
+  for (std::size_t s = 0; s < 4; ++s) EXPECT_EQ(std::get<2>(whole.sets[s]), "") << s;
+  EXPECT_EQ(std::get<2>(whole.sets[4]), "fixed");
+}
+
 TEST(ExodusOrder, NodesAmidEdgesAndFacesKeepTheirPlaces) {
   for (const int n_nodes : {8, 20, 27}) {
     SCOPED_TRACE(n_nodes);

@@ -195,9 +195,14 @@ void write_hdf5(const NetcdfContents& contents, const std::filesystem::path& pat
     const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
     const hid_t type = nc_type(v) == nc_char ? H5T_C_S1 : (nc_type(v) == nc_int ? H5T_STD_I32BE : H5T_IEEE_F64LE);
     const hid_t memory = nc_type(v) == nc_char ? H5T_C_S1 : (nc_type(v) == nc_int ? H5T_NATIVE_INT : H5T_NATIVE_DOUBLE);
-    const hid_t set = H5Dcreate2(file, v.name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    constexpr double fill = 0.0;  // long enough for any of the types
+    if (!v.is_written) H5Pset_fill_value(layout, memory, &fill);
+    const hid_t set = H5Dcreate2(file, v.name.c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    H5Pclose(layout);
     const void* values = std::visit([](const auto& some) { return static_cast<const void*>(some.data()); }, v.values);
-    if (set < 0 || H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) std::abort();
+    if (set < 0) std::abort();
+    if (v.is_written && H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) std::abort();
     for (const auto& [key, value] : v.attributes) write_text(set, key, value);
     for (const auto& [key, value] : v.numbers) {
       const hid_t attribute = H5Acreate2(set, key.c_str(), H5T_IEEE_F64LE, scalar, H5P_DEFAULT, H5P_DEFAULT);

@@ -19,6 +19,7 @@ struct NetcdfContents {
     bool has_records = false;
     std::vector<std::string> dimensions = {};                  ///< names; made up if there are none
     std::vector<std::pair<std::string, double>> numbers = {};  ///< attributes
+    bool is_written = true;  ///< else it has its fill value, 0, and no room in the file; netCDF-4 alone
   };
   std::vector<Variable> variables;
 
