@@ -78,7 +78,8 @@ class GatherScatter {
   void begin(std::span<T> values, int n_components, Combine&& combine);
   /// Wait for the others, combine and write the results. Blocks. The arguments are those of `begin()`.
   /// @throws Error{usage} on the ranks that find it, when all is done, if another rank gave values of another type or
-  /// another number of components; `values` stay as they were then
+  /// another number of components; `values` stay as they were then. Of a message that is too long MPICH itself ends the
+  /// job
   template <mpi::Trivial T, class Combine>
   void end(std::span<T> values, int n_components, Combine&& combine);
 

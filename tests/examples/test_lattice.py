@@ -83,7 +83,7 @@ class Lattice(Case):
         self.assert_error(
             self.lattice(2, "--rings", 2, *SMALL, "--tolerance", 0.2),
             4,
-            "sides of assemblies are joined whole",
+            "tolerance 0.2: is too wide",
         )
 
     def test_usage(self) -> None:

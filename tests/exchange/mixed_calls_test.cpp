@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "barrio/exchange/gather_scatter.hpp"
@@ -164,7 +165,8 @@ TEST_P(MixedGathers, AreRefusedAndValuesStay) {
   EXPECT_EQ(counts, std::vector<std::int64_t>(counts.size(), 3));
   EXPECT_EQ(numbers, std::vector<double>(numbers.size(), 1.5));
   expect_sound();
-#ifndef BARRIO_MPI_SMPI  // whose messages are cut without a word
+  // MPICH ends the job where a message is longer than its receive, and the simulator cuts it without a word.
+  if (std::string_view(BARRIO_MPI_FLAVOUR) != "openmpi") return;
   const std::string widths = error_of([&] {
     const int n = is_odd ? 2 : 1;
     gather.apply(std::span(numbers).first(static_cast<std::size_t>(n) * ids.size()), n, Sum{});
@@ -172,7 +174,6 @@ TEST_P(MixedGathers, AreRefusedAndValuesStay) {
   EXPECT_NE(widths.find("as many components on all ranks"), std::string::npos) << widths;
   EXPECT_EQ(numbers, std::vector<double>(numbers.size(), 1.5));
   expect_sound();
-#endif
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, MixedGathers,
