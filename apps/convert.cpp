@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <array>
+
 #include "apps/command.hpp"
+#include "apps/degenerate.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
@@ -9,12 +12,15 @@
 namespace barrio::apps {
 namespace {
 
+constexpr std::array convert_steps{WorkStep{"io.read", 0.5}, WorkStep{"io.write", 0.5}};
+
 class Convert : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "convert"; }
   [[nodiscard]] std::string summary() const override { return "Write a mesh in another format, in parallel"; }
   [[nodiscard]] std::string example() const override { return "barrio --ranks 2 convert wing.msh wing.vtkhdf"; }
   [[nodiscard]] bool is_parallel() const override { return true; }
+  [[nodiscard]] std::span<const WorkStep> work_steps() const override { return convert_steps; }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("OUT", output_, "File to write: .h5m or .vtkhdf")->required();
@@ -22,11 +28,13 @@ class Convert : public Command {
                    "The partition to use, of a .h5m file that has several: a tag of sets, or an integer tag of cells")
         ->capture_default_str();
     app.add_flag("--to-linear", to_linear_, "Cut cells of second order to their corners");
+    degenerate_.add_to(app);
   }
   Json run(mpi::Context* context) override {
     const io::WrittenFormat format = io::written_format(output_);
     mesh::MeshTables tables =
-        io::read_tables(*context, input_, {.partition_tag = partition_tag_, .to_linear = to_linear_});
+        io::read_tables(*context, input_,
+                        {.partition_tag = partition_tag_, .to_linear = to_linear_, .degenerate = degenerate_.value()});
     if (format == io::WrittenFormat::h5m) {
       io::write_h5m(*context, tables, output_, {.partition_tag = partition_tag_});
     } else {
@@ -51,6 +59,7 @@ class Convert : public Command {
   std::string output_;
   std::string partition_tag_ = io::default_partition_tag;
   bool to_linear_ = false;
+  DegenerateOption degenerate_;
 };
 
 }  // namespace

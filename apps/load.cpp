@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "apps/command.hpp"
+#include "apps/degenerate.hpp"
 #include "apps/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
@@ -19,6 +20,10 @@ namespace {
 
 constexpr RegionName load_region{"load"};
 constexpr RegionName validate_region{"load.validate"};
+constexpr std::array load_steps{WorkStep{"io.read", 0.15},          WorkStep{"mesh.cells", 0.15},
+                                WorkStep{"mesh.share", 0.03},       WorkStep{"mesh.ghosts", 0.07},
+                                WorkStep{"mesh.number", 0.2},       WorkStep{"mesh.sides", 0.1},
+                                WorkStep{validate_region.text, 0.3}};
 
 /// Smallest, mean and largest of a number over ranks.
 Json spread(mpi::Context& context, std::int64_t mine) {
@@ -39,6 +44,9 @@ class Load : public Command {
     return "barrio --ranks 4 load wing8.h5m --ghosts 1 --vtkhdf ghosts.vtkhdf";
   }
   [[nodiscard]] bool is_parallel() const override { return true; }
+  [[nodiscard]] std::span<const WorkStep> work_steps() const override {
+    return std::span(load_steps).first(validates_ ? load_steps.size() : load_steps.size() - 1);
+  }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("-g,--ghosts", options_.ghost_layers, "Layers of ghost cells")->capture_default_str();
@@ -49,6 +57,7 @@ class Load : public Command {
                    "The partition to use, of a .h5m file that has several: a tag of sets, or an integer tag of cells")
         ->capture_default_str();
     app.add_flag("--to-linear", options_.to_linear, "Cut cells of second order to their corners");
+    degenerate_.add_to(app);
     app.add_flag("--validate", validates_, "Check all that the mesh promises");
     app.add_option("--vtkhdf", vtkhdf_, "Write the distributed mesh with its ghosts, one piece per rank")
         ->check(suffix(".vtkhdf"));
@@ -58,6 +67,7 @@ class Load : public Command {
   }
   Json run(mpi::Context* context) override {
     mesh::check_partitioner(options_.partitioner);  // now, since a file with a partition would never ask for it
+    options_.degenerate = degenerate_.value();
     const double begin = MPI_Wtime();
     std::optional<mesh::Mesh> loaded;
     {
@@ -149,6 +159,7 @@ class Load : public Command {
   std::string traffic_;
   std::string part_traffic_;
   io::ReadOptions options_;
+  DegenerateOption degenerate_;
   bool validates_ = false;
 };
 

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "apps/command.hpp"
+#include "apps/degenerate.hpp"
 #include "apps/parts.hpp"
 #include "apps/table.hpp"
 #include "barrio/base/text.hpp"
@@ -18,9 +20,10 @@
 namespace barrio::apps {
 namespace {
 
-constexpr RegionName cut_region{"partition.cut"};
 constexpr RegionName judge_region{"partition.judge"};
-constexpr RegionName reorder_region{"partition.reorder"};
+constexpr std::array partition_steps{WorkStep{"io.read", 0.02}, WorkStep{cut_region.text, 0.13},
+                                     WorkStep{judge_region.text, 0.4}, WorkStep{reorder_region.text, 0.39},
+                                     WorkStep{"io.write", 0.06}};
 
 class Partition : public Command {
  public:
@@ -30,6 +33,7 @@ class Partition : public Command {
   }
   [[nodiscard]] std::string example() const override { return "barrio --ranks 2 partition wing.msh -n 8 -o wing8.h5m"; }
   [[nodiscard]] bool is_parallel() const override { return true; }
+  [[nodiscard]] std::span<const WorkStep> work_steps() const override { return partition_steps; }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("-n,--parts", n_parts_, "Number of parts")->required()->check(at_least_one());
@@ -50,12 +54,15 @@ class Partition : public Command {
                    "Leave out a part of the mesh: geometry (its sets, and faces and edges of them alone)")
         ->check(CLI::IsMember({"geometry"}));
     app.add_flag("--to-linear", to_linear_, "Cut cells of second order to their corners");
+    degenerate_.add_to(app);
     app.add_option("-o,--output", output_, "File to write (.h5m)")->required()->check(suffix(".h5m"));
   }
   Json run(mpi::Context* context) override {
-    mesh::MeshTables tables =
-        io::read_tables(*context, input_,
-                        {.partition_tag = h5m_.partition_tag, .may_lack_partition_tag = true, .to_linear = to_linear_});
+    mesh::MeshTables tables = io::read_tables(*context, input_,
+                                              {.partition_tag = h5m_.partition_tag,
+                                               .may_lack_partition_tag = true,
+                                               .to_linear = to_linear_,
+                                               .degenerate = degenerate_.value()});
     check_n_parts(n_parts_, tables);
     if (drop_ == "geometry") tables = mesh::drop_geometry(*context, std::move(tables));
     weights_.by_type = parse_type_weights();
@@ -124,6 +131,7 @@ class Partition : public Command {
     }
     return weights;
   }
+  DegenerateOption degenerate_;
   std::string input_;
   bool to_linear_ = false;
   std::string output_;

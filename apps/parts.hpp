@@ -7,6 +7,9 @@
 
 namespace barrio::apps {
 
+inline constexpr RegionName cut_region{"partition.cut"};
+inline constexpr RegionName reorder_region{"partition.reorder"};
+
 /// Refuse more parts than there are cells: the tables of parts would outgrow the mesh. @throws AgreedError{usage}
 inline void check_n_parts(int n_parts, const mesh::MeshTables& tables) {
   const std::int64_t n_cells = tables.n_global(tables.top_dim());

@@ -32,6 +32,14 @@ class Indexer {
         names();
       } else if (section == "$Entities") {
         entities();
+      } else if (section == "$NOD" && !has_nodes) {
+        // The first format has no heading.
+        index_.is_old = index_.is_first = true;
+        index_old_gmsh_nodes(in_, index_, n_ranks_);
+        has_nodes = true;
+      } else if (section == "$ELM" && index_.is_first && !has_elements) {
+        index_old_gmsh_elements(in_, index_, n_ranks_);
+        has_elements = true;
       } else if (section == "$Nodes") {
         index_.is_old ? index_old_gmsh_nodes(in_, index_, n_ranks_) : nodes();
         has_nodes = true;
@@ -49,7 +57,9 @@ class Indexer {
   }
 
  private:
-  static std::string end_of(const std::string& section) { return "$End" + section.substr(1); }
+  static std::string end_of(const std::string& section) {
+    return (section == "$NOD" || section == "$ELM" ? "$END" : "$End") + section.substr(1);
+  }
   void expect_end(const std::string& section) {
     do in_.need_line();
     while (in_.line().empty());
@@ -66,9 +76,10 @@ class Indexer {
     const auto size = in_.number<int>();
     index_.is_old = version >= 2.0 && version < 3.0;
     if (!index_.is_old && (version < 4.1 || version >= 5.0)) {
-      throw Error(ErrorCode::bad_input, {.subject = path_,
-                                         .cause = fmt::format("is of format {}, barrio reads 4.1 and 2.2", version),
-                                         .remedy = "save it again: gmsh IN -save -format msh41 -o OUT"});
+      throw Error(ErrorCode::bad_input,
+                  {.subject = path_,
+                   .cause = fmt::format("is of format {:.1f}, barrio reads 4.1, 2.2 and 1.0", version),
+                   .remedy = "save it again: gmsh IN -save -format msh41 -o OUT"});
     }
     if (size != 8) in_.refuse(fmt::format("has integers of {} bytes, 8 were expected", size));
     if (index_.is_binary) {
@@ -231,11 +242,12 @@ std::string GmshIndex::group_name(int dim, int group) const {
 }
 
 void GmshIndex::share(mpi::Context& context) {
-  std::array<std::int64_t, 3> header{is_binary ? 1 : 0, is_old ? 1 : 0, max_node_tag};
+  std::array<std::int64_t, 4> header{is_binary ? 1 : 0, is_old ? 1 : 0, max_node_tag, is_first ? 1 : 0};
   mpi::broadcast(context, std::span<std::int64_t>(header));
   is_binary = header[0] != 0;
   is_old = header[1] != 0;
   max_node_tag = header[2];
+  is_first = header[3] != 0;
   mpi::broadcast(context, nodes);
   mpi::broadcast(context, elements);
   std::string text;

@@ -19,7 +19,11 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
     return kind != nullptr && kind->type != CellType::vertex ? kind : nullptr;
   };
   Json result;
-  result["format"] = fmt::format("Gmsh {}, {}", index.is_old ? "2.2" : "4.1", index.is_binary ? "binary" : "text");
+  result["format"] = fmt::format("Gmsh {}, {}",
+                                 index.is_first ? "1.0"
+                                 : index.is_old ? "2.2"
+                                                : "4.1",
+                                 index.is_binary ? "binary" : "text");
   std::int64_t n_vertices = 0;
   for (const auto& block : index.nodes) n_vertices += block.n;
   result["vertices"] = n_vertices;

@@ -7,7 +7,8 @@
 #include "barrio/io/detail/gmsh_parts.hpp"
 
 // Gmsh 2.2: nodes are number and coordinates; elements are number, type, tags and nodes, each in a line of its own. In
-// binary files a heading says type, count and number of tags for the elements that follow.
+// binary files a heading says type, count and number of tags for the elements that follow. Gmsh 1.0 is text: behind
+// type and two tags an element says its number of nodes.
 
 namespace barrio::io::detail {
 namespace {
@@ -28,6 +29,10 @@ struct Heading {
 void check_tags(const Scanner& in, int type, std::int64_t n_tags) {
   if (gmsh_nodes_per_element(type) == 0) refuse_gmsh_type(in, type);
   if (n_tags < 0 || n_tags > 1 << 16) in.refuse(fmt::format("has an element with {} tags", n_tags));
+}
+
+void check_n_nodes(const Scanner& in, int type, int n) {
+  if (n != gmsh_nodes_per_element(type)) in.refuse(fmt::format("has an element of type {} with {} nodes", type, n));
 }
 
 Heading read_heading(Scanner& in) {
@@ -153,10 +158,13 @@ void read_old_gmsh_elements(const std::string& path, const GmshIndex& index, con
         in.need_line();
         in.number<std::int64_t>();
         heading.type = in.number<int>();
-        heading.n_tags = in.number<int>();
+        heading.n_tags = index.is_first ? 2 : in.number<int>();
         check_tags(in, heading.type, heading.n_tags);
         words.resize(static_cast<std::size_t>(heading.element_bytes() / 4) - 1);
-        for (std::int64_t& word : words) word = in.number<std::int64_t>();
+        for (std::size_t w = 0; w < words.size(); ++w) {
+          if (index.is_first && w == 2) check_n_nodes(in, heading.type, in.number<int>());
+          words[w] = in.number<std::int64_t>();
+        }
       }
       visit(element_of(in, heading.type, words, static_cast<std::size_t>(heading.n_tags)));
     }

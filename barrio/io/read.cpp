@@ -63,7 +63,7 @@ Format detect_format(const std::string& path) {
                                     .remedy = "check the file system"});
   }
   head.resize(static_cast<std::size_t>(file.gcount()));
-  if (head.starts_with("$MeshFormat") || head.starts_with("$Comments")) return Format::gmsh;
+  if (head.starts_with("$MeshFormat") || head.starts_with("$Comments") || head.starts_with("$NOD")) return Format::gmsh;
   if (detail::is_vtk(head)) return Format::vtk;
   if (head.starts_with("<?xml") || head.starts_with("<VTKFile")) return Format::vtu;
   if (files::is_classic_netcdf(head)) {
@@ -135,6 +135,31 @@ mesh::MeshTables read_unchanged(mpi::Context& context, const std::string& path, 
   throw AgreedError(Error(fault->code(), text), fault->first_rank());
 }
 
+/// Keep or reduce degenerate cells, and say how many there are. Collective.
+void see_to_degenerate(mpi::Context& context, mesh::MeshTables& tables, const std::string& path,
+                       mesh::Degenerate degenerate) {
+  const mesh::Dim top = tables.top_dim();
+  const bool reduces = degenerate == mesh::Degenerate::reduce;
+  const mesh::DegenerateCells cells =
+      reduces ? mesh::reduce_degenerate(context, tables) : mesh::count_degenerate(context, tables);
+  const char* why = reduces && !cells.kept.empty() ? "; no type fits those, or they are of second order" : "";
+  context.log().notice(fmt::format("{}: cells had one vertex at two corners or more: {}{}", path, cells.text(), why));
+  if (tables.top_dim() != top)
+    throw AgreedError(ErrorCode::bad_input, {.subject = path,
+                                             .cause = "has only cells that have collapsed below their dimension",
+                                             .remedy = "check the vertices of its cells"});
+}
+
+void cut_to_corners(mpi::Context& context, mesh::MeshTables& tables, const std::string& path) {
+  mesh::LinearReport dropped;
+  tables = mesh::to_linear(context, std::move(tables), dropped);
+  if (dropped.n_cells > 0)
+    context.log().notice(
+        fmt::format("{}: {} cells and sides of second order are cut to their corners; {} vertices that "
+                    "were no corners are dropped, with what sets and tags say of them",
+                    path, dropped.n_cells, dropped.n_vertices));
+}
+
 }  // namespace
 
 mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, const TableOptions& options) {
@@ -155,22 +180,18 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, con
     return read_as(context, format, path, options);
   });
   if (format != Format::h5m) leave_out(tables, options.without_tags);
-  mesh::validate(context, tables, path);
-  if (!options.to_linear) return tables;
-  mesh::LinearReport dropped;
-  tables = mesh::to_linear(context, std::move(tables), dropped);
-  if (dropped.n_cells > 0)
-    context.log().notice(
-        fmt::format("{}: {} cells and sides of second order are cut to their corners; {} vertices that "
-                    "were no corners are dropped, with what sets and tags say of them",
-                    path, dropped.n_cells, dropped.n_vertices));
+  const bool has_degenerate = mesh::validate_all_but_degenerate(context, tables, path);
+  if (options.to_linear) cut_to_corners(context, tables, path);
+  if (has_degenerate) see_to_degenerate(context, tables, path, options.degenerate);
   return tables;
 }
 
 mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions options) {
-  mesh::MeshTables tables = read_tables(
-      context, path,
-      {.without_tags = options.without_tags, .partition_tag = options.partition_tag, .to_linear = options.to_linear});
+  mesh::MeshTables tables = read_tables(context, path,
+                                        {.without_tags = options.without_tags,
+                                         .partition_tag = options.partition_tag,
+                                         .to_linear = options.to_linear,
+                                         .degenerate = options.degenerate});
   if (tables.n_parts == 0) {
     const Region region(context.trace(), partition_region);
     context.log().info(

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "barrio/mesh/degenerate.hpp"
 #include "barrio/mesh/mesh.hpp"
 
 namespace barrio::io {
@@ -12,7 +13,7 @@ enum class Format { h5m, gmsh, vtk, vtu, exodus, climate, cgns, vtkhdf };
 
 /// What messages and help call the formats that are read.
 inline constexpr const char* readable_formats =
-    ".h5m, Gmsh .msh 4.1 and 2.2, VTK .vtk and .vtu, Exodus II, CF netCDF grids, CGNS on HDF5";
+    ".h5m, Gmsh .msh 4.1, 2.2 and 1.0, VTK .vtk and .vtu, Exodus II, CF netCDF grids, CGNS on HDF5";
 
 /// Find out the format of a file by its contents. Local.
 /// @throws Error{failed} if it cannot be read, {bad_input} if it is of no known format
@@ -30,18 +31,24 @@ struct TableOptions {
   bool may_lack_partition_tag = false;
   /// Cut cells of second order to their corners, and say how many nodes that drops; see `mesh::to_linear`.
   bool to_linear = false;
+  /// What to do about cells with one vertex at two corners; either way they are counted in the log. Sides, neighbours
+  /// and solvers want corners that differ, so that they are reduced unless the numbers of cells must stay.
+  mesh::Degenerate degenerate = mesh::Degenerate::reduce;
 };
 
-/// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1 and 2.2, legacy VTK, VTU
+/// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1, 2.2 and 1.0, legacy VTK, VTU
 /// (text and binary), Exodus II (classic netCDF and netCDF-4), grids of longitudes and latitudes by the CF conventions
 /// (the same; see `read_structured` too) and CGNS (on HDF5).
 ///
-/// The vertices of such a grid stand at (longitude, latitude, level) as the numbers of the file have it, in its order,
-/// the longitude running fastest; the third is 0 without levels. Cells are hexes, or quads if there are fewer than two
-/// levels. Where the longitudes go round the mesh stays open between the last and the first one: a cell there would
-/// reach back over the whole map. Variables over (level, latitude, longitude) become tags on the vertices, those over
-/// (latitude, longitude) on each level, of a time series the last step; packed numbers are unpacked, missing values of
-/// reals are NaN.
+/// Cells with one vertex at two corners are reduced or kept, see `TableOptions::degenerate`. Poly-lines and triangle
+/// strips of VTK files become edges and triangles, which have the tags of the cell they were part of.
+///
+/// The vertices of such a grid of longitudes and latitudes stand at (longitude, latitude, level) as the numbers of the
+/// file have it, in its order, the longitude running fastest; the third is 0 without levels. Cells are hexes, or quads
+/// if there are fewer than two levels. Where the longitudes go round the mesh stays open between the last and the first
+/// one: a cell there would reach back over the whole map. Variables over (level, latitude, longitude) become tags on
+/// the vertices, those over (latitude, longitude) on each level, of a time series the last step; packed numbers are
+/// unpacked, missing values of reals are NaN.
 /// @throws AgreedError{bad_input} naming the file and what is wrong or not supported; {failed} if it cannot be read;
 /// {usage} for a partition tag that the file does not have, with the ones it has, and for one that is no partition: ids
 /// Cost: each byte of the file is read once; memory O(slab) plus the list of sets.
@@ -60,8 +67,9 @@ struct ReadOptions {
   /// while it changes a little; "ptscotch" cuts fewest sides, where the solver runs long enough to win back its time;
   /// "metis" does for meshes that one rank can hold the graph of.
   std::string partitioner = "rcb";
-  std::string partition_tag = default_partition_tag;  ///< as in TableOptions
-  bool to_linear = false;                             ///< as in TableOptions
+  std::string partition_tag = default_partition_tag;  ///< as in TableOptions, the next two too
+  bool to_linear = false;
+  mesh::Degenerate degenerate = mesh::Degenerate::reduce;
 };
 
 /// Read a mesh file and build the distributed mesh. Collective.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
@@ -88,9 +89,10 @@ NamedSide locate(const ExodusSource& source, const ExodusSet& set, std::int64_t 
                                             element, catalog.n_elements));
   const auto behind = std::ranges::upper_bound(catalog.blocks, element - 1, {}, &ExodusBlock::first);
   const ExodusBlock& block = *(behind - 1);
-  // A shell's first two sides are its faces; both sides of a bar are the bar.
-  const int n_wholes = block.is_shell || block.type == CellType::edge ? 2 : 0;
-  const int n = n_wholes + (block.type == CellType::edge ? 0 : n_sides(block.type));
+  // A shell's first two sides are its faces; both sides of a bar are the bar, or its ends where bars are the cells.
+  const bool has_ends = block.type == CellType::edge && catalog.has_bars_alone();
+  const int n_wholes = block.is_shell || (block.type == CellType::edge && !has_ends) ? 2 : 0;
+  const int n = has_ends ? 2 : n_wholes + (block.type == CellType::edge ? 0 : n_sides(block.type));
   if (side < 1 || side > n)
     refuse_damaged(source.path, fmt::format("{} has side {} of element {}, which is in {} and has sides 1 to {}",
                                             name_of("side set", set), side, element, name_of(block), n));
@@ -104,6 +106,11 @@ ListedSide side_of(const ExodusSource& source, const MeshTables& tables, const N
   ListedSide side{.type = cells.type};
   if (named.side < 0) {
     for (const GlobalId node : cell) side.nodes[side.n_nodes++] = node;
+    return side;
+  }
+  if (cells.type == CellType::edge) {
+    side.type = CellType::vertex;
+    side.nodes[side.n_nodes++] = cell[static_cast<std::size_t>(named.side)];
     return side;
   }
   const SidePlaces places = side_places(cells.type, cells.nodes_per_cell, named.side);
@@ -154,6 +161,12 @@ void read_side_sets(const ExodusSource& source, MeshTables& tables) {
     sides[i] = answered[at++];
     sides[i].position = mine.first + static_cast<std::int64_t>(i);
     sides[i].set = set_of[i].second;
+  }
+  if (source.catalog.has_bars_alone()) {
+    std::map<std::int32_t, std::vector<std::int64_t>> ends;
+    for (const ListedSide& side : sides) ends[side.set].push_back(value(side.nodes[0]));
+    for (auto& [set, rows] : ends) add_members(tables, set, Dim::vertex, std::move(rows));
+    return;
   }
   list_sides(source.context, tables, sides, positions);
 }

@@ -35,6 +35,7 @@ class VtkShareReader {
       read(index_.sections[place], place, piece.n);
     }
     if (index_.is_structured() && with_grid) add_grid();
+    split_lists(grid_, in_.path());
     return std::move(grid_);
   }
 

@@ -216,7 +216,9 @@ void read_vtu_numbers(Scanner& in, const VtuEncoding& encoding, const VtuArray& 
 }
 
 VtkGrid read_vtu_share(const std::string& path, const VtuIndex& index, int share, int n_shares) {
-  return VtuShareReader(path, index).run(share, n_shares);
+  VtkGrid grid = VtuShareReader(path, index).run(share, n_shares);
+  split_lists(grid, path);
+  return grid;
 }
 
 mesh::MeshTables read_vtu(mpi::Context& context, const std::string& path) {

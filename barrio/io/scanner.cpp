@@ -36,9 +36,14 @@ bool Scanner::next_line() {
   line_.clear();
   is_cut_ = false;
   start_ = 0;
+  n_end_bytes_ = 0;
   for (int c = ::getc_unlocked(file_.get()); c != EOF; c = ::getc_unlocked(file_.get())) {
     if (c == '\n') {
-      if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+      n_end_bytes_ = 1;
+      if (!line_.empty() && line_.back() == '\r') {
+        line_.pop_back();
+        n_end_bytes_ = 2;
+      }
       return true;
     }
     line_.push_back(static_cast<char>(c));
@@ -58,6 +63,18 @@ bool Scanner::next_text_line() {
     if (start_ < line_.size()) return true;
   }
   return false;
+}
+
+bool Scanner::seek_field() {
+  skip_blanks();
+  return start_ < line_.size() || next_text_line();
+}
+
+void Scanner::return_rest() {
+  skip_blanks();
+  if (start_ == line_.size()) return;
+  go_to(offset() - n_end_bytes_ - static_cast<std::int64_t>(line_.size() - start_));
+  drop_rest();
 }
 
 void Scanner::skip_blanks() {

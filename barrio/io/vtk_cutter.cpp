@@ -11,11 +11,17 @@ namespace {
 
 using Use = VtkIndex::Section::Use;
 
+/// Where the numbers of a section begin: texts may have them behind its keyword, in the same line.
+std::int64_t begin_numbers(Scanner& in, bool is_binary) {
+  is_binary ? in.drop_rest() : in.return_rest();
+  return in.offset();
+}
+
 /// Goes over the numbers of a section, forward.
 class Walk {
  public:
   Walk(Scanner& in, bool is_binary, VtkNumber number, std::int64_t n)
-      : in_(in), is_binary_(is_binary), width_(is_binary ? bytes_of(number) : 2), begin_(in.offset()) {
+      : in_(in), is_binary_(is_binary), width_(is_binary ? bytes_of(number) : 2), begin_(begin_numbers(in, is_binary)) {
     // A number of a text takes a digit and a blank, so what is announced can be checked before it is believed.
     if (n > (in.bytes_left() + (is_binary ? 0 : 1)) / width_) in.refuse("ends early");
   }

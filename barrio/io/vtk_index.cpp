@@ -72,13 +72,24 @@ class Indexer {
 
   VtkIndex run() {
     first_lines();
-    while (in_.next_text_line()) section(lower(in_.field()));
+    while (in_.seek_field()) section(lower(in_.field()));
     finish();
     return std::move(index_);
   }
 
  private:
   VtkIndex::Head& head() { return index_.head; }
+
+  // Words count, not lines: what belongs together may stand in one line or in several.
+  std::string_view next_word() {
+    if (!in_.seek_field()) in_.refuse("ends early");
+    return in_.field();
+  }
+  template <class Number>
+  Number next_number() {
+    if (!in_.seek_field()) in_.refuse("ends early");
+    return in_.number<Number>();
+  }
 
   void first_lines() {
     in_.need_line();
@@ -90,8 +101,8 @@ class Indexer {
       in_.refuse(fmt::format("is of version '{}', barrio reads up to 5", in_.line().substr(first_words.size())),
                  "save it as version 4.2 or 5.1");
     in_.need_line();  // a title
-    in_.need_line();
-    const std::string encoding = lower(in_.field());
+    in_.drop_rest();
+    const std::string encoding = lower(next_word());
     if (encoding != "ascii" && encoding != "binary")
       in_.refuse(fmt::format("is said to be '{}', neither ASCII nor BINARY", encoding));
     head().is_binary = encoding == "binary";
@@ -106,9 +117,9 @@ class Indexer {
     } else if (keyword == "dimensions") {
       dimensions();
     } else if (keyword == "origin") {
-      for (double& x : head().origin) x = in_.number<double>();
+      for (double& x : head().origin) x = next_number<double>();
     } else if (keyword == "spacing" || keyword == "aspect_ratio") {
-      for (double& x : head().spacing) x = in_.number<double>();
+      for (double& x : head().spacing) x = next_number<double>();
     } else if (keyword == "points") {
       points();
     } else if (keyword == "x_coordinates" || keyword == "y_coordinates" || keyword == "z_coordinates") {
@@ -128,20 +139,20 @@ class Indexer {
     } else if (keyword == "scalars") {
       scalars();
     } else if (keyword == "color_scalars") {
-      const std::string name = decoded(in_.field());
-      data(name, head().is_binary ? "unsigned_char" : "float", in_.number<std::int64_t>(), n_data_);
+      const std::string name = decoded(next_word());
+      data(name, head().is_binary ? "unsigned_char" : "float", next_number<std::int64_t>(), n_data_);
     } else if (keyword == "lookup_table") {
-      in_.field();
+      next_word();
       const VtkNumber number = head().is_binary ? VtkNumber::uint8 : VtkNumber::float32;
-      const std::int64_t n = 4 * in_.checked_count(in_.number<std::int64_t>());
+      const std::int64_t n = 4 * in_.checked_count(next_number<std::int64_t>());
       cutter_.pass_over(number, n);
     } else if (attribute != attributes.end()) {
-      const std::string name = decoded(in_.field());
-      data(name, lower(in_.field()), attribute->n_components, n_data_);
+      const std::string name = decoded(next_word());
+      data(name, lower(next_word()), attribute->n_components, n_data_);
     } else if (keyword == "texture_coordinates") {
-      const std::string name = decoded(in_.field());
-      const auto n_components = in_.number<std::int64_t>();
-      data(name, lower(in_.field()), n_components, n_data_);
+      const std::string name = decoded(next_word());
+      const auto n_components = next_number<std::int64_t>();
+      data(name, lower(next_word()), n_components, n_data_);
     } else if (keyword == "field") {
       field_data();
     } else if (keyword == "metadata") {
@@ -153,7 +164,7 @@ class Indexer {
 
   void dataset() {
     if (has_dataset_) in_.refuse("has a second dataset");
-    const std::string type = lower(in_.field());
+    const std::string type = lower(next_word());
     const auto* const known = std::ranges::find(dataset_names, type);
     if (known == dataset_names.end())
       in_.refuse(fmt::format("has a dataset of type '{}', barrio reads {}", type, fmt::join(dataset_names, ", ")),
@@ -165,7 +176,7 @@ class Indexer {
   void dimensions() {
     std::int64_t n = 1;
     for (std::int64_t& points : head().dimensions) {
-      points = in_.number<std::int64_t>();
+      points = next_number<std::int64_t>();
       if (points < 1 || points > (std::int64_t{1} << 48) / n)
         in_.refuse(fmt::format("has {} points along an axis, which makes no sense", points));
       n *= points;
@@ -177,27 +188,27 @@ class Indexer {
   }
 
   void points() {
-    const std::int64_t n = in_.checked_count(in_.number<std::int64_t>());
+    const std::int64_t n = in_.checked_count(next_number<std::int64_t>());
     if (index_.is_structured() && n != head().n_points)
       in_.refuse(fmt::format("has {} points for a grid of {}", n, head().n_points));
     head().n_points = n;
-    cutter_.cut({Use::points, number_type(lower(in_.field())), 3, 0}, {&n, 1});
+    cutter_.cut({Use::points, number_type(lower(next_word())), 3, 0}, {&n, 1});
   }
 
   /// Coordinates along an axis, which every share gets.
   void axis(int which) {
-    const auto n = in_.number<std::int64_t>();
+    const auto n = next_number<std::int64_t>();
     if (n != head().dimensions[static_cast<std::size_t>(which)])
       in_.refuse(fmt::format("has {} coordinates along an axis of {} points", n,
                              head().dimensions[static_cast<std::size_t>(which)]));
-    const VtkNumber number = number_type(lower(in_.field()));
+    const VtkNumber number = number_type(lower(next_word()));
     cutter_.give_to_all({static_cast<Use>(static_cast<int>(Use::x_axis) + which), number, 1, 0}, n);
   }
 
   /// A list of cells: counts and nodes by turns, or since version 5 offsets and nodes apart.
   void cells(int cell_type) {
-    const std::int64_t n = in_.checked_count(in_.number<std::int64_t>());
-    const std::int64_t size = in_.checked_count(in_.number<std::int64_t>());
+    const std::int64_t n = in_.checked_count(next_number<std::int64_t>());
+    const std::int64_t size = in_.checked_count(next_number<std::int64_t>());
     std::int64_t n_cells = n;
     if (head().version[0] < 5) {
       cutter_.cut_mixed_cells(n, size, cell_type);
@@ -212,23 +223,22 @@ class Indexer {
   }
 
   VtkNumber heading(std::string_view keyword) {
-    if (!in_.next_text_line()) in_.refuse("ends early");
-    if (lower(in_.field()) != keyword)
+    if (lower(next_word()) != keyword)
       in_.refuse(fmt::format("has '{}' where {} were expected", in_.line().substr(0, 60), keyword));
-    const VtkNumber number = number_type(lower(in_.field()));
+    const VtkNumber number = number_type(lower(next_word()));
     if (!is_integer(number)) in_.refuse(fmt::format("has {} that are no integers", keyword));
     return number;
   }
 
   void cell_types() {
-    const auto n = in_.number<std::int64_t>();
+    const auto n = next_number<std::int64_t>();
     if (n != head().n_cells) in_.refuse(fmt::format("has {} cell types for {} cells", n, head().n_cells));
     cutter_.cut({Use::types, VtkNumber::int32, 1, 0}, runs_);
   }
 
   void data_begins(Use use, std::string_view what, std::int64_t n_expected) {
     if (!has_dataset_) in_.refuse(fmt::format("has data of {} before its dataset", what));
-    n_data_ = in_.number<std::int64_t>();
+    n_data_ = next_number<std::int64_t>();
     if (n_data_ != n_expected) in_.refuse(fmt::format("has data of {} {}, but {} {}", n_data_, what, n_expected, what));
     use_ = use;
     has_data_ = true;
@@ -236,11 +246,15 @@ class Indexer {
   }
 
   void scalars() {
-    const std::string name = decoded(in_.field());
-    const std::string type = lower(in_.field());
-    const std::string n_components(in_.field());
-    if (!in_.next_text_line() || lower(in_.field()) != "lookup_table")
+    const std::string name = decoded(next_word());
+    const std::string type = lower(next_word());
+    std::string n_components(in_.field());  // there may be none, then the line ends
+    if (lower(n_components) == "lookup_table") {
+      n_components.clear();
+    } else if (!in_.seek_field() || lower(in_.field()) != "lookup_table") {
       in_.refuse(fmt::format("has no LOOKUP_TABLE for the scalars '{}'", name));
+    }
+    in_.field();  // the name of the table
     std::int64_t n = 1;
     if (!n_components.empty() &&
         std::from_chars(n_components.data(), n_components.data() + n_components.size(), n).ec != std::errc())
@@ -249,21 +263,22 @@ class Indexer {
   }
 
   void field_data() {
-    in_.field();
-    for (auto n = in_.number<std::int64_t>(); n > 0; --n) {
+    next_word();
+    for (auto n = next_number<std::int64_t>(); n > 0; --n) {
       do {
-        if (!in_.next_text_line()) in_.refuse("ends early");
+        if (!in_.seek_field()) in_.refuse("ends early");
       } while (passed_metadata());
-      const std::string name = decoded(in_.field());
-      const auto n_components = in_.number<std::int64_t>();
-      const auto n_rows = in_.number<std::int64_t>();
-      data(name, lower(in_.field()), n_components, n_rows);
+      const std::string name = decoded(next_word());
+      const auto n_components = next_number<std::int64_t>();
+      const auto n_rows = next_number<std::int64_t>();
+      data(name, lower(next_word()), n_components, n_rows);
     }
   }
   /// Metadata ends with an empty line.
   void pass_metadata() {
     while (in_.next_line() && !in_.line().empty()) {
     }
+    in_.drop_rest();
   }
   bool passed_metadata() {
     if (lower(in_.line()) != "metadata") return false;
@@ -293,6 +308,7 @@ class Indexer {
   }
 
   void pass_over_other(bool is_bits, std::int64_t n) {
+    is_bits && !head().is_binary ? in_.return_rest() : in_.drop_rest();
     if (is_bits) return head().is_binary ? in_.skip((n + 7) / 8) : in_.skip_words(n);
     for (; n > 0; --n) {
       if (!head().is_binary) {

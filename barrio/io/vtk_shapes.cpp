@@ -22,6 +22,7 @@ std::optional<VtkShape> shape_of(int vtk_type) {
   switch (vtk_type) {
     case 2: return VtkShape{CellType::vertex, 1, {}};
     case 4: return VtkShape{CellType::edge, 2, {}};
+    case 6: return VtkShape{CellType::triangle, 3, {}};
     case 7: return VtkShape{CellType::polygon, 0, {}};
     case 8: return VtkShape{CellType::quad, 4, pixel};
     case 11: return VtkShape{CellType::hex, 8, voxel};
@@ -36,9 +37,6 @@ std::optional<VtkShape> shape_of(int vtk_type) {
 std::string_view name_of(int vtk_type) {
   switch (vtk_type) {
     case 0: return "empty cell";
-    case 2: return "poly-vertex";
-    case 4: return "poly-line";
-    case 6: return "triangle strip";
     case 30: return "quadratic-linear quad";
     case 31: return "quadratic-linear wedge";
     case 33: return "biquadratic-quadratic hexahedron";
@@ -61,8 +59,7 @@ std::string plain(std::string_view name) {
 
 VtkShape vtk_shape(int vtk_type, std::int64_t n_nodes, const std::string& path) {
   const std::optional<VtkShape> known = shape_of(vtk_type);
-  const bool is_list = vtk_type == 2 || vtk_type == 4;  // of points or lines: one of it is a cell like others
-  if (!known || (is_list && n_nodes != known->n_nodes)) {
+  if (!known) {
     throw Error(ErrorCode::bad_input,
                 {.subject = path,
                  .cause = fmt::format("has cells of VTK type {} ({}), which barrio lacks", vtk_type, name_of(vtk_type)),

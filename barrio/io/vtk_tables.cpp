@@ -33,10 +33,14 @@ struct Move {
 };
 
 constexpr std::size_t most_nodes = most_cell_nodes;  // of a cell that is no polygon
-constexpr std::size_t n_keys = mesh::n_cell_types * (most_nodes + 1);
+/// Triangles of strips have a block of their own: in polygonal data they stand in another list than other triangles, so
+/// that those of both would not ascend together with the shares.
+constexpr std::size_t strip_key = mesh::n_cell_types * (most_nodes + 1);
+constexpr std::size_t n_keys = strip_key + 1;
 
 /// The block a shape belongs to: by type and number of nodes.
-std::size_t key_of(const VtkShape& shape) {
+std::size_t key_of(const VtkShape& shape, int vtk_type) {
+  if (vtk_type == vtk_strip) return strip_key;
   return static_cast<std::size_t>(shape.type) * (most_nodes + 1) + static_cast<std::size_t>(shape.n_nodes);
 }
 
@@ -48,6 +52,7 @@ class TablesMaker {
   MeshTables run() {
     tables_.vertices = {grid_.n_points, context_.size()};
     tables_.coordinates = std::move(grid_.coordinates);
+    say_what_was_split();
     find_blocks();
     for (std::size_t b = 0; b < tables_.blocks.size(); ++b) fill(tables_.blocks[b], moves_[b]);
     if (tables_.top_dim() == Dim::vertex)
@@ -66,6 +71,13 @@ class TablesMaker {
     return grid_.has_gmsh_types ? *gmsh_kind(grid_.types[cell]) : vtk_shape(grid_.types[cell], n_nodes(cell), path_);
   }
 
+  void say_what_was_split() {
+    std::array<std::int64_t, 2> n{grid_.n_poly_lines, grid_.n_strips};
+    mpi::all_reduce(context_, std::span<std::int64_t>(n), MPI_SUM);
+    if (n[0] > 0) context_.log().notice(fmt::format("{}: {} poly-line(s) were cut into edges", path_, n[0]));
+    if (n[1] > 0) context_.log().notice(fmt::format("{}: {} triangle strip(s) were cut into triangles", path_, n[1]));
+  }
+
   /// Blocks in ascending dimension and type, as .h5m files have them.
   void find_blocks() {
     std::vector<std::vector<std::size_t>> cells(n_keys);
@@ -73,7 +85,8 @@ class TablesMaker {
     agree_after(context_, [&] {
       for (std::size_t c = 0; c < n_cells(); ++c) {
         const VtkShape shape = shape_of(c);
-        if (shape.type != CellType::vertex) cells[key_of(shape)].push_back(c);
+        const int vtk_type = grid_.has_gmsh_types ? 0 : grid_.types[c];
+        if (shape.type != CellType::vertex) cells[key_of(shape, vtk_type)].push_back(c);
       }
     });
     for (std::size_t key = 0; key < n_keys; ++key) n[key] = static_cast<std::int64_t>(cells[key].size());
@@ -83,8 +96,8 @@ class TablesMaker {
     for (std::size_t key = 0; key < n_keys; ++key) {
       if (n[key] == 0) continue;
       CellBlock block;
-      block.type = static_cast<CellType>(key / (most_nodes + 1));
-      block.nodes_per_cell = static_cast<int>(key % (most_nodes + 1));
+      block.type = key == strip_key ? CellType::triangle : static_cast<CellType>(key / (most_nodes + 1));
+      block.nodes_per_cell = key == strip_key ? 3 : static_cast<int>(key % (most_nodes + 1));
       block.rows = {n[key], context_.size()};
       Move move{std::move(cells[key]), {}, before[key]};
       for (std::size_t i = 0; i < move.cells.size(); ++i)

@@ -1,25 +1,20 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <map>
 #include <string>
+#include <tuple>
 
 #include "barrio/base/error.hpp"
 #include "barrio/mesh/detail/join_rows.hpp"
+#include "barrio/mesh/detail/tag_rows.hpp"
 
 namespace barrio::mesh::detail {
-namespace {
 
-/// A row of a table of the whole and its value.
-struct TagRow {
-  std::int32_t block;
-  std::int64_t row;
-  std::span<const std::byte> value;
-};
-
-void move_tag(mpi::Context& context, const std::vector<TagRow>& rows, TagTable& tag, const MeshTables& out) {
+void add_columns(mpi::Context& context, const std::vector<TagRow>& rows, TagTable& tag, const MeshTables& tables) {
   SlabMail mail(context);
   const auto slabs_of = [&](std::int32_t block) -> const Slabs& {
-    return block < 0 ? out.vertices : out.blocks[static_cast<std::size_t>(block)].rows;
+    return block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(block)].rows;
   };
   for (std::size_t begin = 0; begin < rows.size();) {
     // A run of rows that follow each other is one message at most.
@@ -54,7 +49,7 @@ void move_tag(mpi::Context& context, const std::vector<TagRow>& rows, TagTable& 
     }
   });
   std::ranges::sort(items, {}, [](const Item& item) { return std::tuple(item.block, item.row); });
-  for (std::int32_t block = -1; block < static_cast<std::int32_t>(out.blocks.size()); ++block) {
+  for (std::int32_t block = -1; block < static_cast<std::int32_t>(tables.blocks.size()); ++block) {
     const auto [first, end] = std::ranges::equal_range(items, block, {}, &Item::block);
     const auto n = mpi::sum(context, static_cast<std::int64_t>(end - first));
     if (n == 0) continue;
@@ -67,8 +62,6 @@ void move_tag(mpi::Context& context, const std::vector<TagRow>& rows, TagTable& 
     tag.columns.push_back(std::move(column));
   }
 }
-
-}  // namespace
 
 void join_tags(mpi::Context& context, std::vector<MeshTables>& pieces, const NewVertices& vertices,
                const NewBlocks& blocks, const std::vector<std::vector<std::int32_t>>& place_of, MeshTables& out) {
@@ -164,7 +157,7 @@ void join_tags(mpi::Context& context, std::vector<MeshTables>& pieces, const New
       }
     }
   }
-  for (TagTable& tag : out.tags) move_tag(context, rows[tag.info.name], tag, out);
+  for (TagTable& tag : out.tags) add_columns(context, rows[tag.info.name], tag, out);
 }
 
 }  // namespace barrio::mesh::detail

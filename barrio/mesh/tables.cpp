@@ -14,6 +14,7 @@
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/set_runs.hpp"
 #include "barrio/mesh/detail/sides.hpp"
+#include "barrio/mesh/detail/sound_nodes.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -180,45 +181,10 @@ std::string fault_of_loops(std::span<const GlobalId> nodes) {
   return {};
 }
 
-template <int n>
-bool has_sound_corners(std::span<const GlobalId> nodes, std::size_t nodes_per_cell, std::int64_t n_vertices) {
-  constexpr std::size_t n_together = 256;
-  std::array<std::array<std::uint32_t, n_together>, n> corners;  // the lower halves of ids: equal ids have equal ones
-  std::uint64_t highest = 0;                                     // negative ones become the largest
-  for (std::size_t first = 0; first < nodes.size(); first += n_together * nodes_per_cell) {
-    const std::size_t n_cells = std::min(n_together, (nodes.size() - first) / nodes_per_cell);
-    const std::span<const GlobalId> some = nodes.subspan(first, n_cells * nodes_per_cell);
-    for (const GlobalId node : some) highest = std::max(highest, static_cast<std::uint64_t>(value(node)));
-    if (highest >= static_cast<std::uint64_t>(n_vertices)) return false;
-    for (std::size_t c = 0; c < n_cells; ++c)
-      for (std::size_t i = 0; i < n; ++i)
-        corners[i][c] = static_cast<std::uint32_t>(value(some[c * nodes_per_cell + i]));
-    std::uint32_t n_equal = 0;
-    for (std::size_t i = 1; i < n; ++i)
-      for (std::size_t j = 0; j < i; ++j)
-        for (std::size_t c = 0; c < n_cells; ++c) n_equal += corners[i][c] == corners[j][c] ? 1U : 0U;
-    if (n_equal > 0) return false;
-  }
-  return true;
-}
-
-/// Whether all vertices exist and no cell has one twice; says no too where it does not know.
-bool has_sound_nodes(const CellBlock& block, std::int64_t n_vertices) {
-  const auto width = static_cast<std::size_t>(block.nodes_per_cell);
-  switch (topology(block.type).n_corners) {
-    case 1: return has_sound_corners<1>(block.nodes, width, n_vertices);
-    case 2: return has_sound_corners<2>(block.nodes, width, n_vertices);
-    case 3: return has_sound_corners<3>(block.nodes, width, n_vertices);
-    case 4: return has_sound_corners<4>(block.nodes, width, n_vertices);
-    case 5: return has_sound_corners<5>(block.nodes, width, n_vertices);
-    case 6: return has_sound_corners<6>(block.nodes, width, n_vertices);
-    case 7: return has_sound_corners<7>(block.nodes, width, n_vertices);
-    case 8: return has_sound_corners<8>(block.nodes, width, n_vertices);
-    default: return false;
-  }
-}
-
-void validate_locally(mpi::Context& context, const MeshTables& tables, const std::string& subject) {
+/// @return whether a cell here has one vertex at two corners; only if it may
+bool validate_locally(mpi::Context& context, const MeshTables& tables, const std::string& subject,
+                      bool may_repeat_corners) {
+  bool repeats_corners = false;
   const auto refuse = [&](std::string cause, std::string remedy = "the file is damaged or was written wrongly") {
     throw Error(ErrorCode::bad_input, {.subject = subject, .cause = std::move(cause), .remedy = std::move(remedy)});
   };
@@ -232,7 +198,7 @@ void validate_locally(mpi::Context& context, const MeshTables& tables, const std
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
     const CellBlock& block = tables.blocks[b];
     const auto n_least = block.type == CellType::polygon ? 3 : static_cast<int>(detail::n_corners(block.type, 0));
-    if (block.nodes_per_cell >= n_least && has_sound_nodes(block, n_vertices)) continue;
+    if (block.nodes_per_cell >= n_least && detail::has_sound_nodes(block, n_vertices)) continue;
     const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
       const auto nodes = block.cell(i);
@@ -247,7 +213,9 @@ void validate_locally(mpi::Context& context, const MeshTables& tables, const std
         if (const std::string fault = fault_of_loops(nodes); !fault.empty())
           refuse(who + " " + fault, "repair the mesh, or drop the element");
       }
-      if (const auto twice = repeated_corner(block, nodes))
+      const auto twice = repeated_corner(block, nodes);
+      repeats_corners = repeats_corners || twice;
+      if (twice && !may_repeat_corners)
         refuse(fmt::format("{} has vertex {} twice", who, value(*twice)), "repair the mesh, or drop the element");
     }
   }
@@ -266,6 +234,7 @@ void validate_locally(mpi::Context& context, const MeshTables& tables, const std
         !std::ranges::all_of(set.parents, exists))
       refuse(fmt::format("set {} refers to a set that does not exist", s));
   }
+  return repeats_corners;
 }
 
 /// Collective. Counts over all ranks, so that the message does not depend on their number.
@@ -289,8 +258,15 @@ void validate_parts(mpi::Context& context, const MeshTables& tables, const std::
 }  // namespace
 
 void validate(mpi::Context& context, const MeshTables& tables, const std::string& subject) {
-  agree_after(context, [&] { validate_locally(context, tables, subject); });
+  agree_after(context, [&] { validate_locally(context, tables, subject, false); });
   if (tables.n_parts > 0) validate_parts(context, tables, subject);
+}
+
+bool validate_all_but_degenerate(mpi::Context& context, const MeshTables& tables, const std::string& subject) {
+  int repeats_corners = 0;
+  agree_after(context, [&] { repeats_corners = validate_locally(context, tables, subject, true) ? 1 : 0; });
+  if (tables.n_parts > 0) validate_parts(context, tables, subject);
+  return mpi::max(context, repeats_corners) > 0;
 }
 
 }  // namespace barrio::mesh

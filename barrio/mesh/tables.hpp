@@ -144,6 +144,10 @@ void assign_parts(mpi::Context& context, MeshTables& tables, std::vector<PartRow
 /// that is not a number, a cell in no part
 void validate(mpi::Context& context, const MeshTables& tables, const std::string& subject);
 
+/// The same, but a cell may have one vertex at two corners (see `reduce_degenerate`). Collective.
+/// @return whether any has, the same on every rank
+bool validate_all_but_degenerate(mpi::Context& context, const MeshTables& tables, const std::string& subject);
+
 /// Move cells so that those of a part stand together, parts in ascending order, and renumber vertices by first use.
 /// Collective. Within a part the order of before is kept. Sets follow. A partitioned file in this order is read in
 /// contiguous pieces.

@@ -25,7 +25,8 @@ MeshPointer make_mesh(const CommArgument& comm, Make&& make) {
 
 MeshPointer read(const CommArgument& comm, const Path& path, int ghost_layers, const std::string& partitioner,
                  mesh::Dim bridge, bool ghost_sides, const std::vector<std::string>& ghost_sets,
-                 const std::vector<Rank>& ghost_ranks, const std::string& partition_tag, bool to_linear) {
+                 const std::vector<Rank>& ghost_ranks, const std::string& partition_tag, bool to_linear,
+                 const std::string& degenerate) {
   return make_mesh(comm, [&](mpi::Context& context) {
     return io::read(context, path.string(),
                     {.ghost_layers = ghost_layers,
@@ -35,7 +36,8 @@ MeshPointer read(const CommArgument& comm, const Path& path, int ghost_layers, c
                      .ghost_ranks = ghost_ranks,
                      .partitioner = partitioner,
                      .partition_tag = partition_tag,
-                     .to_linear = to_linear});
+                     .to_linear = to_linear,
+                     .degenerate = mesh::degenerate_named(degenerate)});
   });
 }
 
@@ -143,12 +145,15 @@ void bind_io(nb::module_& module) {
       "read", &read, "comm"_a, "path"_a, nb::kw_only(), "ghost_layers"_a = 0, "partitioner"_a = "rcb",
       "bridge"_a = mesh::Dim::vertex, "ghost_sides"_a = false, "ghost_sets"_a = std::vector<std::string>{},
       "ghost_ranks"_a = std::vector<Rank>{}, "partition_tag"_a = io::default_partition_tag, "to_linear"_a = false,
-      R"(Read a mesh file (.h5m, Gmsh 4.1 and 2.2, VTK, VTU, Exodus II, CF netCDF grids, CGNS) and build the distributed mesh. Collective over comm.
+      "degenerate"_a = "reduce",
+      R"(Read a mesh file (.h5m, Gmsh 4.1, 2.2 and 1.0, VTK, VTU, Exodus II, CF netCDF grids, CGNS) and build the distributed mesh. Collective over comm.
 
 Parts stored in the file go to ranks in contiguous slices; a file without a partition is cut into as many parts as ranks.
 Ghosts share a vertex with the layer before, or what `bridge` names; with `ghost_sides` their listed faces come too.
 Cells of second order keep their nodes; `to_linear` cuts them to their corners and says what that drops.
 `ghost_sets` (names, or "material 3") and `ghost_ranks` leave out ghosts of other sets, and of and for other ranks.
+Cells with one vertex at two corners, as at the poles, become what they look like (a quad a triangle, a hex a prism,
+pyramid or tet), or stay with `degenerate="keep"`; they are counted in the log.
 Raises BadInputError or FailedError on all ranks alike.)");
   module.def("box", &box, "comm"_a, "n"_a = std::array<std::int64_t, 3>{8, 8, 8}, nb::kw_only(), "tets"_a = false,
              "low"_a = Point{0.0, 0.0, 0.0}, "high"_a = Point{1.0, 1.0, 1.0}, "parts"_a = nb::none(),

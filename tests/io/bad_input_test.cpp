@@ -249,8 +249,8 @@ TEST(BadGmsh, BinaryEndsEarly) {
 
 TEST(BadGmsh, VersionsAndEncodings) {
   const std::string text = coarse_text();
-  expect_gmsh("version", with(text, "4.1 0 8", "3.0 0 8"), "is of format 3, barrio reads 4.1 and 2.2");
-  expect_gmsh("four", with(text, "4.1 0 8", "4 0 8"), "is of format 4, barrio reads 4.1 and 2.2");
+  expect_gmsh("version", with(text, "4.1 0 8", "3.0 0 8"), "is of format 3.0, barrio reads 4.1, 2.2 and 1.0");
+  expect_gmsh("four", with(text, "4.1 0 8", "4 0 8"), "is of format 4.0, barrio reads 4.1, 2.2 and 1.0");
   expect_gmsh("narrow", with(text, "4.1 0 8", "4.1 0 4"), "has integers of 4 bytes, 8 were expected");
   expect_gmsh("word", with(text, "4.1 0 8", "four"), "a number was expected in 'four'");
   expect_gmsh("order", "$MeshFormat\n4.1 1 8\n" + std::string("\0\0\0\1\n", 5) + "$EndMeshFormat\n",

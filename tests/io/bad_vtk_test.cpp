@@ -61,7 +61,6 @@ TEST(BadVtk, CellsAreWrong) {
   expect_bad("types.vtk", with(text, "CELL_TYPES 2", "CELL_TYPES 1"), "has 1 cell types for 2 cells");
   expect_bad("poly.vtk", with(text, "\n10 10 ", "\n10 42 "),
              "has cells of VTK type 42 (polyhedron), which barrio lacks");
-  expect_bad("strip.vtk", with(text, "\n10 10 ", "\n10 6 "), "has cells of VTK type 6 (triangle strip)");
   expect_bad("hex.vtk", with(text, "\n10 10 ", "\n12 10 "), "has a cell of VTK type 12 with 4 nodes, it needs 8");
   expect_bad("huge.vtk", with(text, "\n10 10 ", "\n10 1000 "), "has a cell of type 1000");
   expect_bad("no_types.vtk", text.substr(0, text.find("CELL_TYPES")), "has no cell types");
@@ -77,8 +76,13 @@ TEST(BadVtk, OrderAndGrids) {
   expect_bad("order.vtk",
              start + "POLYDATA\nPOINTS 3 int\n0 0 0 1 0 0 0 1 0\nPOLYGONS 1 4\n3 0 1 2\nLINES 1 3\n2 0 1\n",
              "has lines out of VTK's order");
-  expect_bad("polyline.vtk", start + "POLYDATA\nPOINTS 3 int\n0 0 0 1 0 0 0 1 0\nLINES 1 4\n3 0 1 2\n",
-             "has cells of VTK type 4 (poly-line), which barrio lacks");
+  const std::string list = start + "POLYDATA\nPOINTS 3 int\n0 0 0 1 0 0 0 1 0\n";
+  expect_bad("polyline.vtk", list + "LINES 1 2\n1 0\n", "has a cell of VTK type 4 with 1 nodes, it needs 2");
+  expect_bad("strip.vtk", list + "TRIANGLE_STRIPS 1 3\n2 0 1\n", "has a cell of VTK type 6 with 2 nodes, it needs 3");
+  std::string values;
+  for (int i = 0; i < 65; ++i) values += " 1";
+  expect_bad("wide.vtk", list + "LINES 1 4\n3 0 1 2\nCELL_DATA 1\nFIELD f 1\nwide 65 1 int\n" + values + "\n",
+             "array 'wide' has 65 values a cell, which each piece of a poly-line or strip would get");
   expect_bad("zero.vtk", start + "STRUCTURED_POINTS\nDIMENSIONS 0 2 2\n", "has 0 points along an axis");
   expect_bad("vast.vtk", start + "STRUCTURED_POINTS\nDIMENSIONS 9999999 9999999 9999999\n",
              "has 9999999 points along an axis, which makes no sense");

@@ -270,6 +270,35 @@ TEST(ExodusOrder, SidesOfFlatElementsAreEdges) {
   const auto path = test::interop(std::string("other/") + (name)); \
   if (!path) GTEST_SKIP() << "the collection of sample files is not there: no " << (name)
 
+TEST(ExodusOrder, SidesOfBarsAreTheirEndsWhereBarsAreTheCells) {
+  test::NetcdfContents file;
+  file.variables = {{"coordx", {3}, std::vector<double>{0, 0.3, 1}},
+                    {"eb_prop1", {1}, std::vector<int>{1}},
+                    {"connect1", {2, 2}, std::vector<int>{1, 2, 2, 3}, {{"elem_type", "BAR2"}}},
+                    {"ss_prop1", {2}, std::vector<int>{101, 102}},
+                    {"elem_ss1", {1}, std::vector<int>{1}},
+                    {"side_ss1", {1}, std::vector<int>{1}},
+                    {"elem_ss2", {2}, std::vector<int>{2, 1}},
+                    {"side_ss2", {2}, std::vector<int>{2, 2}}};
+  const std::string path = written(file, "bars.e", NetcdfFormat::cdf2).string();
+  const WholeFile whole(world(), read_tables(world(), path));
+  EXPECT_EQ(whole.cells, (Cells{{CellType::edge, {0, 1}}, {CellType::edge, {1, 2}}}));
+  EXPECT_EQ(whole.members, (std::vector<Rows>{{{1, 0}, {1, 1}}, {{0, 0}}, {{0, 1}, {0, 2}}}));
+  const mesh::Mesh mesh = read(world(), path, {.ghost_layers = 1});
+  mesh.validate();
+}
+
+TEST(ExodusInterop, AMeshOfBarsWithNamesNeverWritten) {
+  const auto path = test::interop("foreign/1d-2elems.e");
+  if (!path) GTEST_SKIP() << "the collection of sample files is not there: no foreign/1d-2elems.e";
+  const WholeFile whole(world(), read_tables(world(), path->string()));
+  EXPECT_EQ(whole.cells.size(), 2U);
+  EXPECT_EQ(whole.sets,
+            (decltype(whole.sets){
+                {SetKind::material, 1, ""}, {SetKind::neumann, 101, "left"}, {SetKind::neumann, 102, "right"}}));
+  EXPECT_EQ(whole.members, (std::vector<Rows>{{{1, 0}, {1, 1}}, {{0, 0}}, {{0, 2}}}));
+}
+
 TEST(ExodusInterop, AHexWithASideSetOnEachSide) {
   BARRIO_EXODUS_FILE(path, "hex_2x2x2_ss.exo");
   const WholeFile whole(world(), read_tables(world(), path->string()));

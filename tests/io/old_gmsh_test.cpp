@@ -117,6 +117,28 @@ TEST(OldGmsh, TextAndBinaryHaveCellsGroupsAndParts) {
   }
 }
 
+TEST(OldGmsh, TheFirstFormatIsReadToo) {
+  const std::string text =
+      "$NOD\n4\n1 0 0 0\n2 1 0 0\n7 0 1 0\n4 0 0 1\n$ENDNOD\n"
+      "$ELM\n4\n1 15 3 3 1 1\n2 2 5 1 3 1 2 7\n3 2 6 1 3 1 2 4\n4 4 9 1 4 1 2 7 4\n$ENDELM\n";
+  const std::string path = write("first.msh", text);
+  const test::WholeFile found(world(), read_tables(world(), path));
+  EXPECT_EQ(found.coordinates, (std::vector<double>{0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0}));
+  using Cell = test::WholeFile::Cell;
+  EXPECT_EQ(found.cells,
+            (std::vector<Cell>{
+                {CellType::triangle, {0, 1, 3}}, {CellType::triangle, {0, 1, 2}}, {CellType::tet, {0, 1, 3, 2}}}));
+  using Set = std::tuple<SetKind, std::int32_t, std::string>;
+  EXPECT_EQ(found.sets,
+            (std::vector<Set>{{SetKind::neumann, 5, ""}, {SetKind::neumann, 6, ""}, {SetKind::material, 9, ""}}));
+  test::expect_bad("first_nodes.msh", test::with(text, "4 4 9 1 4 1", "4 4 9 1 3 1"),
+                   "has an element of type 4 with 3 nodes");
+  test::expect_bad("first_end.msh", test::with(text, "$ENDELM\n", ""), "ends early");
+  if (world().rank() == 0) {
+    EXPECT_EQ(inspect(path)["format"], "Gmsh 1.0, text");
+  }
+}
+
 // Gmsh writes one heading for many elements: shares begin in the middle of its run.
 TEST(OldGmsh, OneHeadingCountsForManyElements) {
   std::string text = old_gmsh(true);

@@ -171,6 +171,72 @@ TEST_P(Vtk, PolygonalDataHaveLinesAndPolygons) {
   EXPECT_EQ(values<double>(tables, "heat", 2), (std::vector<double>{4}));
 }
 
+TEST_P(Vtk, PolyLinesAndStripsAreCutUpWithTheirData) {
+  file.line("DATASET POLYDATA")
+      .line("POINTS 6 float")
+      .numbers<float>({0, 0, 0, 1, 0, 0, 2, 0, 0, 0, 1, 0, 1, 1, 0, 2, 1, 0});
+  file.cells("LINES", {{0, 1, 2, 5}, {1, 4}})
+      .cells("POLYGONS", {{1, 2, 5}, {1, 5, 4}})
+      .cells("TRIANGLE_STRIPS", {{0, 3, 1, 4, 2}, {4, 5, 2}});
+  file.line("CELL_DATA 6").line("SCALARS heat float").line("LOOKUP_TABLE default").numbers<float>({1, 2, 3, 4, 5, 6});
+  const std::string path = file.write();
+  const mesh::MeshTables tables = read_tables(world(), path);
+  using Cell = test::WholeFile::Cell;
+  EXPECT_EQ(test::WholeFile(world(), tables).cells, (std::vector<Cell>{{CellType::edge, {0, 1}},
+                                                                       {CellType::edge, {1, 2}},
+                                                                       {CellType::edge, {2, 5}},
+                                                                       {CellType::edge, {1, 4}},
+                                                                       {CellType::triangle, {1, 2, 5}},
+                                                                       {CellType::triangle, {1, 5, 4}},
+                                                                       {CellType::triangle, {0, 3, 1}},
+                                                                       {CellType::triangle, {1, 3, 4}},
+                                                                       {CellType::triangle, {1, 4, 2}},
+                                                                       {CellType::triangle, {4, 5, 2}}}));
+  EXPECT_EQ(values<double>(tables, "heat", 0), (std::vector<double>{1, 1, 1, 2}));
+  EXPECT_EQ(values<double>(tables, "heat", 1), (std::vector<double>{3, 4}));
+  EXPECT_EQ(values<double>(tables, "heat", 2), (std::vector<double>{5, 5, 5, 6}));
+  if (world().rank() == 0) {
+    EXPECT_EQ(inspect(path)["entities"], (Json{{"edges", 4}, {"triangles", 6}}));
+  }
+}
+
+TEST(VtkWords, LinesMeanNothing) {
+  const std::string neat =
+      "# vtk DataFile Version 3.0\ntitle\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n"
+      "0 0 0 1 0 0 0 1 0 0 0 1\nCELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\n"
+      "CELL_DATA 1\nSCALARS heat double 1\nLOOKUP_TABLE default\n7\n"
+      "POINT_DATA 4\nFIELD FieldData 2\na 1 4 int\n1 2 3 4\nb 2 4 int\n1 2 3 4 5 6 7 8\nVECTORS v float\n"
+      "1 2 3 4 5 6 7 8 9 1 2 3\n";
+  const std::string odd =
+      "# vtk DataFile Version 3.0\ntitle\n\nASCII\n\nDATASET\n UNSTRUCTURED_GRID\nPOINTS\n4\r\n double 0 0 0\r\n"
+      "1 0 0 0 1 0 0 0 1 CELLS 1 5 4 0 1\n\n2 3 CELL_TYPES\n\n1 10 CELL_DATA 1 SCALARS heat double 1 "
+      "LOOKUP_TABLE default 7 POINT_DATA 4 FIELD FieldData 2 a 1 4\nint 1 2 3 4 b\n\n2 4 int 1 2 3\n4 5 6 7 8 VECTORS "
+      "v\nfloat 1 2 3 4 5 6 7 8 9 1 2 3";
+  std::vector<mesh::MeshTables> tables;
+  for (const std::string& text : {neat, odd}) {
+    const auto path = test::scratch() / (text == neat ? "neat.vtk" : "odd.vtk");
+    if (world().rank() == 0) std::ofstream(path, std::ios::binary) << text;
+    mpi::barrier(world());
+    tables.push_back(read_tables(world(), path.string()));
+  }
+  EXPECT_TRUE(test::WholeFile(world(), tables[0]) == test::WholeFile(world(), tables[1]));
+  for (const mesh::MeshTables& one : tables) {
+    EXPECT_EQ(values<double>(one, "heat", 0), (std::vector<double>{7}));
+    EXPECT_EQ(values<std::int32_t>(one, "a", -1), (std::vector<std::int32_t>{1, 2, 3, 4}));
+    EXPECT_EQ(values<std::int32_t>(one, "b", -1), (std::vector<std::int32_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+    EXPECT_EQ(values<double>(one, "v", -1), (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}));
+  }
+}
+
+TEST(VtkWords, NumbersMayBeginInTheLineOfTheirKeyword) {
+  const auto path = test::interop("foreign/dec.vtk");
+  if (!path) GTEST_SKIP() << "the collection of sample files is not there: no foreign/dec.vtk";
+  const mesh::MeshTables tables = read_tables(world(), path->string());
+  EXPECT_EQ(tables.vertices.n_rows, 347);
+  EXPECT_EQ(tables.n_global(mesh::Dim::edge), 346);
+  EXPECT_EQ(values<double>(tables, "volume", -1).size(), 347U);
+}
+
 /// The grids below in one: 3 x 2 x 2 points, 2 x 1 x 1 hexes.
 void expect_two_hexes(const std::string& path, const std::vector<double>& coordinates) {
   const mesh::MeshTables tables = read_tables(world(), path);

@@ -21,6 +21,23 @@ def test_inspect(wing: Path) -> None:
     assert barrio.inspect(wing, with_quality=False)["vertices"] == what["vertices"]
 
 
+def test_degenerate_cells_are_reduced_or_kept(comm: MPI.Comm, folder: Path) -> None:
+    path = folder / "fold.vtk"
+    if comm.rank == 0:
+        path.write_text(
+            "# vtk DataFile Version 3.0\nfold\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+            "POINTS 5 double\n0 0 0 1 0 0 1 1 0 0 1 0 2 0 0\n"
+            "CELLS 2 10\n4 0 1 2 3\n4 1 4 2 2\nCELL_TYPES 2\n9 9\n"
+        )
+    comm.Barrier()
+    reduced = barrio.read(comm, path)
+    kept = barrio.read(comm, path, degenerate="keep")
+    assert reduced.n_global(Dim.face) == kept.n_global(Dim.face) == 2
+    assert reduced.checksum() != kept.checksum()
+    with pytest.raises(barrio.UsageError, match="'drop' is not known"):
+        barrio.read(comm, path, degenerate="drop")
+
+
 def test_write(comm: MPI.Comm, box: barrio.Mesh, folder: Path) -> None:
     field = box.add_field("id", Dim.vertex, dtype=np.int64)
     field.values[:] = box.global_ids(Dim.vertex)

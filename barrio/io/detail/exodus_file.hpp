@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -51,6 +52,11 @@ struct ExodusCatalog {
   std::vector<std::string> node_variables;  ///< all three are empty if there is no time step
   std::vector<std::string> element_variables;
   std::vector<std::string> global_variables;
+
+  /// Whether bars are the cells: then a side of one is an end, elsewhere it is the bar.
+  [[nodiscard]] bool has_bars_alone() const {
+    return std::ranges::all_of(blocks, [](const ExodusBlock& block) { return block.type == mesh::CellType::edge; });
+  }
 };
 
 /// Whether a netCDF file is an Exodus II file, by its variables.

@@ -29,7 +29,7 @@ struct GmshShares {
   std::vector<GmshSegment> elements;
 };
 
-/// Where things stand in a Gmsh file of format 4.1 or 2.2. Its size grows with the number of blocks (geometric
+/// Where things stand in a Gmsh file of format 4.1, 2.2 or 1.0. Its size grows with the number of blocks (geometric
 /// entities), and while rank 0 makes it with the number of ranks; not with the mesh.
 struct GmshIndex {
   struct Block {
@@ -39,7 +39,8 @@ struct GmshIndex {
     std::int64_t n = 0;
   };
   bool is_binary = false;
-  bool is_old = false;  ///< 2.2: elements say their type and groups one by one, so all stand in one block of type 0
+  bool is_old = false;    ///< 2.2, 1.0: elements say their type and groups one by one; all stand in one block of type 0
+  bool is_first = false;  ///< 1.0: elements say how many nodes they have, and of groups always two
   std::int64_t max_node_tag = 0;  ///< as far as the file says it
   std::vector<Block> nodes;
   std::vector<Block> elements;
@@ -57,7 +58,7 @@ struct GmshIndex {
 };
 
 /// Walk over a file once and cut its rows into even shares. Local; memory does not grow with the mesh.
-/// @throws Error{bad_input} for other versions than 4.1 and 2.2, foreign byte order, or a file that ends early;
+/// @throws Error{bad_input} for other versions than 4.1, 2.2 and 1.0, foreign byte order, or a file that ends early;
 /// {failed}
 GmshIndex index_gmsh(const std::string& path, int n_ranks);
 
@@ -70,18 +71,18 @@ void read_gmsh_elements(
     const std::string& path, const GmshIndex& index, const GmshShares& shares,
     const std::function<void(std::size_t block, std::int64_t row, std::span<const std::int64_t> nodes)>& visit);
 
-/// An element of a 2.2 file.
+/// An element of a 2.2 or 1.0 file.
 struct OldGmshElement {
   int type = 0;
   int group = 0;  ///< physical group; 0: none
   int part = -1;  ///< -1: none
   std::span<const std::int64_t> nodes;
 };
-/// Read the elements of this rank's share of a 2.2 file. Local.
+/// Read the elements of this rank's share of such a file. Local.
 void read_old_gmsh_elements(const std::string& path, const GmshIndex& index, const GmshShares& shares,
                             const std::function<void(const OldGmshElement&)>& visit);
 
-/// Make tables of a 2.2 file whose index and shares are known. Collective. @throws AgreedError as read_gmsh
+/// Make tables of such a file whose index and shares are known. Collective. @throws AgreedError as read_gmsh
 mesh::MeshTables read_old_gmsh(mpi::Context& context, const std::string& path, const GmshIndex& index,
                                const GmshShares& shares);
 

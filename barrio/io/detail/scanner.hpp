@@ -48,6 +48,12 @@ class Scanner {
   /// The next word on the line; empty at its end.
   std::string_view field();
   [[nodiscard]] std::string rest() const { return line_.substr(start_); }
+  /// Go on to the next line that has a word if this one has no more. @return false at the end of the file
+  bool seek_field();
+  /// Let what reads words or bytes begin with what is left of the line, if that is more than blanks.
+  void return_rest();
+  /// Let it begin behind the line, whatever is left.
+  void drop_rest() noexcept { start_ = line_.size(); }
 
   /// The next word of the file, whatever lines it has.
   std::string_view word();
@@ -110,7 +116,8 @@ class Scanner {
   std::string line_;
   std::string word_;
   std::size_t start_ = 0;
-  bool is_cut_ = false;  // the file ended before the line did
+  std::int64_t n_end_bytes_ = 0;  // of the end of the line
+  bool is_cut_ = false;           // the file ended before the line did
 };
 
 }  // namespace barrio::io::detail

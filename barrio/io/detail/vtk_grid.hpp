@@ -13,6 +13,11 @@
 
 namespace barrio::io::detail {
 
+/// VTK's numbers of cells that are lists of cells.
+inline constexpr int vtk_poly_vertex = 2;
+inline constexpr int vtk_poly_line = 4;
+inline constexpr int vtk_strip = 6;
+
 /// An array of a VTK file: its head, and this share's values, row after row.
 struct VtkArray {
   std::string name;
@@ -31,6 +36,8 @@ struct VtkGrid {
   std::vector<std::int64_t> nodes;       ///< points of the file, in VTK's order
   std::vector<VtkArray> on_points;       ///< the same list in every share
   std::vector<VtkArray> on_cells;
+  std::int64_t n_poly_lines = 0;  ///< that `split_lists` cut up
+  std::int64_t n_strips = 0;
 
   void add_cell(int type, std::span<const std::int64_t> of_cell) {
     types.push_back(static_cast<std::uint8_t>(type));
@@ -39,9 +46,14 @@ struct VtkGrid {
   }
 };
 
+/// Cut poly-lines into lines and triangle strips into triangles, which keep their type's number, and lists of points
+/// into points; each gets the values of the cell that it was part of. Local, of one share.
+/// @throws Error{bad_input} naming `path` if a cell that is cut has very many values
+void split_lists(VtkGrid& grid, const std::string& path);
+
 /// What a cell of VTK is here; polygons have no number of nodes: 0.
 using VtkShape = CellKind;
-/// Look up a cell by VTK's number of its type and its number of nodes.
+/// Look up a cell by VTK's number of its type and its number of nodes; of lists, such as `split_lists` leaves.
 /// @throws Error{bad_input} naming `path` for cells that barrio lacks, or a wrong number of nodes
 VtkShape vtk_shape(int vtk_type, std::int64_t n_nodes, const std::string& path);
 
