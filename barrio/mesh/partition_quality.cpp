@@ -16,10 +16,10 @@ namespace {
 /// A number for each part.
 using PerPart = std::vector<std::int64_t>;
 
-struct Use {
+struct VertexUse {
   GlobalId vertex;
   std::int32_t part;
-  auto operator<=>(const Use&) const = default;
+  auto operator<=>(const VertexUse&) const = default;
 };
 
 struct Neighbours {
@@ -53,15 +53,15 @@ class Halo {
       : context_(context), tables_(tables), n_parts_(static_cast<std::size_t>(tables.n_parts)) {}
 
   void measure(PartitionQuality& quality) {
-    std::vector<Use> uses;
+    std::vector<VertexUse> uses;
     for_each_cell(context_, tables_, [&](std::span<const GlobalId> nodes, std::int32_t part) {
       for (const GlobalId node : nodes) uses.push_back({node, part});
     });
     sort_unique(uses);
     std::vector<Rank> to;
     to.reserve(uses.size());
-    for (const Use& use : uses) to.push_back(tables_.vertices.rank_of(use.vertex));
-    const auto asked = exchange::route(context_, exchange::pack_by_rank<Use>(to, uses));
+    for (const VertexUse& use : uses) to.push_back(tables_.vertices.rank_of(use.vertex));
+    const auto asked = exchange::route(context_, exchange::pack_by_rank<VertexUse>(to, uses));
     take_shared(asked.items, quality);
     count_neighbours(quality);
     count_ghosts(asked, quality);
@@ -69,7 +69,7 @@ class Halo {
 
  private:
   /// Keep uses of vertices that several parts have.
-  void take_shared(std::vector<Use> uses, PartitionQuality& quality) {
+  void take_shared(std::vector<VertexUse> uses, PartitionQuality& quality) {
     sort_unique(uses);
     PerPart n_shared(n_parts_, 0);
     std::int64_t n_vertices = 0;
@@ -90,16 +90,16 @@ class Halo {
   }
 
   /// Shared uses of a vertex.
-  [[nodiscard]] std::span<const Use> parts_at(std::span<const Use> shared, GlobalId vertex) const {
-    const auto found = std::ranges::equal_range(shared, vertex, {}, &Use::vertex);
+  [[nodiscard]] std::span<const VertexUse> parts_at(std::span<const VertexUse> shared, GlobalId vertex) const {
+    const auto found = std::ranges::equal_range(shared, vertex, {}, &VertexUse::vertex);
     return {found.begin(), found.end()};
   }
 
   /// Each pair of parts is counted once, at the home of the first one.
   void count_neighbours(PartitionQuality& quality) const {
     std::vector<Neighbours> pairs;
-    for (const Use& use : shared_)
-      for (const Use& other : parts_at(shared_, use.vertex))
+    for (const VertexUse& use : shared_)
+      for (const VertexUse& other : parts_at(shared_, use.vertex))
         if (other.part != use.part) pairs.push_back({use.part, other.part});
     sort_unique(pairs);
     const Slabs homes{tables_.n_parts, context_.size()};
@@ -117,26 +117,26 @@ class Halo {
   }
 
   /// A cell is a ghost of each other part that one of its vertices is shared with.
-  void count_ghosts(const exchange::Parcels<Use>& asked, PartitionQuality& quality) const {
-    exchange::Parcels<Use> answers;
+  void count_ghosts(const exchange::Parcels<VertexUse>& asked, PartitionQuality& quality) const {
+    exchange::Parcels<VertexUse> answers;
     for (std::size_t p = 0; p < asked.n_peers(); ++p) {
-      std::vector<Use> group;
-      const std::span<const Use> of_peer = asked.of(p);
+      std::vector<VertexUse> group;
+      const std::span<const VertexUse> of_peer = asked.of(p);
       for (std::size_t i = 0; i < of_peer.size(); ++i) {
         if (i > 0 && of_peer[i].vertex == of_peer[i - 1].vertex) continue;
-        const std::span<const Use> all = parts_at(shared_, of_peer[i].vertex);
+        const std::span<const VertexUse> all = parts_at(shared_, of_peer[i].vertex);
         group.insert(group.end(), all.begin(), all.end());
       }
       answers.add(asked.peers[p], group);
     }
     // Homes ascend with vertices, so the answers stand by vertex.
-    const std::vector<Use> shared = exchange::route(context_, answers).items;
+    const std::vector<VertexUse> shared = exchange::route(context_, answers).items;
     PerPart n_ghosts(n_parts_, 0);
     std::vector<std::int32_t> others;
     for_each_cell(context_, tables_, [&](std::span<const GlobalId> nodes, std::int32_t part) {
       others.clear();
       for (const GlobalId node : nodes)
-        for (const Use& use : parts_at(shared, node))
+        for (const VertexUse& use : parts_at(shared, node))
           if (use.part != part) others.push_back(use.part);
       sort_unique(others);
       for (const std::int32_t other : others) n_ghosts[static_cast<std::size_t>(other)] += 1;
@@ -149,7 +149,7 @@ class Halo {
   mpi::Context& context_;
   const MeshTables& tables_;
   std::size_t n_parts_;
-  std::vector<Use> shared_;  // at the homes of the vertices
+  std::vector<VertexUse> shared_;  // at the homes of the vertices
 };
 
 }  // namespace

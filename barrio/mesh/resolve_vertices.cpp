@@ -48,9 +48,11 @@ void MeshBuilder::resolve_vertices() {
     const Rank home = slabs.rank_of(wanted[i]);
     const GlobalId first{slabs.first(home)};
     const GlobalId end{slabs.first(home + 1)};
-    rows.clear();
-    for (; i < wanted.size() && wanted[i] < end; ++i)
-      rows.push_back(static_cast<std::int32_t>(barrio::value(wanted[i]) - barrio::value(first)));
+    const std::span<const GlobalId> from_here = std::span(wanted).subspan(i);
+    rows.resize(static_cast<std::size_t>(std::ranges::lower_bound(from_here, end) - from_here.begin()));
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      rows[k] = static_cast<std::int32_t>(barrio::value(from_here[k]) - barrio::value(first));
+    i += rows.size();
     requests.add(home, rows);
   }
   const auto asked = exchange::route(context_, requests, exchange::Route::automatic);
