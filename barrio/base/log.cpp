@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "barrio/base/progress.hpp"
+
 namespace barrio {
 namespace {
 spdlog::level::level_enum level_from_environment() {
@@ -38,14 +40,27 @@ Log::Log(Rank rank, int size)
     notice(fmt::format("BARRIO_LOG={} is none of {}; info is taken", text, fmt::join(levels, ", ")));
 }
 
-void Log::debug(std::string_view text) { logger_->debug("{}", text); }
+void Log::debug(std::string_view text) {
+  Progress::make_way();
+  logger_->debug("{}", text);
+}
 void Log::info(std::string_view text) {
-  if (speaks_) logger_->info("{}", text);
+  if (!speaks_) return;
+  Progress::make_way();
+  logger_->info("{}", text);
 }
 void Log::notice(std::string_view text) {
-  if (speaks_) logger_->info("notice: {}", text);
+  if (!speaks_) return;
+  Progress::make_way();
+  logger_->info("notice: {}", text);
 }
-void Log::warning(std::string_view text) { logger_->warn("warning: {}", text); }
-void Log::error(std::string_view text) { logger_->error("error: {}", text); }
+void Log::warning(std::string_view text) {
+  Progress::make_way();
+  logger_->warn("warning: {}", text);
+}
+void Log::error(std::string_view text) {
+  Progress::make_way();
+  logger_->error("error: {}", text);
+}
 
 }  // namespace barrio

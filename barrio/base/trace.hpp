@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -22,8 +23,8 @@ struct RegionTotal {
   double seconds = 0.0;  ///< inclusive: time in inner regions counts too
 };
 
-/// Record where one rank spends its time. Local; not thread-safe: one Trace belongs to one thread.
-/// `off` costs one branch per scope; `totals` two clock reads; `events` also keeps each scope for a time line.
+/// Record where one rank spends its time. Local; not thread-safe but for `current`: one Trace belongs to one thread.
+/// `off` costs two stores per scope; `totals` two clock reads; `events` also keeps each scope for a time line.
 class Trace {
  public:
   enum class Mode { off, totals, events };
@@ -50,6 +51,9 @@ class Trace {
   /// Add time that was measured elsewhere.
   void add(RegionName name, double begin_seconds, double end_seconds);
 
+  /// The innermost region that is open, whatever the mode; null outside of all. Any thread may ask.
+  [[nodiscard]] const char* current() const noexcept { return current_.load(std::memory_order_relaxed); }
+
   static double steady_seconds();
 
  private:
@@ -65,12 +69,14 @@ class Trace {
   Clock clock_;
   std::vector<Slot> regions_;
   std::deque<Event> events_;
+  std::atomic<const char*> current_{nullptr};
 };
 
 /// Time the enclosing block under a name. Local. Source of every `time per phase` barrio prints.
 class Region {
  public:
-  Region(Trace& trace, RegionName name) : trace_(trace) {
+  Region(Trace& trace, RegionName name) : trace_(trace), outer_(trace.current()) {
+    trace_.current_.store(name.text, std::memory_order_relaxed);
     if (trace_.mode() == Trace::Mode::off) return;
     region_ = trace_.slot_of(name);
     begin_seconds_ = trace_.now();
@@ -78,11 +84,13 @@ class Region {
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
   ~Region() {
+    trace_.current_.store(outer_, std::memory_order_relaxed);
     if (trace_.mode() != Trace::Mode::off && begin_seconds_ >= 0.0) trace_.add(region_, begin_seconds_, trace_.now());
   }
 
  private:
   Trace& trace_;
+  const char* outer_;
   std::uint32_t region_ = 0;
   double begin_seconds_ = -1.0;
 };
