@@ -5,15 +5,21 @@
 #include <cstdlib>
 
 #include "barrio/base/assert.hpp"
+#include "barrio/mpi/launcher.hpp"
 
 namespace barrio::mpi {
 namespace {
 // Tags below this are for the room's own collectives.
 constexpr int first_object_tag = 64;
+
+MPI_Comm check_launcher(MPI_Comm comm) {
+  if (const auto fault = find_launcher_fault()) throw AgreedError(*fault);
+  return comm;
+}
 }  // namespace
 
 Context::Context(MPI_Comm comm, ContextOptions options)
-    : comm_(Comm::duplicate(comm)),
+    : comm_(Comm::duplicate(check_launcher(comm))),
       rank_(comm_.rank()),
       size_(comm_.size()),
       options_(options),

@@ -50,6 +50,7 @@ struct ContextOptions {
 class Context {
  public:
   /// Collective over `comm`, which is duplicated once and stays the caller's.
+  /// @throws AgreedError{usage} if another MPI's launcher has started the job; see `find_launcher_fault`
   explicit Context(MPI_Comm comm, ContextOptions options = {});
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

@@ -11,6 +11,7 @@
 #include "barrio/base/abort.hpp"
 #include "barrio/mpi/check.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/launcher.hpp"
 #include "barrio/mpi/stored_profile.hpp"
 #include "barrio/mpi/wait.hpp"
 
@@ -22,9 +23,11 @@ namespace {
 constexpr std::string_view out_of_memory_message =
     "error: memory: an allocation failed\n  remedy: use more ranks on more nodes, or a smaller case";
 
+/// What was just written must pass through the launcher before it learns of the end: MPICH's drops it otherwise.
+void let_launcher_read() noexcept { ::usleep(200'000); }
+
 void end_job(int code) noexcept {
-  // What was just written must pass through the launcher before it learns of the abort: MPICH's drops it otherwise.
-  ::usleep(200'000);
+  let_launcher_read();
   MPI_Abort(MPI_COMM_WORLD, code);
 }
 
@@ -82,6 +85,14 @@ void wait_for_others(Context& context, double warning_seconds) {
 #endif
 }
 
+/// Say it once. The launcher, which takes each process for a rank, may end the others as soon as one has failed.
+int refuse_launcher(const Error& fault) {
+  if (is_first_of_launcher()) print_error(fault);
+  let_launcher_read();
+  MPI_Finalize();
+  return exit_code(fault.code());
+}
+
 struct Guarded {
   Context& context;
   const std::function<void(Context&)>& body;
@@ -105,6 +116,7 @@ int run(int& argc, char**& argv, const std::function<void(Context&)>& body, cons
     std::fputs("barrio: error: MPI cannot be initialised\n", stderr);
     return exit_code(ErrorCode::failed);
   }
+  if (const auto fault = find_launcher_fault()) return refuse_launcher(*fault);
   AbortHook hook{.end_job = &end_job};
   MPI_Comm_rank(MPI_COMM_WORLD, &hook.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &hook.size);

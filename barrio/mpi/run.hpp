@@ -18,6 +18,7 @@ struct RunOptions {
 ///
 /// - An `AgreedError` that leaves `body` was thrown by every rank: rank 0 prints it, MPI is finalised, and its
 ///   code is returned on every rank.
+/// - A launcher of another MPI is refused before `body` runs, with code 2; see `find_launcher_fault`.
 /// - Any other exception ends the whole job before anything unwinds: `[rank r/n] message` on stderr, then
 ///   MPI_Abort with the error's code (70 if it has none). Nothing waits for ranks that do not know of the fault.
 int run(int& argc, char**& argv, const std::function<void(Context&)>& body, const RunOptions& options = {});

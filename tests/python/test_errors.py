@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +28,22 @@ def test_missing_file(comm: MPI.Comm, folder: Path) -> None:
     assert caught.value.code is barrio.ErrorCode.failed
     assert caught.value.remedy == "check the name and its rights"
     assert caught.value.first_rank == 0
+
+
+def test_launcher_of_another_mpi(comm: MPI.Comm) -> None:
+    if comm.size > 1:
+        pytest.skip("starts a process of its own, which must not find this launcher")
+    script = "import barrio; from mpi4py import MPI; barrio.box(MPI.COMM_WORLD, n=(2, 2, 2))"
+    size = "PMI_SIZE" if "Open MPI" in MPI.Get_library_version() else "OMPI_COMM_WORLD_SIZE"
+    environment = {**os.environ, size: "3"}
+    refused = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True
+    )
+    assert refused.returncode != 0
+    assert "UsageError: MPI launcher: " in refused.stderr
+    assert f"has started 3 processes ({size})" in refused.stderr
+    environment["BARRIO_SINGLETON"] = "1"
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True)
 
 
 def test_text_that_calls_itself_a_mesh(comm: MPI.Comm, folder: Path) -> None:
