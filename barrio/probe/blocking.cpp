@@ -116,7 +116,8 @@ Json find_early_waits(Pair& pair) {
 
 Json find_releases(Pair& pair, const MessageLimits& limits) {
   Json all = Json::array();
-  const std::uint64_t stalls = std::max<std::uint64_t>(2 * std::max(limits.detached_bytes, limits.eager_bytes), 4096);
+  const std::uint64_t leaves = std::max(limits.detached_bytes.value_or(0), limits.eager_bytes.value_or(0));
+  const std::uint64_t stalls = std::max<std::uint64_t>(2 * leaves, 4096);
   for (const std::uint64_t n : {std::min<std::uint64_t>(stalls, std::uint64_t{1} << 20U), std::uint64_t{4} << 20U}) {
     // The transfer itself is short beside the step.
     const double step = std::max(step_seconds, 4 * ping_pong_seconds(pair, n));

@@ -127,8 +127,8 @@ Script loop_program(std::uint64_t n_bytes, bool waits_in_loop) {
 }  // namespace
 
 Json draw_figures(Pair& pair, const MessageLimits& limits) {
-  const std::uint64_t large = std::max<std::uint64_t>(60U << 10U, 2 * limits.eager_bytes);
-  const std::uint64_t larger = std::max<std::uint64_t>(100U << 10U, 2 * limits.eager_bytes);
+  const std::uint64_t large = std::max<std::uint64_t>(60U << 10U, 2 * limits.eager_bytes.value_or(0));
+  const std::uint64_t larger = std::max<std::uint64_t>(100U << 10U, 2 * limits.eager_bytes.value_or(0));
   Figures figures(pair);
   figures.add("3.2", "a small message", 1024, one_way(1024, SendMode::standard, false));
   figures.add("3.3", "a message above the eager limit", large, one_way(large, SendMode::standard, false));
@@ -144,7 +144,7 @@ Json draw_figures(Pair& pair, const MessageLimits& limits) {
 }
 
 Json run_programs(Pair& pair, const MessageLimits& limits) {
-  const std::uint64_t large = std::max<std::uint64_t>(100U << 10U, 2 * limits.eager_bytes);
+  const std::uint64_t large = std::max<std::uint64_t>(100U << 10U, 2 * limits.eager_bytes.value_or(0));
   Json all = Json::object();
   const Timeline untested = run(pair, ghost_program(large, false));
   const Timeline tested = run(pair, ghost_program(large, true));

@@ -1,6 +1,7 @@
 #include "barrio/probe/limits.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "barrio/probe/script.hpp"
@@ -37,9 +38,11 @@ Script arrival(std::uint64_t n_bytes, int n, double seconds) {
   return script.then(1, {Call::wait_all});
 }
 
-/// Whether the sends of `n` messages complete at side 0 while side 1 computes.
+/// Whether the sends of `n` messages complete at side 0 while side 1 computes. The receives are posted first.
 Script detachment(std::uint64_t n_bytes, int n, double seconds) {
+  const double posting_seconds = 50e-6 + 2e-6 * n;
   Script script;
+  script.then(0, {.call = Call::compute, .seconds = posting_seconds});
   for (int i = 0; i < n; ++i) {
     const int message = script.add({.from = 0, .n_bytes = n_bytes});
     script.then(0, {Call::isend, message}).then(1, {Call::irecv, message});
@@ -61,21 +64,56 @@ Script buffering(std::uint64_t n_bytes, int n, double seconds) {
   return script.then(1, {Call::wait_all});
 }
 
-/// Who waits is done well before the other has computed. Noise makes it late, never early.
-bool is_done_early(Pair& pair, const Script& script, int waiting_side, double seconds) {
-  constexpr int n_trials = 3;
-  for (int trial = 0; trial < n_trials; ++trial)
-    if (run(pair, script, {.n_trials = 1}).end_of(waiting_side) < seconds / 2) return true;
-  return false;
-}
+enum class Answer { no, yes, unknown };
+
+/// Asks whether who waits in a script is done well before the other side has computed.
+class Questions {
+ public:
+  Questions(Pair& pair, double longest_seconds) : pair_(pair), end_(pair.now() + longest_seconds) {}
+
+  /// Once early is enough for a yes: other work makes who waits late, never early. A no takes several trials in which
+  /// both sides kept their cores for as long as it matters.
+  Answer ask(const Script& script, int waiting_side, double seconds) {
+    constexpr int n_trials = 3;
+    for (int n_late = 0; n_late < n_trials;) {
+      const Timeline timeline = run(pair_, script, {.n_trials = 1, .watched_seconds = seconds / 2});
+      // A receive that is posted late finds its message waiting, and helps it on.
+      const bool is_in_order = waiting_side == 1 || posts_first(timeline);
+      if (is_in_order && timeline.end_of(waiting_side) < seconds / 2) return Answer::yes;
+      if (is_in_order && timeline.longest_gap_seconds < seconds / 4) {
+        ++n_late;
+      } else if (pair_.max(pair_.now() - end_) > 0.0) {
+        return Answer::unknown;
+      }
+    }
+    return Answer::no;
+  }
+
+ private:
+  /// Whether side 1 has posted all receives that it posts before it computes when side 0 begins to send.
+  static bool posts_first(const Timeline& timeline) {
+    const double send = timeline.find(0, Call::isend).begin;
+    for (const TimedCall& call : timeline.calls[1]) {
+      if (call.call != Call::irecv) return true;
+      if (call.end > send) return false;
+    }
+    return true;
+  }
+
+  Pair& pair_;
+  double end_;
+};
 
 /// How many messages, of half a limit, pass at once: 1, 2, 4 ... `most_at_once`.
 template <class Make>
-std::uint64_t find_at_once(Pair& pair, const Window& window, std::uint64_t n_bytes, const Make& make) {
+std::optional<std::uint64_t> find_at_once(Questions& questions, const Window& window, std::uint64_t n_bytes,
+                                          const Make& make) {
   std::uint64_t found = 0;
   for (int n = 1; n <= most_at_once; n *= 2) {
     const double seconds = window.seconds(n_bytes * static_cast<std::uint64_t>(n));
-    if (!is_done_early(pair, make(n_bytes, n, seconds), 0, seconds)) break;
+    const Answer answer = questions.ask(make(n_bytes, n, seconds), 0, seconds);
+    if (answer == Answer::unknown) return std::nullopt;
+    if (answer == Answer::no) break;
     found = static_cast<std::uint64_t>(n);
   }
   return found;
@@ -90,19 +128,25 @@ bool is_on_all(std::uint64_t limit, std::uint64_t at_once) {
   return limit >= 2 * smallest_message && at_once < most_at_once && 2 * at_once * half_of(limit) <= 3 * limit;
 }
 
-/// The largest size of which something holds, if it holds of all smaller ones; 0 if it holds of none.
+/// The largest size of which something holds, if it holds of all smaller ones; 0 if it holds of none; nothing if that
+/// cannot be told.
 template <class Holds>
-std::uint64_t largest_size(const Holds& holds) {
+std::optional<std::uint64_t> largest_size(const Holds& holds) {
   std::uint64_t good = 0;
   std::uint64_t bad = smallest_message;
-  while (bad <= largest_message && holds(bad)) {
+  while (bad <= largest_message) {
+    const Answer answer = holds(bad);
+    if (answer == Answer::unknown) return std::nullopt;
+    if (answer == Answer::no) break;
     good = bad;
     bad *= 2;
   }
   if (good == 0 || bad > largest_message) return good;
   while (bad - good > resolution) {
     const std::uint64_t middle = (good + bad) / 2 / resolution * resolution;
-    (holds(middle) ? good : bad) = middle;
+    const Answer answer = holds(middle);
+    if (answer == Answer::unknown) return std::nullopt;
+    (answer == Answer::yes ? good : bad) = middle;
   }
   return good;
 }
@@ -135,31 +179,35 @@ double ping_pong_seconds(Pair& pair, std::size_t n_bytes) {
 
 MessageLimits find_limits(Pair& pair) {
   const Window window = find_window(pair);
+  Questions questions(pair, longest_search_seconds);
   const auto largest = [&](const auto& make, int waiting_side) {
     return largest_size([&](std::uint64_t n) {
       const double seconds = window.seconds(n);
-      return is_done_early(pair, make(n, 1, seconds), waiting_side, seconds);
+      return questions.ask(make(n, 1, seconds), waiting_side, seconds);
     });
   };
   MessageLimits limits;
   limits.arriving_bytes = largest(&arrival, 1);
   limits.detached_bytes = largest(&detachment, 0);
   limits.eager_bytes = largest(&buffering, 0);
-  limits.at_once = find_at_once(pair, window, half_of(limits.eager_bytes), &buffering);
-  limits.is_cumulative = is_on_all(limits.eager_bytes, limits.at_once);
-  limits.detached_at_once = find_at_once(pair, window, half_of(limits.detached_bytes), &detachment);
-  limits.is_detached_cumulative = is_on_all(limits.detached_bytes, limits.detached_at_once);
+  if (limits.eager_bytes) limits.at_once = find_at_once(questions, window, half_of(*limits.eager_bytes), &buffering);
+  if (limits.at_once) limits.is_cumulative = is_on_all(*limits.eager_bytes, *limits.at_once);
+  if (limits.detached_bytes)
+    limits.detached_at_once = find_at_once(questions, window, half_of(*limits.detached_bytes), &detachment);
+  if (limits.detached_at_once)
+    limits.is_detached_cumulative = is_on_all(*limits.detached_bytes, *limits.detached_at_once);
   return limits;
 }
 
 Json to_json(const MessageLimits& limits) {
-  return {{"eager_bytes", limits.eager_bytes},
-          {"arriving_bytes", limits.arriving_bytes},
-          {"detached_bytes", limits.detached_bytes},
+  const auto number = [](const std::optional<std::uint64_t>& found) { return found ? Json(*found) : Json(nullptr); };
+  return {{"eager_bytes", number(limits.eager_bytes)},
+          {"arriving_bytes", number(limits.arriving_bytes)},
+          {"detached_bytes", number(limits.detached_bytes)},
           {"largest_tried_bytes", largest_message},
-          {"at_once", limits.at_once},
+          {"at_once", number(limits.at_once)},
           {"is_cumulative", limits.is_cumulative},
-          {"detached_at_once", limits.detached_at_once},
+          {"detached_at_once", number(limits.detached_at_once)},
           {"is_detached_cumulative", limits.is_detached_cumulative}};
 }
 

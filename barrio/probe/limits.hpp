@@ -1,30 +1,41 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "barrio/base/json.hpp"
 #include "barrio/probe/pair.hpp"
 
 namespace barrio::probe {
 
-/// Up to which sizes a message needs the help of one side only.
+/// Up to which sizes a message needs the help of one side only; nothing where other work left too little time to find
+/// it.
 struct MessageLimits {
-  std::uint64_t eager_bytes = 0;     ///< largest that MPI keeps at the receiver before a receive is posted
-  std::uint64_t arriving_bytes = 0;  ///< largest that the receiver gets while its sender computes
-  std::uint64_t detached_bytes = 0;  ///< largest whose send completes while its receiver computes
+  /// Largest that MPI keeps at the receiver before a receive is posted.
+  std::optional<std::uint64_t> eager_bytes;
+  std::optional<std::uint64_t> arriving_bytes;  ///< largest that the receiver gets while its sender computes
+  std::optional<std::uint64_t> detached_bytes;  ///< largest whose send completes while its receiver computes
   /// Of messages of half the eager limit: how many are kept at once, `most_at_once` at most.
-  std::uint64_t at_once = 0;
+  std::optional<std::uint64_t> at_once;
   bool is_cumulative = false;  ///< the limit is on all that is on its way, not on each message
   /// The same for sends that complete while their receiver computes.
-  std::uint64_t detached_at_once = 0;
+  std::optional<std::uint64_t> detached_at_once;
   bool is_detached_cumulative = false;
+
+  /// Whether all of them were found.
+  [[nodiscard]] bool are_found() const noexcept {
+    return eager_bytes && arriving_bytes && detached_bytes && at_once && detached_at_once;
+  }
 };
 
 inline constexpr std::uint64_t largest_message = std::uint64_t{4} << 20U;
 inline constexpr int most_at_once = 256;
+inline constexpr double longest_search_seconds = 40.0;
 
-/// Find the limits by bisection, to 64 bytes. Both sides of the pair. Cost: some 100 scripts of a millisecond.
-/// Source: Saif 2004, sections 3.2.1 and 3.3.1.
+/// Find the limits by bisection, to 64 bytes. Both sides of the pair. On a busy host an answer is taken from trials
+/// that nothing has disturbed, and a limit for which these are too rare is left out. Cost: some 100 scripts of a
+/// millisecond; where other work takes the cores, up to `longest_search_seconds`. Source: Saif 2004, sections 3.2.1
+/// and 3.3.1.
 MessageLimits find_limits(Pair& pair);
 Json to_json(const MessageLimits& limits);
 

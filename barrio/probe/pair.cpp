@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <string>
 
@@ -15,12 +16,19 @@ namespace {
 
 constexpr int sync_tag = 1;
 constexpr int n_clock_trials = 30;
-constexpr double shortest_notice_seconds = 30e-6;
+constexpr double shortest_notice_seconds = 50e-6;
 
 double local_seconds() noexcept {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Where each rank has a core, waits keep it: what is waited for comes soon, and who yields to other work is away for
+/// as long as this likes, in the middle of an experiment.
+mpi::WaitPolicy without_yields(mpi::WaitPolicy policy) noexcept {
+  if (policy.kind == mpi::WaitPolicy::Kind::yield && policy.spin_polls > 0) policy.kind = mpi::WaitPolicy::Kind::spin;
+  return policy;
 }
 
 /// Whether this rank is on the host of rank 0. Collective.
@@ -38,7 +46,7 @@ Rank first_of(mpi::Context& context, bool is_one) {
 
 }  // namespace
 
-Pair::Pair(mpi::Context& context, Partner partner) : policy_(context.wait_policy()) {
+Pair::Pair(mpi::Context& context, Partner partner) : policy_(without_yields(context.wait_policy())) {
   if (context.size() < 2)
     throw AgreedError(ErrorCode::usage, {.subject = "probe",
                                          .cause = "needs two ranks: one rank alone sends to nobody",
@@ -96,18 +104,38 @@ void Pair::estimate_offset() {
     best_trip = trip;
     offset = others - (before + trip / 2);
   }
-  notice_seconds_ = std::max(shortest_notice_seconds, 3 * best_trip);
+  notice_seconds_ = std::max(shortest_notice_seconds, 6 * best_trip);
   // On one node both read one clock.
   if (side_ == 1 && is_apart_) offset_seconds_ = offset;
 }
 
 double Pair::meet() {
+  constexpr int most_tries = 20;
+  constexpr double sleep_seconds = 20e-3;
   swap(0.0);
-  double start = now() + notice_seconds_;
-  broadcast(std::as_writable_bytes(std::span(&start, 1)));
-  while (now() < start) {
+  for (int n_tries = 1;; ++n_tries) {
+    double start = now() + notice_seconds_;
+    broadcast(std::as_writable_bytes(std::span(&start, 1)));
+    // Who did not have its core when the instant was proposed hears of it too late.
+    const bool is_late = max(now() < start ? 0.0 : 1.0) > 0.0;
+    if (!is_late || n_tries == most_tries) {
+      while (now() < start) {
+      }
+      return start;
+    }
+    sleep(sleep_seconds);
   }
-  return start;
+}
+
+void Pair::sleep(double seconds) {
+  double end = now() + seconds;
+  broadcast(std::as_writable_bytes(std::span(&end, 1)));
+  const double mine = end - offset_seconds_;
+  timespec time{};
+  time.tv_sec = static_cast<time_t>(mine);
+  time.tv_nsec = static_cast<long>(1e9 * (mine - static_cast<double>(time.tv_sec)));
+  while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) == EINTR) {
+  }
 }
 
 void Pair::give_up(std::string_view cause) noexcept {

@@ -41,7 +41,7 @@ class Pair {
 
   // Both sides call what follows.
 
-  /// Meet, and leave at one instant. @return it
+  /// Meet, and leave at one instant, at which both have their cores if that can be had. @return it
   double meet();
   /// Copy bytes of side 0 to side 1.
   void broadcast(std::span<std::byte> bytes);
@@ -60,6 +60,8 @@ class Pair {
 
  private:
   void estimate_offset();
+  /// Sleep, and wake at one instant: who has slept gets its core soon, where other work computes on it.
+  void sleep(double seconds);
   mpi::Comm comm_;
   mpi::WaitPolicy policy_;
   int side_ = -1;

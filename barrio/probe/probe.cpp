@@ -36,15 +36,15 @@ Json experiment(Pair& pair, Depth depth, Profile& profile) {
   }
 
   const MessageLimits limits = find_limits(pair);
-  profile.eager_bytes = limits.eager_bytes;
-  profile.detached_bytes = limits.detached_bytes;
+  profile.eager_bytes = limits.eager_bytes.value_or(profile.eager_bytes);
+  profile.detached_bytes = limits.detached_bytes.value_or(profile.detached_bytes);
   found["limits"] = to_json(limits);
   found["overlap"] = find_overlap(pair, profile);
   found["streams"] = find_streams(pair, profile);
   profile.is_measured = true;
   lost = std::max(lost, find_lost_time(pair));
   found["lost_time"] = lost;
-  found["is_disturbed"] = lost > most_lost_time;
+  found["is_disturbed"] = lost > most_lost_time || !limits.are_found();
   if (depth == Depth::limits) return found;
 
   found["blocking_calls"] = find_blocking_calls(pair);
@@ -55,7 +55,7 @@ Json experiment(Pair& pair, Depth depth, Profile& profile) {
   found["programs"] = run_programs(pair, limits);
   lost = std::max(lost, find_lost_time(pair));
   found["lost_time"] = lost;
-  found["is_disturbed"] = lost > most_lost_time;
+  found["is_disturbed"] = lost > most_lost_time || !limits.are_found();
   return found;
 }
 

@@ -1,6 +1,9 @@
 #include "barrio/probe/script.hpp"
 
+#include <time.h>
+
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <numeric>
 
@@ -24,6 +27,13 @@ template <class Visit>
 void for_samples(std::size_t n_bytes, const Visit& visit) {
   for (std::size_t i = 0; i < n_bytes; i += sample_stride) visit(i);
   if (n_bytes > 0) visit(n_bytes - 1);
+}
+
+/// How long this thread has had a core.
+double core_seconds() noexcept {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 /// Memory that buffered sends copy to, while it lives.
@@ -66,16 +76,20 @@ class Player {
     const std::vector<Step>& steps = script_.steps[static_cast<std::size_t>(pair_.side())];
     calls.reserve(steps.size());
     const double start = pair_.meet();
+    begin_watch(start);
     for (const Step& step : steps) {
       const double begin = pair_.now();
+      if (calls.empty()) look(begin);
+      const double core_begin = is_watched() ? core_seconds() : 0.0;
       perform(step, begin);
-      calls.push_back({step.call, step.message, begin - start, pair_.now() - start});
+      const double end = pair_.now();
+      // A call may take long by itself; what counts is how long it did not have its core.
+      if (is_watched()) skip(end, end - begin - (core_seconds() - core_begin));
+      calls.push_back({step.call, step.message, begin - start, end - start});
     }
     complete();
     Timeline timeline;
-    share(calls, timeline);
-    timeline.is_stalled = pair_.max(is_stalled_ ? 1.0 : 0.0) > 0.0;
-    timeline.is_damaged = pair_.max(is_damaged(trial) ? 1.0 : 0.0) > 0.0;
+    share(calls, {.longest_gap = longest_gap_, .is_stalled = is_stalled_, .is_damaged = is_damaged(trial)}, timeline);
     return timeline;
   }
 
@@ -104,8 +118,7 @@ class Player {
     int done = 0;
     switch (step.call) {
       case Call::compute:
-        while (pair_.now() < begin + step.seconds) {
-        }
+        for (look(begin); last_look_ < begin + step.seconds;) look(pair_.now());
         return;
       case Call::isend: return start_send(step.message);
       case Call::irecv: return start_receive(step.message);
@@ -154,7 +167,36 @@ class Player {
   }
 
   void wait(MPI_Request& request) {
-    if (!mpi::wait_for(request, pair_.wait_policy(), limits_.stall_seconds)) is_stalled_ = true;
+    const double give_up = pair_.now() + limits_.stall_seconds;
+    mpi::Pause pause(pair_.wait_policy());
+    for (int done = 0;; pause()) {
+      mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      look(pair_.now());
+      if (done != 0) return;
+      if (last_look_ > give_up) {
+        is_stalled_ = true;
+        return;
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_watched() const noexcept { return limits_.watched_seconds < RunLimits{}.watched_seconds; }
+
+  void begin_watch(double start) {
+    watch_end_ = start + limits_.watched_seconds;
+    last_look_ = start;
+    longest_gap_ = 0.0;
+  }
+
+  void look(double now) {
+    if (last_look_ < watch_end_) longest_gap_ = std::max(longest_gap_, now - last_look_);
+    last_look_ = now;
+  }
+
+  /// Go on watching from here, after a time in which the core was lost for so long.
+  void skip(double now, double lost_seconds) {
+    if (last_look_ < watch_end_) longest_gap_ = std::max(longest_gap_, lost_seconds);
+    last_look_ = now;
   }
 
   /// A script may leave messages open, and may have given up on some. Sends without a receive find theirs here.
@@ -181,13 +223,29 @@ class Player {
                                [&](const Step& step) { return step.call == call && step.message == message; });
   }
 
-  /// Let both sides know what either did.
-  void share(const std::vector<TimedCall>& mine, Timeline& timeline) {
+  struct Outcome {
+    double longest_gap = 0.0;
+    bool is_stalled = false;
+    bool is_damaged = false;
+  };
+
+  /// Let both sides know what either did and met with.
+  void share(const std::vector<TimedCall>& mine, const Outcome& outcome, Timeline& timeline) {
     const auto me = static_cast<std::size_t>(pair_.side());
     std::vector<TimedCall> others(script_.steps[1 - me].size());
-    pair_.swap(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(others)));
+    Outcome met;
+    std::vector<std::byte> sent(mine.size() * sizeof(TimedCall) + sizeof(Outcome));
+    std::vector<std::byte> received(others.size() * sizeof(TimedCall) + sizeof(Outcome));
+    std::memcpy(sent.data(), &outcome, sizeof(Outcome));
+    std::ranges::copy(std::as_bytes(std::span(mine)), sent.begin() + sizeof(Outcome));
+    pair_.swap(sent, received);
+    std::memcpy(&met, received.data(), sizeof(Outcome));
+    std::ranges::copy(std::span(received).subspan(sizeof(Outcome)), std::as_writable_bytes(std::span(others)).begin());
     timeline.calls[me] = mine;
     timeline.calls[1 - me] = std::move(others);
+    timeline.longest_gap_seconds = std::max(outcome.longest_gap, met.longest_gap);
+    timeline.is_stalled = outcome.is_stalled || met.is_stalled;
+    timeline.is_damaged = outcome.is_damaged || met.is_damaged;
   }
 
   Pair& pair_;
@@ -196,6 +254,9 @@ class Player {
   std::vector<std::vector<std::byte>> buffers_;
   std::vector<MPI_Request> requests_;
   bool is_stalled_ = false;
+  double watch_end_ = 0.0;
+  double last_look_ = 0.0;
+  double longest_gap_ = 0.0;
 };
 
 }  // namespace

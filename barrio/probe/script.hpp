@@ -72,6 +72,9 @@ struct Timeline {
   std::array<std::vector<TimedCall>, 2> calls;
   bool is_stalled = false;  ///< a wait was given up: with these calls the pair would wait for ever
   bool is_damaged = false;  ///< a message did not bring what was sent
+  /// Where `RunLimits::watched_seconds` is given: the longest that other work may have taken a core from either side
+  /// at once, of what began within that time. A core is missed between two looks at the clock, or in a call of MPI.
+  double longest_gap_seconds = 0.0;
 
   /// Time from the common start to the end of a side's last step.
   [[nodiscard]] double end_of(int side) const;
@@ -86,6 +89,7 @@ struct Timeline {
 struct RunLimits {
   int n_trials = 3;  ///< the shortest counts
   double stall_seconds = 0.25;
+  double watched_seconds = 1e30;
 };
 
 /// Run a script on both sides of a pair, several times, and keep the shortest run. Both sides call it with one script.
