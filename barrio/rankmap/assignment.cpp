@@ -158,7 +158,11 @@ double cost(const CommunicationGraph& graph, const Machine& machine, const Place
 }
 
 double cost(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement, Weighing weighing) {
-  return cost(traffic.compute_graph(weighing), machine, placement);
+  double sum = cost(traffic.compute_graph(weighing), machine, placement);
+  if (!machine.has_core_costs()) return sum;
+  for (const TrafficEntry& entry : traffic.entries())
+    if (entry.from == entry.to) sum += value_of(entry, weighing) * machine.core_cost(placement.core_of(entry.from));
+  return sum;
 }
 
 double exchange_delta(const CommunicationGraph& graph, const Machine& machine, const Placement& placement, int core_a,

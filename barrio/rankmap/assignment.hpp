@@ -60,7 +60,8 @@ class Placement {
 Placement keep_in_place(const Placement& placement, const Placement& old, const Machine& machine);
 
 /// Compute the objective Z: the sum over unordered pairs of ranks of w_ij times the distance of their cores.
-/// With directed traffic and a symmetric machine this is the paper's Z(A, B, pi), equation (1).
+/// With directed traffic and a symmetric machine this is the paper's Z(A, B, pi), equation (1). What ranks send to
+/// themselves counts with traffic and a machine that has costs of cores; a graph does not hold it.
 /// Local. @pre the placement is one of these ranks on this machine. Cost: O(edges)
 double cost(const CommunicationGraph& graph, const Machine& machine, const Placement& placement);
 double cost(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement, Weighing weighing = {});

@@ -265,6 +265,11 @@ std::vector<double> compute_node_loads(const CommunicationGraph& graph, const Ma
   return loads;
 }
 
+double busiest_load(const CommunicationGraph& graph, const Machine& machine, const Placement& placement) {
+  const std::vector<double> loads = compute_node_loads(graph, machine, placement);
+  return loads.empty() ? 0.0 : *std::ranges::max_element(loads);
+}
+
 double bottleneck_cost(const CommunicationGraph& graph, const Machine& machine, const Placement& placement) {
   const std::vector<double> loads = compute_node_loads(graph, machine, placement);
   if (loads.empty()) return 0.0;

@@ -12,6 +12,9 @@ namespace barrio::rankmap {
 std::vector<double> compute_node_loads(const CommunicationGraph& graph, const Machine& machine,
                                        const Placement& placement);
 
+/// The largest of these loads; 0 on a machine without nodes. Cost: O(edges)
+double busiest_load(const CommunicationGraph& graph, const Machine& machine, const Placement& placement);
+
 /// Z as it would be if each node were as loaded as the busiest one: the traffic inside nodes, and half the largest load
 /// times the nodes that the ranks would fill. The slowest node decides how long a step takes, and Z does not see it.
 /// Never below Z if no more nodes are used than filled. Cost: O(edges)

@@ -107,6 +107,16 @@ class Machine {
   /// What a core sees at best, nearest first: for every k, no core has its k-th nearest core nearer than this.
   [[nodiscard]] std::vector<Ring> rings() const;
 
+  /// What a rank pays on a core for each unit that it sends itself: the diagonal of a QAPLIB matrix. 0 unless set.
+  [[nodiscard]] double core_cost(int core) const noexcept { return core_costs_.empty() ? 0.0 : core_costs_[at(core)]; }
+  [[nodiscard]] bool has_core_costs() const noexcept { return !core_costs_.empty(); }
+  /// @pre this is a matrix. @throws Error{usage} unless there is one for each core, finite and >= 0
+  void set_core_costs(std::vector<double> costs);
+
+  /// What is odd about the distances, in words: a nearer level that costs more than a farther one. Empty: nothing.
+  /// Cost: O(levels); O(cores^2) for a matrix of nodes of several cores
+  [[nodiscard]] std::string fault_of_distances() const;
+
   /// The text form, which `parse` reads back; words for a matrix and for a tree with uneven outer levels.
   [[nodiscard]] std::string text() const;
 
@@ -152,8 +162,9 @@ class Machine {
   std::vector<int> node_of_group_;
   std::vector<int> node_begin_;  // first core, one longer than the nodes
   std::vector<std::string> names_;
-  std::vector<int> fill_order_;  // empty: by number
-  std::string text_;             // as it was read, where `text` could not tell
+  std::vector<double> core_costs_;  // empty: 0
+  std::vector<int> fill_order_;     // empty: by number
+  std::string text_;                // as it was read, where `text` could not tell
 };
 
 // Inline: the searches spend their time here.

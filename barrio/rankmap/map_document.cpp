@@ -49,6 +49,9 @@ Json to_json(const MapResult& result, const TrafficMatrix& traffic, const Machin
   document["after"] = figures_json(result.after);
   document["before"]["mixed_cost"] = result.mixed_before;
   document["after"]["mixed_cost"] = result.mixed_after;
+  document["warnings"] = Json::array();
+  if (std::string fault = machine.fault_of_distances(); !fault.empty())
+    document["warnings"].push_back(std::move(fault));
   document["placement"] = result.placement.core_of_rank();
   document["given"] = result.given.core_of_rank();
   if (machine.n_nodes() <= max_names_in_document) {

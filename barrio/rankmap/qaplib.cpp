@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "barrio/rankmap/detail/line_reader.hpp"
 
@@ -80,19 +81,22 @@ QaplibInstance read_qaplib(const std::string& path, QaplibOrder order) {
   Matrix flows = read_matrix(reader, n, "second");
   if (!reader.next_word().empty()) reader.fail("more than two matrices");
   if (order == QaplibOrder::flows_first) std::swap(distances, flows);
-  if (distances.has_diagonal() && flows.has_diagonal())
-    reader.fail("both matrices have a diagonal", "a linear term is not supported");
   if (!distances.is_symmetric()) {
     if (!flows.is_symmetric()) reader.fail("neither matrix is symmetric", "one of them has to be");
     distances.make_symmetric();
   }
-  for (int i = 0; i < n; ++i) distances.values[distances.index(i, i)] = 0.0;
+  // The diagonal of one matrix alone is multiplied by zeros.
+  const bool has_diagonals = distances.has_diagonal() && flows.has_diagonal();
+  std::vector<double> core_costs;
+  for (int i = 0; i < n; ++i) core_costs.push_back(std::exchange(distances.values[distances.index(i, i)], 0.0));
   std::vector<TrafficEntry> entries;
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j)
-      if (i != j && flows.at(i, j) > 0.0)
+      if ((i != j || has_diagonals) && flows.at(i, j) > 0.0)
         entries.push_back({.from = i, .to = j, .points = flows.at(i, j), .bytes = flows.at(i, j), .messages = 1.0});
-  return {Machine::dense(n, std::move(distances.values)), TrafficMatrix(n, std::move(entries))};
+  Machine machine = Machine::dense(n, std::move(distances.values));
+  if (has_diagonals) machine.set_core_costs(std::move(core_costs));
+  return {std::move(machine), TrafficMatrix(n, std::move(entries))};
 }
 
 QaplibSolution read_qaplib_solution(const std::string& path, QaplibOrder order) {

@@ -20,8 +20,10 @@ bool is_qaplib(const std::string& path);
 
 /// Read a QAPLIB problem: n and two n x n matrices. Local. Memory O(n^2).
 /// An unsymmetric distance matrix is replaced by its mean with its transpose, which changes no value when the flows
-/// are symmetric. @throws Error{bad_input} with file and line if it is damaged, if neither matrix is symmetric, or if
-/// both have a diagonal; Error{failed} if it cannot be opened
+/// are symmetric. Where both matrices have a diagonal, that of the flows is what ranks send themselves, and that of the
+/// distances what it costs on each core, see `Machine::core_cost`.
+/// @throws Error{bad_input} with file and line if it is damaged, or if neither matrix is symmetric; Error{failed} if it
+/// cannot be opened
 QaplibInstance read_qaplib(const std::string& path, QaplibOrder order = QaplibOrder::distances_first);
 
 struct QaplibSolution {

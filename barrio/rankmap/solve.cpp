@@ -12,6 +12,7 @@
 #include "barrio/base/trace.hpp"
 #include "barrio/rankmap/bottleneck.hpp"
 #include "barrio/rankmap/construct.hpp"
+#include "barrio/rankmap/detail/calmest.hpp"
 #include "barrio/rankmap/detail/portfolio.hpp"
 #include "barrio/rankmap/detail/words.hpp"
 #include "barrio/rankmap/exchange.hpp"
@@ -19,7 +20,7 @@
 namespace barrio::rankmap {
 namespace {
 
-constexpr double few_ranks = 512, many_ranks = 8192;  // a second between
+constexpr double few_ranks = 128, many_ranks = 8192;  // a second between
 constexpr double least_seconds = 0.01, most_seconds = 1e6;
 constexpr double max_construction_choices = 32e6;
 constexpr double patience = 3.0;  // times what the work should take
@@ -114,9 +115,52 @@ bool has_time_to_construct(const CommunicationGraph& graph, const Machine& machi
   return static_cast<double>(graph.n_ranks()) * machine.n_groups() <= max_construction_choices;
 }
 
+/// Costs of cores as distances from one core more, on which a rank more is pinned: what a rank sends itself, it sends
+/// there.
+MapResult map_with_core_costs(const TrafficMatrix& traffic, const Machine& machine, MapOptions options) {
+  if (options.method != Method::best)
+    refuse_task(fmt::format("method '{}'", name_of(options.method)), "cannot weigh the diagonals of this problem",
+                "use method 'best'");
+  if (options.bottleneck > 0.0)
+    refuse_task("bottleneck", "is given for a problem with diagonals, which has no nodes", "leave it out");
+  const int n_cores = machine.n_cores(), n_ranks = traffic.n_ranks();
+  std::vector<double> distances;
+  for (int core = 0; core <= n_cores; ++core) {
+    for (int other = 0; other <= n_cores; ++other) {
+      const bool is_inside = core < n_cores && other < n_cores;
+      distances.push_back(is_inside       ? machine.distance(core, other)
+                          : core == other ? 0.0
+                                          : machine.core_cost(std::min(core, other)));
+    }
+  }
+  std::vector<TrafficEntry> entries(traffic.entries().begin(), traffic.entries().end());
+  for (TrafficEntry& entry : entries)
+    if (entry.from == entry.to) entry.to = n_ranks;
+  const auto with_one_more = [&](const Placement& placement) {
+    std::vector<int> cores(placement.core_of_rank().begin(), placement.core_of_rank().end());
+    cores.push_back(n_cores);
+    return Placement(std::move(cores), n_cores + 1);
+  };
+  const auto without_it = [&](const Placement& placement) {
+    const auto cores = placement.core_of_rank().first(static_cast<std::size_t>(n_ranks));
+    return Placement({cores.begin(), cores.end()}, n_cores);
+  };
+  options.given = with_one_more(options.given ? *options.given : Placement::in_order(n_ranks, n_cores));
+  options.pins.push_back({.rank = n_ranks, .core = n_cores});
+  MapResult result =
+      map(TrafficMatrix(n_ranks + 1, std::move(entries)), Machine::dense(n_cores + 1, std::move(distances)), options);
+  result.given = without_it(result.given);
+  result.placement = without_it(result.placement);
+  const Weighing weighing(options.weight, options.message_bytes);
+  result.before = compute_figures(traffic, machine, result.given, weighing);
+  result.after = compute_figures(traffic, machine, result.placement, weighing);
+  return result;
+}
+
 double seconds_of(const MapOptions& options, int n_ranks) {
   if (options.seconds != automatic_seconds) return options.seconds;
-  return std::max({least_seconds, std::min(1.0, n_ranks / few_ranks), n_ranks / many_ranks});
+  const double seconds = std::max({least_seconds, std::min(1.0, n_ranks / few_ranks), n_ranks / many_ranks});
+  return std::exp2(std::ceil(std::log2(seconds)));  // where a rung of the search ends
 }
 
 }  // namespace
@@ -127,6 +171,7 @@ Method parse_method(std::string_view word) { return detail::value_of_word("metho
 
 MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOptions& options) {
   check(traffic, machine, options);
+  if (machine.has_core_costs()) return map_with_core_costs(traffic, machine, options);
   const double begin_seconds = Trace::steady_seconds();
   const Weighing weighing(options.weight, options.message_bytes);
   const CommunicationGraph graph = traffic.compute_graph(weighing);
@@ -152,27 +197,29 @@ MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOpt
                            {.seconds = seconds,
                             .seed = options.seed,
                             .is_fixed = is_fixed,
-                            .construction = is_constructed && is_fixed.empty() ? &construction : nullptr},
+                            .construction = is_constructed && is_fixed.empty() ? &construction : nullptr,
+                            .bottleneck = options.bottleneck},
                            deadline, result.is_complete);
   } else {
     found = by_the_paper(graph, machine, options, given, construction);
+    if (options.bottleneck > 0.0) {
+      detail::Calmest calmest(graph, machine, given, {options.bottleneck, options.seed, is_fixed}, deadline);
+      calmest.relieve_in_rungs(found, seconds);
+      result.is_complete = calmest.is_complete();
+      found = calmest.best();
+    }
   }
   const auto mixed = [&](const Placement& placement) {
     return mixed_cost(graph, machine, placement, options.bottleneck);
   };
   result.mixed_before = mixed(given.placement);
-  if (options.bottleneck > 0.0) {
-    // The order given may be the better start for this, though not in Z.
-    if (result.mixed_before < mixed(found.placement)) found = given;
-    const bool is_whole = relieve_bottleneck(graph, machine, found.placement, options.bottleneck, is_fixed, deadline,
-                                             seconds, options.seed);
-    result.is_complete = result.is_complete && is_whole;
-    found.method += " + relief of the busiest node";
-    found.cost = cost(graph, machine, found.placement);
-  }
   result.mixed_after = mixed(found.placement);
   // Rounding is no gain.
-  if (result.mixed_after >= result.mixed_before - 1e-12 * result.mixed_before) {
+  const double rounding = 1e-12 * result.mixed_before;
+  const bool is_tie = std::abs(result.mixed_after - result.mixed_before) <= rounding;
+  const auto load = [&](const Placement& placement) { return busiest_load(graph, machine, placement); };
+  if (is_tie ? load(found.placement) >= (1 - 1e-12) * load(given.placement)
+             : result.mixed_after > result.mixed_before) {
     found = given;
     result.mixed_after = result.mixed_before;
   }

@@ -29,7 +29,8 @@ struct Pin {
   int core = -1;  ///< -1: where the order given has it
 };
 
-/// Let `map` choose how long to search: a second for 512 to 8 192 ranks, less for fewer, in proportion for more.
+/// Let `map` choose how long to search: a second for 128 to 8 192 ranks, less for fewer, in proportion for more; a
+/// power of two.
 inline constexpr double automatic_seconds = -1.0;
 
 struct MapOptions {
@@ -41,15 +42,19 @@ struct MapOptions {
   int block = 64;          ///< cores per block of the paper's pair exchange; as many as cores or more: all pairs
   std::uint64_t seed = 1;  ///< of the random parts of `Method::best`
   /// About how long `Method::best` searches, in seconds of one core of this decade. It is counted in work, not in time,
-  /// so that the result is the same everywhere; a machine that takes three times as long ends it early.
+  /// so that the result is the same everywhere; a machine that takes three times as long ends it early. Work comes in
+  /// pieces whose order does not depend on this, and the best is kept: more seconds never give worse. Powers of two
+  /// are used to the full, between them up to half is left over.
   double seconds = automatic_seconds;
   std::optional<Placement> given = {};  ///< the order to beat; empty: rank i on core i
   std::vector<Pin> pins = {};           ///< ranks that may not move
 };
 
 struct MapResult {
-  Placement given;      ///< the order that was to be beaten; with pins to other cores, their ranks have changed places
-  Placement placement;  ///< the best found; `given` itself if nothing is better
+  Placement given;  ///< the order that was to be beaten; with pins to other cores, their ranks have changed places
+  /// The best found; of two that cost the same, the one whose busiest node has less to do; `given` if nothing is
+  /// better.
+  Placement placement;
   Weight weight = Weight::bytes;
   std::string method;        ///< what found it, in words
   double cost_before = 0.0;  ///< Z of `given`

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from mpi4py import MPI
 
-__all__ = ["Placed", "Reordered", "Traffic", "place", "read_traffic", "reorder"]
+__all__ = ["Placed", "Reordered", "Traffic", "place", "place_qaplib", "read_traffic", "reorder"]
 
 
 def _usage(subject: str, cause: str, remedy: str) -> UsageError:
@@ -174,6 +174,21 @@ def place(
     document = json.loads(text)
     placement, old = (np.asarray(document[key], dtype=np.int32) for key in ("placement", "given"))
     return Placed(placement, old, document, machine, hosts)
+
+
+def place_qaplib(
+    path: str | Path, *, flows_first: bool = False, seconds: float | None = None, seed: int = 1
+) -> Placed:
+    """Read a QAPLIB problem and find a placement with a small value. Local.
+
+    The file has its size and two matrices, of which the first is that of distances unless `flows_first`. Diagonals
+    count: `cost_after` is QAPLIB's objective. The result is the same each time for the same `seconds` and `seed`.
+    Raises BadInputError.
+    """
+    text = _mpi.load_core()._place_qaplib(str(path), flows_first, seconds, seed)
+    document = json.loads(text)
+    placement, old = (np.asarray(document[key], dtype=np.int32) for key in ("placement", "given"))
+    return Placed(placement, old, document, str(document["machine"]), "")
 
 
 def reorder(

@@ -6,6 +6,7 @@
 #include "barrio/rankmap/launcher.hpp"
 #include "barrio/rankmap/machine_sources.hpp"
 #include "barrio/rankmap/map_document.hpp"
+#include "barrio/rankmap/qaplib.hpp"
 #include "barrio/rankmap/reorder.hpp"
 #include "barrio/rankmap/traffic_files.hpp"
 #include "bindings.hpp"
@@ -74,6 +75,15 @@ std::string place(int n_ranks, const Pairs& pairs, const Amounts& bytes, const A
   return rankmap::to_json(rankmap::map(traffic, machine, options), traffic, machine).dump();
 }
 
+std::string place_qaplib(const std::string& path, bool flows_first, std::optional<double> seconds, std::uint64_t seed) {
+  const nb::gil_scoped_release unlocked;
+  const rankmap::QaplibInstance problem = rankmap::read_qaplib(
+      path, flows_first ? rankmap::QaplibOrder::flows_first : rankmap::QaplibOrder::distances_first);
+  const rankmap::MapResult found = rankmap::map(
+      problem.traffic, problem.machine, {.seed = seed, .seconds = seconds.value_or(rankmap::automatic_seconds)});
+  return rankmap::to_json(found, problem.traffic, problem.machine).dump();
+}
+
 void write_order(const std::string& path, const std::string& format, const std::string& machine_text,
                  const std::string& hosts, const Ranks& placement) {
   const rankmap::Machine machine = machine_of(machine_text, hosts);
@@ -105,6 +115,7 @@ std::tuple<int, double, double, double, double, int> reorder(const CommArgument&
 void bind_rankmap(nb::module_& module) {
   module.def("_read_traffic", &read_traffic);
   module.def("_place_ranks", &place);
+  module.def("_place_qaplib", &place_qaplib);
   module.def("_write_order", &write_order);
   module.def("_reorder", &reorder);
 }

@@ -106,3 +106,22 @@ def test_wrong_arguments_of_one_rank_end_all() -> None:
     neighbours = [0.5] if comm.rank == comm.size - 1 else []
     with pytest.raises(barrio.UsageError):
         rankmap.reorder(comm, neighbours, [1.0] * len(neighbours))
+
+
+@pytest.mark.parametrize("flows_first", [False, True])
+def test_qaplib_problems_with_diagonals(tmp_path, flows_first: bool) -> None:
+    rng = np.random.default_rng(9)
+    first, second = rng.integers(0, 9, (2, 5, 5))
+    first = first + first.T + np.diag(np.arange(5))
+    path = tmp_path / f"problem{MPI.COMM_WORLD.rank}.dat"
+    path.write_text("\n".join(["5", *(" ".join(map(str, row)) for row in (*first, *second))]))
+    placed = rankmap.place_qaplib(path, flows_first=flows_first, seconds=0.01)
+    distances, flows = (second, first) if flows_first else (first, second)
+
+    def value(order: np.ndarray) -> float:
+        return float(np.sum(flows * distances[np.ix_(order, order)]))
+
+    best = min(value(np.array(order)) for order in itertools.permutations(range(5)))
+    assert placed.cost_before == value(np.arange(5))
+    assert placed.cost_after == best
+    assert value(placed.placement) == best

@@ -51,6 +51,24 @@ TEST(Machine, TorusHopsWrapAround) {
   EXPECT_EQ(machine.distance(0, 8 * (16 + 1)), 20);     // 1 in z, 1 in x
 }
 
+TEST(Machine, DistancesTheWrongWayRoundAreSeen) {
+  for (const std::string text : {"8:16;10:1", "8:2/4:4;1:20:10:20", "8,8,4;10:1", "torus:4x4;8;10:1"}) {
+    const std::string fault = Machine::parse(text).fault_of_distances();
+    EXPECT_NE(fault.find("wrong way round"), std::string::npos) << text << ": " << fault;
+  }
+  EXPECT_NE(Machine::parse("8:16;10:1").fault_of_distances().find("10 on an inner level, 1 on the next one outside"),
+            std::string::npos);
+  for (const std::string text : {"2x4", "8:16:4;1:10:20", "8:16;1:1", "3,1,4,2:2:2;1:5:20", "torus:4x4;8;10:10"})
+    EXPECT_EQ(Machine::parse(text).fault_of_distances(), "") << text;
+  // Distances that no two cores have say nothing.
+  for (const std::string text : {"1:16;10:1", "8:1:4;1:20:10", "8:1;10:1", "torus:4x4;1;10:1", "torus:1;8;10:1"})
+    EXPECT_EQ(Machine::parse(text).fault_of_distances(), "") << text;
+  const std::vector<double> inverted{0, 9, 1, 1, 9, 0, 1, 1, 1, 1, 0, 9, 1, 1, 9, 0};
+  EXPECT_NE(Machine::dense(4, inverted, 2).fault_of_distances(), "");
+  EXPECT_EQ(Machine::dense(4, inverted, 1).fault_of_distances(), "");
+  EXPECT_EQ(Machine::dense(4, inverted, 4).fault_of_distances(), "");
+}
+
 TEST(Machine, UnevenNodes) {
   const Machine machine = Machine::parse("3,1,4,2:2:2;1:5:20");
   EXPECT_EQ(machine.n_cores(), 10);

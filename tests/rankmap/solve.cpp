@@ -146,6 +146,67 @@ TEST(Map, MoreTimeIsWellSpent) {
   EXPECT_LT(much, little);
 }
 
+// Time is counted in work: a busy machine finds the same, unless the deadline cut it short, which is looked at too.
+TEST(Map, MoreTimeNeverFindsWorse) {
+  std::mt19937_64 random(33);
+  const auto measured = [&](int n) {  // as a matrix of latencies: no two alike
+    std::vector<double> distances(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 0.0);
+    const auto at = [&](int i, int j) {
+      return static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j);
+    };
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < i; ++j) distances[at(i, j)] = distances[at(j, i)] = static_cast<double>(random() % 900 + 100);
+    return Machine::dense(n, std::move(distances));
+  };
+  struct Problem {
+    const char* name;
+    TrafficMatrix traffic;
+    Machine machine;
+    MapOptions options;
+    bool is_long = false;
+  };
+  std::vector<Problem> problems;
+  const auto scattered = [](int x, int y) { return (x * 37 + y * 16) % 256; };
+  problems.push_back({"grid on nodes", grid_traffic(16, 16, scattered), Machine::parse("32x8"), {}, true});
+  problems.push_back({"random on a tree", test::random_traffic(random, 96, 0.1), Machine::parse("4:4:6;1:3:9"), {}});
+  problems.push_back(
+      {"random on a torus", test::random_traffic(random, 60, 0.1), Machine::parse("torus:4x4;4;1:10"), {}});
+  problems.push_back({"random on a matrix", test::random_traffic(random, 40, 0.3), measured(42), {}, true});
+  problems.push_back({"dense on a matrix", test::random_traffic(random, 64, 1.0), measured(64), {}});
+  problems.push_back({"fixed ranks",
+                      test::random_traffic(random, 64, 0.1),
+                      Machine::parse("8x8"),
+                      {.pins = {{0, 9}, {5, -1}, {40, 2}}}});
+  problems.push_back(
+      {"fixed ranks on a matrix", test::random_traffic(random, 32, 0.3), measured(32), {.pins = {{0, 9}, {5, -1}}}});
+  problems.push_back(
+      {"the busiest node", test::random_traffic(random, 48, 0.15), Machine::parse("8x6"), {.bottleneck = 0.7}});
+  problems.push_back({"the busiest node, by the paper",
+                      test::random_traffic(random, 48, 0.15),
+                      Machine::parse("8x6"),
+                      {.bottleneck = 0.7, .method = Method::paper_improvement}});
+  for (Problem& problem : problems) {
+    SCOPED_TRACE(problem.name);
+    // Neither need they be doubled, nor need they be where a rung ends.
+    std::vector<double> budgets{0.0, 0.03125, 0.04, 0.05, 0.0624, 0.0625, 0.0626};
+    const double most = problem.is_long ? 0.5 : 0.1;
+    for (double seconds = 0.003; seconds < most; seconds *= 2) budgets.push_back(seconds);
+    std::ranges::sort(budgets);
+    double last = std::numeric_limits<double>::infinity(), first = 0.0;
+    for (const double seconds : budgets) {
+      problem.options.seconds = seconds;
+      const MapResult result = map(problem.traffic, problem.machine, problem.options);
+      EXPECT_TRUE(result.is_complete) << seconds << " s";
+      EXPECT_LE(result.mixed_after, last * (1 + 1e-12)) << seconds << " s";
+      if (seconds == 0.0) first = result.mixed_after;
+      last = result.mixed_after;
+    }
+    if (problem.options.method == Method::best) {
+      EXPECT_LT(last, first);
+    }
+  }
+}
+
 TEST(Map, ThePapersMethodsAreThePapers) {
   std::mt19937_64 random(4);
   const TrafficMatrix traffic = test::random_traffic(random, 70, 0.1);
