@@ -3,14 +3,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #include "apps/command.hpp"
 #include "apps/program.hpp"
 #include "apps/table.hpp"
+#include "barrio/base/json.hpp"
 #include "barrio/base/text.hpp"
+#include "barrio/rankmap/kept_run.hpp"
 #include "barrio/rankmap/recorded_run.hpp"
 
 namespace barrio::apps {
@@ -28,6 +34,8 @@ struct Job {
   double messages = 0.0, bytes = 0.0, collective_bytes = 0.0;
   std::size_t most_partners = 0;
   std::optional<double> share_between_hosts = {};
+  bool is_ended_early = false;
+  std::vector<Rank> missing = {};
 };
 
 Job summarise(const std::string& path, const rankmap::RecordedRun& run) {
@@ -64,7 +72,9 @@ Json to_json(const Job& job) {
                 {"messages", job.messages},
                 {"bytes", job.bytes},
                 {"most_partners", job.most_partners},
-                {"collective_bytes", job.collective_bytes}};
+                {"collective_bytes", job.collective_bytes},
+                {"ended_early", job.is_ended_early},
+                {"missing_ranks", job.missing}};
   if (job.share_between_hosts) document["share_between_hosts"] = *job.share_between_hosts;
   return document;
 }
@@ -75,18 +85,82 @@ void put_in_front(const char* variable, const std::string& value, char separator
            (others != nullptr && *others != '\0' ? fmt::format("{}{}{}", value, separator, others) : value).c_str(), 1);
 }
 
-/// Have all that is started from here count its messages.
-void set_environment(const fs::path& library, const std::string& place) {
+/// Have all that is started from here count its messages. @param seconds  for so long; 0: to the end
+void set_environment(const fs::path& library, const std::string& place, double seconds) {
+  if (seconds > 0.0) ::setenv("BARRIO_RECORD_SECONDS", fmt::format("{}", seconds).c_str(), 1);
   put_in_front("LD_PRELOAD", library.string(), ':');
   ::setenv("BARRIO_RECORD", place.c_str(), 1);
   // Open MPI's launcher hands variables on to other hosts only if it is told.
   if (std::string_view(BARRIO_MPI_FLAVOUR) == "openmpi")
-    put_in_front("OMPI_MCA_mca_base_env_list", "LD_PRELOAD;BARRIO_RECORD;BARRIO_RECORD_QUIET", ';');
+    put_in_front(
+        "OMPI_MCA_mca_base_env_list",
+        std::string("LD_PRELOAD;BARRIO_RECORD;BARRIO_RECORD_QUIET") + (seconds > 0.0 ? ";BARRIO_RECORD_SECONDS" : ""),
+        ';');
 }
+
+/// A time as people write it: 90, 90s, 2m, 1.5h. @return seconds
+double parse_duration(const std::string& text) {
+  std::size_t n = 0;
+  double value = 0.0;
+  try {
+    value = std::stod(text, &n);
+  } catch (const std::exception&) {
+    n = 0;
+  }
+  const std::string unit = n > 0 ? text.substr(n) : "?";
+  const double factor = unit.empty() || unit == "s" ? 1.0 : unit == "m" ? 60.0 : unit == "h" ? 3600.0 : 0.0;
+  if (!(value * factor > 0.0 && value * factor <= 1e8))
+    throw Error(
+        ErrorCode::usage,
+        {.subject = fmt::format("--for {}", text), .cause = "is no time above 0", .remedy = "write 60s, 10m or 1.5h"});
+  return value * factor;
+}
+
+/// Write a document as soon as the time to record has passed on all ranks, while the program goes on.
+class EarlyWriter {
+ public:
+  EarlyWriter(std::string folder, std::string path, double seconds) {
+    if (seconds > 0.0)
+      thread_ = std::thread([this, folder = std::move(folder), path = std::move(path)] { wait(folder, path); });
+  }
+  EarlyWriter(const EarlyWriter&) = delete;
+  EarlyWriter& operator=(const EarlyWriter&) = delete;
+  ~EarlyWriter() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_ended_ = true;
+    }
+    ended_.notify_one();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void wait(const std::string& folder, const std::string& path) {
+    constexpr std::chrono::milliseconds nap(200);
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, nap, [this] { return is_ended_; })) {
+      try {
+        for (const rankmap::KeptRun& kept : rankmap::read_kept_runs(folder)) {
+          if (!kept.is_over) continue;
+          write_file_atomically(path, rankmap::to_json(kept, {}).dump() + "\n");
+          fmt::print(stderr, "barrio record: {} is written, the program goes on\n", path);
+          return;
+        }
+      } catch (const Error&) {
+        return;  // told at the end
+      }
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool is_ended_ = false;
+  std::thread thread_;
+};
 
 class Record : public Command {
  public:
-  explicit Record(const int& n_ranks) : n_ranks_(n_ranks) {}
+  explicit Record(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "record"; }
   [[nodiscard]] std::string summary() const override {
     return "Run an MPI program of yours and write down who sends how much to whom, for barrio map; the program is not "
@@ -95,13 +169,25 @@ class Record : public Command {
   [[nodiscard]] std::string example() const override {
     return "barrio record -o traffic.json -- mpirun -n 64 ./solver input.dat";
   }
+  [[nodiscard]] GlobalUse global_use() const override { return {.ranks = true}; }
   void add_options(CLI::App& app) override {
     app.add_option("-o,--output", output_, "Traffic document to write; further MPI jobs of the command get -2, -3, ...")
         ->capture_default_str();
-    app.add_option("COMMAND", command_, "What to run, after '--': a launcher with a program, a script, or a program")
-        ->required();
+    app.add_option(
+        "--for", for_,
+        "Record for this long alone, as in 60s or 10m, and write; the program goes on to its end undisturbed");
+    app.add_option("--collect", collect_,
+                   "Instead: write what a recording under the launcher has left in this folder, OUTPUT.ranks, when its "
+                   "job was killed");
+    app.add_option("COMMAND", command_, "What to run, after '--': a launcher with a program, a script, or a program");
   }
   Json run(mpi::Context*) override {
+    if (command_.empty() == collect_.empty())
+      throw Error(ErrorCode::usage, {.subject = "COMMAND",
+                                     .cause = command_.empty() ? "is required" : "is given with --collect",
+                                     .remedy = "barrio record -- mpirun -n 64 ./solver, or --collect FOLDER alone"});
+    if (!collect_.empty()) return collect();
+    const double seconds = for_.empty() ? 0.0 : parse_duration(for_);
     std::vector<std::string> command = command_;
     if (const std::string reason = why_not_startable(command.front()); !reason.empty())
       throw Error(ErrorCode::failed, {.subject = command.front(), .cause = reason, .remedy = "name a program to run"});
@@ -117,31 +203,38 @@ class Record : public Command {
                                       .remedy = "build or install barrio again"});
     const fs::path output = fs::absolute(output_);
     if (ranks_of_launcher() > 0) {  // this is a rank: become the program
-      set_environment(library, output.string());
+      set_environment(library, output.string(), seconds);
       become(command);
     }
     const ScratchFolder place(output.parent_path(), output.filename().string());
-    set_environment(library, place.path().string() + "/");
+    set_environment(library, place.path().string() + "/", seconds);
     ::setenv("BARRIO_RECORD_QUIET", "1", 1);
-    if (n_ranks_ > 0)
-      command = launch_line(n_ranks_, command.front(), {command.begin() + 1, command.end()}, LauncherSpeech::plain);
-    code_ = run_program(command);
+    if (options_.n_ranks > 0)
+      command =
+          launch_line(options_.n_ranks, command.front(), {command.begin() + 1, command.end()}, LauncherSpeech::plain);
+    const auto begin = std::chrono::steady_clock::now();
+    ProgramEnd end;
+    {
+      const EarlyWriter early(place.path().string(), output.string(), seconds);
+      // One document on standard output: what the program prints goes to the other stream.
+      end = watch_program(command, options_.is_json ? ProgramOutput::to_errors : ProgramOutput::shown);
+    }
+    code_ = end.code;
     keep_documents(place.path(), output);
+    keep_kept(place.path(), output, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    // MPICH's launcher ends with 0 when it was told to end and its one rank died of that.
+    if (code_ == 0 && end.signal != 0 && std::ranges::any_of(jobs_, &Job::is_ended_early))
+      code_ = signal_code + end.signal;
     if (jobs_.empty())
       throw Error(ErrorCode::failed,
                   {.subject = fmt::format("{}", fmt::join(command_, " ")),
-                   .cause = fmt::format("ended with code {}, and no {} program in it came to MPI_Finalize: there is "
+                   .cause = fmt::format("ended with code {}, and no {} program in it came to MPI_Init: there is "
                                         "nothing to record",
                                         code_, mpi_name()),
                    .remedy = "check that the program ends well without barrio, and that its MPI is the one that "
                              "'barrio --version' names; or record under the launcher: mpirun -n 64 barrio record -o "
                              "traffic.json -- ./solver"});
-    Json result = json_document("barrio.record", 1);
-    result["command"] = command_;
-    result["exit_code"] = code_;
-    result["jobs"] = Json::array();
-    for (const Job& job : jobs_) result["jobs"].push_back(to_json(job));
-    return result;
+    return result();
   }
   [[nodiscard]] std::string render(const Json&) const override {
     std::string text;
@@ -157,6 +250,17 @@ class Record : public Command {
         rows.emplace_back("between hosts", fmt::format("{:.1f} % of these bytes", 100.0 * *job.share_between_hosts));
       rows.emplace_back("collectives",
                         fmt::format("about {}, by the pairs of usual algorithms", bytes(job.collective_bytes)));
+      if (job.is_ended_early)
+        rows.emplace_back("note", "the job did not come to MPI_Finalize: this is what it had sent");
+      if (!job.missing.empty())
+        rows.emplace_back(
+            "missing",
+            fmt::format("{} ranks left nothing: {}{}", job.missing.size(),
+                        fmt::join(job.missing.begin(),
+                                  job.missing.begin() +
+                                      std::min<std::ptrdiff_t>(20, static_cast<std::ptrdiff_t>(job.missing.size())),
+                                  ", "),
+                        job.missing.size() > 20 ? ", ..." : ""));
       text += job.path + "\n" + two_columns(rows);
     }
     if (code_ != 0) text += fmt::format("the command ended with code {}\n", code_);
@@ -169,33 +273,72 @@ class Record : public Command {
     return std::string_view(BARRIO_MPI_FLAVOUR) == "openmpi" ? "Open MPI" : "MPICH";
   }
 
+  [[nodiscard]] Json result() const {
+    Json result = json_document("barrio.record", 1);
+    result["command"] = command_;
+    result["exit_code"] = code_;
+    result["jobs"] = Json::array();
+    for (const Job& job : jobs_) result["jobs"].push_back(to_json(job));
+    return result;
+  }
+
+  Json collect() {
+    keep_kept(collect_, fs::absolute(output_), {});
+    if (jobs_.empty())
+      throw Error(ErrorCode::failed, {.subject = collect_,
+                                      .cause = "has no files of ranks",
+                                      .remedy = "name the folder OUTPUT.ranks beside the document"});
+    return result();
+  }
+
+  /// Write the documents of jobs that did not come to MPI_Finalize, from what their ranks had counted.
+  void keep_kept(const fs::path& folder, const fs::path& output, std::optional<double> seconds) {
+    for (const rankmap::KeptRun& kept : rankmap::read_kept_runs(folder.string())) {
+      if (kept.is_written) continue;
+      const fs::path path = next_path(output);
+      const Json document = rankmap::to_json(kept, seconds);
+      write_file_atomically(path.string(), document.dump() + "\n");
+      rankmap::RecordedRun run = kept.run;
+      run.seconds = document.value("seconds", 0.0);
+      jobs_.push_back(summarise(jobs_.empty() ? output_ : path.string(), run));
+      jobs_.back().is_ended_early = !kept.is_over;
+      jobs_.back().missing = kept.missing;
+    }
+  }
+
+  /// Where the next job's document goes: further ones get -2, -3, ...
+  [[nodiscard]] fs::path next_path(const fs::path& output) const {
+    if (jobs_.empty()) return output;
+    fs::path path = output;
+    return path.replace_filename(
+        fmt::format("{}-{}{}", output.stem().string(), jobs_.size() + 1, output.extension().string()));
+  }
+
   /// Move what the jobs left, in the order in which they ended, to where it was asked for.
   void keep_documents(const fs::path& folder, const fs::path& output) {
     std::vector<int> numbers;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
       if (entry.path().extension() == ".json") numbers.push_back(std::atoi(entry.path().stem().c_str()));
     std::ranges::sort(numbers);
-    int n_kept = 0;
     for (const int number : numbers) {
       const fs::path made = folder / fmt::format("{}.json", number);
       const rankmap::RecordedRun run = rankmap::read_recorded_run(made.string());
-      fs::path kept = output;
-      if (++n_kept > 1)
-        kept.replace_filename(fmt::format("{}-{}{}", output.stem().string(), n_kept, output.extension().string()));
+      const fs::path kept = next_path(output);
       fs::rename(made, kept);
-      jobs_.push_back(summarise(n_kept > 1 ? kept.string() : output_, run));
+      jobs_.push_back(summarise(jobs_.empty() ? output_ : kept.string(), run));
     }
   }
 
-  const int& n_ranks_;
+  const GlobalOptions& options_;
   std::vector<std::string> command_;
   std::string output_ = "traffic.json";
+  std::string for_, collect_;
   std::vector<Job> jobs_;
   int code_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Command> make_record(const int& n_ranks) { return std::make_unique<Record>(n_ranks); }
+std::unique_ptr<Command> make_record(const GlobalOptions& options) { return std::make_unique<Record>(options); }
 
 }  // namespace barrio::apps

@@ -49,13 +49,91 @@ void barrio_ask_topology(struct barrio_members* members, MPI_Comm comm) {
   free(ranks);
 }
 
+/* The targets of one collective, in the order in which they are found; null: they are counted only. */
+struct target_list {
+  struct barrio_target* targets;
+  uint64_t n;
+};
+
+/* To a rank of the group, in so many messages a call and such a part of all calls' bytes. */
+static void send_to(struct target_list* list, const struct barrio_members* members, int to, uint64_t messages,
+                    uint64_t times, uint64_t divided_by) {
+  if (to < 0 || to >= members->size || to == members->rank) return;
+  if (list->targets != NULL)
+    list->targets[list->n] =
+        (struct barrio_target){barrio_world_rank(members, to), (uint32_t)messages, times, divided_by};
+  ++list->n;
+}
+
+/* The binomial tree over ranks counted from the root: the parent of i is i without its lowest bit. */
+static void send_over_tree(struct target_list* list, const struct barrio_members* members, int root, int is_upwards) {
+  const int size = members->size, place = (members->rank - root + size) % size;
+  for (int bit = 1; bit < size; bit <<= 1) {
+    if (place & bit) {
+      if (is_upwards) send_to(list, members, (place - bit + root) % size, 1, 1, 1);
+      break;
+    }
+    if (!is_upwards && place + bit < size) send_to(list, members, (place + bit + root) % size, 1, 1, 1);
+  }
+}
+
+static void find_targets(struct target_list* list, const struct barrio_members* members, enum barrio_collective kind,
+                         int root) {
+  const int size = members->size, rank = members->rank;
+  switch (kind) {
+    case barrio_barrier:
+      for (int step = 1; step < size; step <<= 1) send_to(list, members, (rank + step) % size, 1, 0, 1);
+      break;
+    case barrio_allreduce:
+      for (int bit = 1; bit < size; bit <<= 1) send_to(list, members, rank ^ bit, 1, 1, 1);
+      break;
+    case barrio_reduce_scatter: /* by halves: half of everything to the rank half of all away, and so on */
+      for (int bit = 1; bit < size; bit <<= 1) send_to(list, members, rank ^ bit, 1, (uint64_t)bit, (uint64_t)size);
+      break;
+    case barrio_allgather:
+      if (size > 1) send_to(list, members, (rank + 1) % size, (uint64_t)size - 1, (uint64_t)size - 1, 1);
+      break;
+    case barrio_alltoall:
+      /* Between all ranks alike is the same for each placement, and would be size^2 entries. */
+      for (int to = 0; size < recorder->size && to < size; ++to) send_to(list, members, to, 1, 1, 1);
+      break;
+    case barrio_scatter:
+      for (int to = 0; rank == root && to < size; ++to) send_to(list, members, to, 1, 1, 1);
+      break;
+    case barrio_gather: send_to(list, members, root, 1, 1, 1); break;
+    case barrio_bcast: send_over_tree(list, members, root, 0); break;
+    case barrio_reduce: send_over_tree(list, members, root, 1); break;
+    case barrio_n_collectives: break;
+  }
+}
+
+/* Kept memory is not freed: what a communicator leaves serves one with as many targets. */
+static struct barrio_total* new_total(const struct barrio_members* members, enum barrio_collective kind, int root) {
+  struct target_list list = {NULL, 0};
+  find_targets(&list, members, kind, root);
+  struct barrio_total* const spent = barrio_look_up(&recorder->spent, list.n + 1);
+  struct barrio_total* total = spent != NULL ? spent->next : NULL;
+  if (total != NULL) {
+    spent->next = total->next;
+  } else if (spent != NULL) {
+    total = barrio_remove(&recorder->spent, list.n + 1);
+  } else {
+    total = barrio_keep(barrio_kept_total, sizeof *total + list.n * sizeof *total->targets);
+  }
+  total->n_targets = list.n;
+  list.targets = total->targets;
+  list.n = 0;
+  find_targets(&list, members, kind, root);
+  return total;
+}
+
 void barrio_add_collective(barrio_key comm, enum barrio_collective kind, int root, uint64_t bytes) {
   struct barrio_members* const members = barrio_members_of(comm);
   if (members->is_inter) return;
   const uint64_t key = (uint64_t)kind << 32 | (uint32_t)root;
-  struct barrio_collective_total* total = barrio_look_up(&members->collectives, key);
+  struct barrio_total* total = barrio_look_up(&members->collectives, key);
   if (total == NULL) {
-    total = barrio_allocate(1, sizeof *total);
+    total = new_total(members, kind, root);
     barrio_insert(&members->collectives, key, total);
   }
   ++total->calls;
@@ -117,78 +195,32 @@ void barrio_scattered_evenly(barrio_key comm, int root, uint64_t count, barrio_k
   barrio_unlock();
 }
 
-/* Count messages of so many calls from this rank to another of the group. */
-static uint64_t spread(const struct barrio_members* members, int to, uint64_t messages, uint64_t bytes) {
-  if (to < 0 || to >= members->size || to == members->rank) return 0;
-  struct barrio_link* const link =
-      barrio_world_link(&recorder->collectives, recorder->rank, barrio_world_rank(members, to));
-  link->messages += messages;
-  link->bytes += bytes;
-  return bytes;
-}
-
-/* The binomial tree over ranks counted from the root: the parent of i is i without its lowest bit. */
-static uint64_t spread_over_tree(const struct barrio_members* members, int root, int is_upwards,
-                                 const struct barrio_collective_total* total) {
-  const int size = members->size, place = (members->rank - root + size) % size;
-  uint64_t bytes = 0;
-  for (int bit = 1; bit < size; bit <<= 1) {
-    if (place & bit) {
-      if (is_upwards) bytes += spread(members, (place - bit + root) % size, total->calls, total->bytes);
-      break;
-    }
-    if (!is_upwards && place + bit < size)
-      bytes += spread(members, (place + bit + root) % size, total->calls, total->bytes);
-  }
-  return bytes;
-}
-
-static uint64_t spread_one(const struct barrio_members* members, enum barrio_collective kind, int root,
-                           const struct barrio_collective_total* total) {
-  const int size = members->size, rank = members->rank;
-  uint64_t bytes = 0;
-  switch (kind) {
-    case barrio_barrier:
-      for (int step = 1; step < size; step <<= 1) bytes += spread(members, (rank + step) % size, total->calls, 0);
-      break;
-    case barrio_allreduce:
-      for (int bit = 1; bit < size; bit <<= 1) bytes += spread(members, rank ^ bit, total->calls, total->bytes);
-      break;
-    case barrio_reduce_scatter: /* by halves: half of everything to the rank half of all away, and so on */
-      for (int bit = 1; bit < size; bit <<= 1)
-        bytes += spread(members, rank ^ bit, total->calls, total->bytes * (uint64_t)bit / (uint64_t)size);
-      break;
-    case barrio_allgather: {
-      const uint64_t steps = (uint64_t)size - 1;
-      if (size > 1) bytes = spread(members, (rank + 1) % size, steps * total->calls, steps * total->bytes);
-      break;
-    }
-    case barrio_alltoall:
-      /* Between all ranks alike, which is the same for each placement, and would be size^2 entries. */
-      if (size == recorder->size) return total->bytes * ((uint64_t)size - 1);
-      for (int to = 0; to < size; ++to) bytes += spread(members, to, total->calls, total->bytes);
-      break;
-    case barrio_scatter:
-      for (int to = 0; rank == root && to < size; ++to) bytes += spread(members, to, total->calls, total->bytes);
-      break;
-    case barrio_gather: bytes = spread(members, root, total->calls, total->bytes); break;
-    case barrio_bcast: bytes = spread_over_tree(members, root, 0, total); break;
-    case barrio_reduce: bytes = spread_over_tree(members, root, 1, total); break;
-    case barrio_n_collectives: break;
-  }
-  return bytes;
-}
-
 void barrio_spread_collectives(struct barrio_members* members) {
   const struct barrio_table* const table = &members->collectives;
   const size_t capacity = barrio_capacity(table);
   for (size_t i = 0; i < capacity; ++i) {
-    struct barrio_collective_total* const total = table->slots[i].value;
+    struct barrio_total* const total = table->slots[i].value;
     if (total == NULL) continue;
     const enum barrio_collective kind = (enum barrio_collective)(table->slots[i].key >> 32);
+    uint64_t sent = 0;
+    for (uint64_t k = 0; k < total->n_targets; ++k) {
+      const struct barrio_target* const target = &total->targets[k];
+      struct barrio_link* const link = barrio_world_link(&recorder->collectives, recorder->rank, target->to);
+      const uint64_t bytes = total->bytes * target->times / target->divided_by;
+      link->messages += total->calls * target->messages;
+      link->bytes += bytes;
+      sent += bytes;
+    }
+    if (kind == barrio_alltoall && members->size == recorder->size) sent = total->bytes * ((uint64_t)members->size - 1);
     recorder->totals[kind].calls += total->calls;
-    recorder->totals[kind].bytes += spread_one(members, kind, (int)(uint32_t)table->slots[i].key, total);
-    free(total);
+    recorder->totals[kind].bytes += sent;
+    total->calls = total->bytes = 0;
+    struct barrio_total* const spent = barrio_look_up(&recorder->spent, total->n_targets + 1);
+    total->next = spent != NULL ? spent->next : NULL;
+    if (spent != NULL)
+      spent->next = total;
+    else
+      barrio_insert(&recorder->spent, total->n_targets + 1, total);
   }
   barrio_free_table(&members->collectives);
 }

@@ -34,7 +34,9 @@ int barrio_begin(void) {
       BARRIO_REAL(MPI_Comm_size)(recorder->world, &recorder->size);
       BARRIO_REAL(MPI_Comm_group)(recorder->world, &recorder->world_group);
       recorder->started = BARRIO_REAL(MPI_Wtime)();
+      barrio_begin_to_keep();
       recorder->state = 1;
+      barrio_start_clock();
     }
   }
   pthread_mutex_unlock(&once);
@@ -44,7 +46,7 @@ int barrio_begin(void) {
 void barrio_pause(int level) {
   if (recorder->state == 0) barrio_begin();
   if (level == 0 && recorder->state == 1) recorder->state = 3;
-  if (level != 0 && recorder->state == 3) recorder->state = 1;
+  if (level != 0 && recorder->state == 3 && !(recorder->recorded_seconds > 0.0)) recorder->state = 1;
 }
 
 uint64_t barrio_look_up_size(barrio_key type) {
@@ -141,7 +143,7 @@ struct barrio_link* barrio_world_link(struct barrio_table* links, int from, int 
   const uint64_t key = (uint64_t)(uint32_t)from << 32 | (uint32_t)to;
   struct barrio_link* link = barrio_look_up(links, key);
   if (link == NULL) {
-    link = barrio_allocate(1, sizeof *link);
+    link = barrio_keep(links == &recorder->messages ? barrio_kept_messages : barrio_kept_collectives, sizeof *link);
     link->from = from;
     link->to = to;
     barrio_insert(links, key, link);

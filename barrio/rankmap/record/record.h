@@ -9,6 +9,7 @@
 #include <mpi.h>
 #include <stdint.h>
 
+#include "barrio/rankmap/record/keep.h"
 #include "barrio/rankmap/record/table.h"
 
 /* A handle of MPI as a number. Handles of Fortran are odd, which pointers are not. */
@@ -58,18 +59,19 @@ struct barrio_members {
   int size, rank;
   int is_inter;
   struct barrio_table links;       /* rank in the group -> barrio_link, of single messages */
-  struct barrio_table collectives; /* kind and root -> barrio_collective_total */
+  struct barrio_table collectives; /* kind and root -> barrio_total */
   struct barrio_link** out;        /* whom neighbourhood collectives send to; null: nobody */
   int n_out;                       /* -1: not asked yet */
 };
 
 /* Everything below `state` is touched under barrio_lock. */
 struct barrio_recorder {
-  int state; /* 0: MPI was not called yet, 1: counting, 2: not asked to record, 3: paused by MPI_Pcontrol(0) */
+  int state;       /* 0: MPI was not called yet, 1: counting, 2: not asked to record, 3: paused by MPI_Pcontrol(0) */
   int is_threaded; /* several threads may call MPI */
   int is_locked;
   int rank, size;
   double started;
+  double recorded_seconds; /* > 0: the time to record has passed, and counting does not begin again */
   MPI_Comm world;
   MPI_Group world_group;
   barrio_key last_comm, last_type; /* 0, which no handle is: none */
@@ -80,6 +82,7 @@ struct barrio_recorder {
   struct barrio_table collectives; /* from and to -> barrio_link */
   struct barrio_link outside;      /* to ranks of other jobs */
   struct barrio_collective_total totals[barrio_n_collectives];
+  struct barrio_table spent; /* targets + 1 -> barrio_total of a communicator that is gone */
 };
 extern struct barrio_recorder barrio_recorder;
 
@@ -109,7 +112,23 @@ static inline void barrio_unlock(void) {
   if (BARRIO_RARELY(barrio_recorder.is_threaded)) __atomic_store_n(&barrio_recorder.is_locked, 0, __ATOMIC_RELEASE);
 }
 
+/* For another thread than the program's own. */
+static inline void barrio_lock_always(void) {
+  if (__atomic_exchange_n(&barrio_recorder.is_locked, 1, __ATOMIC_ACQUIRE)) barrio_wait_for_lock();
+}
+static inline void barrio_unlock_always(void) { __atomic_store_n(&barrio_recorder.is_locked, 0, __ATOMIC_RELEASE); }
+
+/* Make this rank's file. */
+void barrio_begin_to_keep(void);
+/* Stop counting after the time to record, if there is one. */
+void barrio_start_clock(void);
+/* The job has its document: its files are not needed any more. */
+void barrio_end_keeping(void);
+
 /* What follows is called between lock and unlock. */
+
+/* Memory, zeroed, that stays readable if this process is killed, of a kind in keep.h. It is never freed. */
+void* barrio_keep(int kind, size_t bytes);
 
 /* Bytes of one item of a type. */
 uint64_t barrio_look_up_size(barrio_key type);

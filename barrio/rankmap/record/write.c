@@ -267,7 +267,8 @@ void barrio_write(void) {
   if (!barrio_is_counting() && recorder->state != 3) return;
   recorder->state = 2;
   BARRIO_REAL_OF(MPI_Wtime);
-  const double seconds = BARRIO_REAL(MPI_Wtime)() - recorder->started;
+  const double now = BARRIO_REAL(MPI_Wtime)();
+  const double seconds = recorder->recorded_seconds > 0.0 ? recorder->recorded_seconds : now - recorder->started;
   spread_all();
   struct document* const document = barrio_allocate(1, sizeof *document);
   if (recorder->rank == 0) {
@@ -288,5 +289,6 @@ void barrio_write(void) {
   print(document, "\n]\n}\n");
   if (!is_whole && document->error == 0) document->error = ETIMEDOUT;
   if (recorder->rank == 0) close_document(document);
+  if (document->error == 0) barrio_end_keeping();
   free(document);
 }

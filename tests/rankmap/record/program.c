@@ -1,9 +1,11 @@
 /* A program that sends what test_record.py expects: each rank to its successor by every call there is, in the world
  * and in communicators where it has another number. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { n_items = 10 };
 static int rank, size, next, previous;
@@ -163,7 +165,21 @@ int main(int argc, char** argv) {
       MPI_Isend(out, 1, MPI_DOUBLE, next, 0, MPI_COMM_WORLD, &requests[1]);
       MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     }
-  if (wants(argc, argv, "fails")) exit(7);
+  if (wants(argc, argv, "lasts")) {
+    sleep(3);
+    MPI_Sendrecv(out, 1, MPI_DOUBLE, next, 0, in, 1, MPI_DOUBLE, previous, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  if (wants(argc, argv, "aborts") || wants(argc, argv, "killed") || wants(argc, argv, "waits")) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == size - 1 && wants(argc, argv, "aborts")) MPI_Abort(MPI_COMM_WORLD, 9);
+    if (rank == size - 1 && wants(argc, argv, "killed")) raise(SIGKILL);
+    if (rank == 0) fputs("waiting\n", stderr);
+    sleep(60);
+  }
+  if (wants(argc, argv, "fails")) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    exit(7);
+  }
   MPI_Finalize();
   return wants(argc, argv, "code") ? 5 : 0;
 }

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -189,13 +190,116 @@ class Record(unittest.TestCase):
         done = execute([COMMAND, *words[:-1], "no/such/page.html"], limit=60, cwd=self.folder)
         self.assertEqual(done.code, 1, str(done))
 
+    def expect_ended_early(self, document: dict) -> None:
+        """What each rank had sent before the end, whoever ended it."""
+        self.assertTrue(document["ended_early"])
+        self.assertEqual(document["missing_ranks"], [])
+        self.assertEqual(sum(n for _, n in document["hosts"]), RANKS)
+        self.assertGreater(document["seconds"], 0)
+        self.assertEqual(rows_of(document), ring(RANKS, 12 * 80, 12))
+        expected: Rows = {}
+        collective_rows(list(range(RANKS)), RANKS, expected)
+        for parity in range(min(2, RANKS)):
+            collective_rows(list(range(parity, RANKS, 2)), RANKS, expected)
+        found = rows_of(document, "collectives")
+        # The program's barriers send no bytes.
+        self.assertEqual(
+            {pair: b for pair, (b, _) in found.items() if b > 0},
+            {pair: b for pair, (b, _) in expected.items() if b > 0},
+        )
+
+    def test_jobs_that_do_not_come_to_their_end(self) -> None:
+        output = self.folder / "traffic.json"
+        for word in ("aborts", "killed", "fails"):
+            with self.subTest(word):
+                launcher = [*MPIEXEC, "-n", str(RANKS), PROGRAM, "world", "collectives", word]
+                done = execute([COMMAND, "record", "-o", str(output), "--", *launcher])
+                self.assertNotIn(done.code, (0, 124), str(done))
+                self.assertIn("the job did not come to MPI_Finalize", done.out, str(done))
+                self.assertEqual([path.name for path in self.folder.iterdir()], ["traffic.json"])
+                self.expect_ended_early(json.loads(output.read_text()))
+                output.unlink()
+
+    def test_a_job_that_is_told_to_end(self) -> None:
+        output = self.folder / "traffic.json"
+        launcher = [*MPIEXEC, "-n", str(RANKS), PROGRAM, "world", "collectives", "waits"]
+        command = [COMMAND, "record", "-o", str(output), "--", *launcher]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as job:
+            while "waiting" not in (line := job.stderr.readline()):
+                self.assertTrue(line, "the job ended before")
+            job.send_signal(signal.SIGTERM)
+            out, err = job.communicate(timeout=60)
+        self.assertNotEqual(job.returncode, 0, out + err)  # MPICH's launcher of one rank says 0
+        self.assertIn("the job did not come to MPI_Finalize", out, err)
+        self.expect_ended_early(json.loads(output.read_text()))
+
+    def test_what_is_left_under_the_launcher(self) -> None:
+        launcher = [*MPIEXEC, "-n", str(RANKS)]
+        program = [
+            COMMAND,
+            "record",
+            "-o",
+            "t.json",
+            "--",
+            PROGRAM,
+            "world",
+            "collectives",
+            "killed",
+        ]
+        done = execute([*launcher, *program], cwd=self.folder)
+        self.assertNotIn(done.code, (0, 124), str(done))
+        self.assertFalse((self.folder / "t.json").exists())
+        done = execute(
+            [COMMAND, "record", "--collect", "t.json.ranks", "-o", "t.json"], cwd=self.folder
+        )
+        self.assertEqual(done.code, 0, str(done))
+        document = json.loads((self.folder / "t.json").read_text())
+        self.assertEqual(rows_of(document), ring(RANKS, 12 * 80, 12))
+        self.assertNotIn("seconds", document)
+        # A rank whose file is gone is named, and the rest is written.
+        files = sorted((self.folder / "t.json.ranks").iterdir())
+        self.assertEqual(len(files), RANKS)
+        files[-1].write_bytes(files[-1].read_bytes()[:100])
+        words = ["record", "--collect", "t.json.ranks", "-o", "t.json"]
+        done = execute([COMMAND, *words], cwd=self.folder)
+        if RANKS == 1:
+            self.assertEqual(done.code, 1, str(done))
+            return
+        self.assertEqual(done.code, 0, str(done))
+        self.assertIn(f"1 ranks left nothing: {RANKS - 1}", done.out)
+        document = json.loads((self.folder / "t.json").read_text())
+        self.assertEqual(document["missing_ranks"], [RANKS - 1])
+        self.assertNotIn("hosts", document)
+        done = execute([COMMAND, "map", "t.json", "--machine", f"{RANKS}x1"], cwd=self.folder)
+        self.assertEqual(done.code, 0, str(done))
+        done = execute([COMMAND, "record", "--collect", "none"], cwd=self.folder)
+        self.assertEqual((done.code, "cannot be read" in done.err), (1, True), str(done))
+
+    def test_a_time_to_record(self) -> None:
+        output = self.folder / "traffic.json"
+        launcher = [*MPIEXEC, "-n", str(RANKS), PROGRAM, "world", "lasts", "code"]
+        command = [COMMAND, "record", "--for", "1s", "-o", str(output), "--", *launcher]
+        done = execute(command, cwd=self.folder)
+        self.assertEqual(done.code, 5, str(done))
+        self.assertIn("is written, the program goes on", done.err)
+        document = json.loads(output.read_text())
+        self.assertEqual(rows_of(document), ring(RANKS, 12 * 80, 12))
+        self.assertEqual(document["seconds"], 1)
+        self.assertNotIn("did not come to MPI_Finalize", done.out)
+        for words, told in (
+            (["--for", "0s"], "is no time above 0"),
+            (["--for", "1x"], "write 60s"),
+        ):
+            done = execute([COMMAND, "record", *words, "--", "ls"], cwd=self.folder)
+            self.assertEqual((done.code, told in done.err), (2, True), str(done))
+
     def test_nothing_to_record(self) -> None:
         old = self.folder / "t.json"
         old.write_text("old")
-        launcher = " ".join([*MPIEXEC, "-n"])
         for command, named in (
-            (["ls"], "came to MPI_Finalize"),
-            (["sh", "-c", f"{launcher} 2 {PROGRAM} fails 2>/dev/null"], "came to MPI_Finalize"),
+            (["ls"], "came to MPI_Init"),
             (["no-such-program"], "is not in PATH"),
         ):
             done = execute([COMMAND, "record", "-o", "t.json", "--", *command], cwd=self.folder)
