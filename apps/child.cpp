@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "apps/command.hpp"
+#include "apps/program.hpp"
 
 namespace barrio::apps {
 namespace {
@@ -77,7 +78,7 @@ ChildEnd run_child(const std::vector<std::string>& command, double limit_seconds
     }
     ::usleep(nap_microseconds);
   }
-  end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : signal_code + WTERMSIG(status);
   end.errors = end_of(errors.get());
   return end;
 }

@@ -2,13 +2,24 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "apps/global_options.hpp"
 #include "barrio/base/json.hpp"
+#include "barrio/base/progress.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::apps {
+
+/// Which options of all commands mean something to a command.
+struct GlobalUse {
+  bool ranks = false;   ///< --ranks
+  bool result = true;   ///< --json and --result
+  bool phases = false;  ///< --times and --trace
+};
 
 /// One subcommand of `barrio`: its options, its work, and its result as text for people.
 /// The work returns a JSON document; `--json` prints it, otherwise `render` does.
@@ -23,8 +34,18 @@ class Command {
   /// Whether it needs MPI; the others never initialise it, so they work on a login node.
   [[nodiscard]] virtual bool is_parallel() const { return false; }
   virtual void add_options(CLI::App& app) = 0;
+  [[nodiscard]] virtual GlobalUse global_use() const { return {.ranks = is_parallel(), .phases = is_parallel()}; }
+  /// Whether what follows its name belongs to another program, but for options of all commands in front of that.
+  [[nodiscard]] virtual bool is_prefix() const { return false; }
+  /// Words for another program of barrio, among which options of all commands may stand too; null if there are none.
+  /// Asked for once the command line is read.
+  virtual std::vector<std::string>* forwarded_words() { return nullptr; }
+  /// The regions of its work in their order, with the shares of the time that they take as a rule, for a bar.
+  [[nodiscard]] virtual std::span<const WorkStep> work_steps() const { return {}; }
   /// @param context  null for a command that is not parallel
   virtual Json run(mpi::Context* context) = 0;
+  /// Whether another program has printed the result, as JSON too where that was asked for.
+  [[nodiscard]] virtual bool is_printed_elsewhere() const { return false; }
   /// Text for people; empty if the command has printed what there is to say.
   [[nodiscard]] virtual std::string render(const Json& result) const = 0;
   /// Exit code of a result that is no error.
@@ -39,36 +60,47 @@ std::unique_ptr<Command> make_join();
 std::unique_ptr<Command> make_load();
 std::unique_ptr<Command> make_map();
 std::unique_ptr<Command> make_seat();
-std::unique_ptr<Command> make_report();
-std::unique_ptr<Command> make_doctor();
-/// @param n_ranks  value of --ranks, read when the command runs
-std::unique_ptr<Command> make_exec(const int& n_ranks);
 /// As make_exec.
-std::unique_ptr<Command> make_bench(const int& n_ranks);
+std::unique_ptr<Command> make_report(const GlobalOptions& options);
 /// As make_exec.
-std::unique_ptr<Command> make_record(const int& n_ranks);
+std::unique_ptr<Command> make_doctor(const GlobalOptions& options);
+/// @param options  read when the command runs; outlive it
+std::unique_ptr<Command> make_exec(const GlobalOptions& options);
 /// As make_exec.
-std::unique_ptr<Command> make_probe(const int& n_ranks);
+std::unique_ptr<Command> make_bench(const GlobalOptions& options);
+/// As make_exec.
+std::unique_ptr<Command> make_record(const GlobalOptions& options);
+/// As make_exec.
+std::unique_ptr<Command> make_probe(const GlobalOptions& options);
 
-/// All of them, in the order of --help. @param n_ranks  value of --ranks, for commands that look at it themselves
-std::vector<std::unique_ptr<Command>> all_commands(const int& n_ranks);
+/// All of them, in the order of --help. @param options  for commands that look at them themselves
+std::vector<std::unique_ptr<Command>> all_commands(const GlobalOptions& options);
 
-/// Start this program again under the MPI launcher it was built for, with the same arguments but for --ranks. Does not
-/// return if it succeeds. @throws Error{usage} if a launcher started this process already, {failed} if there is none
-[[noreturn]] void restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments);
+/// How a job of ranks ended.
+struct RanksEnd {
+  int code = 0;  ///< for this process: 128 + signal if one ended a rank or this process was told to end
+  std::optional<Error> fault = {};  ///< a rank that a signal has ended; all else its ranks have said themselves
+};
+
+/// Start this program again under the MPI launcher it was built for, with the same arguments but for --ranks, and wait
+/// for it. @throws Error{usage} if a launcher started this process already
+RanksEnd restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments);
+/// Run a program of barrio under the launcher, say on stderr how, and wait for it. As restart_with_ranks.
+RanksEnd run_ranks(int n_ranks, const std::string& program, const std::vector<std::string>& arguments);
 /// What the launcher says itself. Quiet is right for barrio's own programs, which say all that is to be said of a
 /// failure; for others it would also hide what MPI says of a fatal error.
 enum class LauncherSpeech { quiet, plain };
-/// Run a program under the launcher in this process's place, and say on stderr how. As restart_with_ranks.
-[[noreturn]] void launch(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
-                         LauncherSpeech speech);
+/// Run any program under the launcher in this process's place, and say on stderr how. Does not return if it succeeds.
+/// @throws Error{usage} if a launcher started this process already, {failed} if there is none
+[[noreturn]] void launch(int n_ranks, const std::string& program, const std::vector<std::string>& arguments);
 /// The command line that does it, with the variables it sets in front.
 std::vector<std::string> launch_line(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
                                      LauncherSpeech speech);
 /// Ranks of the launcher that started this process; 0 if none did.
 int ranks_of_launcher();
-/// Whether this process is the one that speaks for all, before MPI is there to say so.
-bool is_first_of_launcher();
+/// Let MPI start sooner where no launcher has started this process. To be called before MPI is initialised: it sets an
+/// environment variable.
+void expect_no_other_processes();
 
 /// Run a program in this process's place with standard input and output. Does not return if it succeeds. @throws
 /// Error{failed}

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <array>
+
 #include "apps/command.hpp"
 #include "apps/parts.hpp"
 #include "apps/table.hpp"
@@ -11,6 +13,11 @@
 namespace barrio::apps {
 namespace {
 
+constexpr RegionName box_region{"generate.box"};
+// Shares here and in other commands: of millions of tets on two ranks.
+constexpr std::array generate_steps{WorkStep{box_region.text, 0.01}, WorkStep{cut_region.text, 0.25},
+                                    WorkStep{reorder_region.text, 0.64}, WorkStep{"io.write", 0.1}};
+
 class Generate : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "generate"; }
@@ -19,6 +26,7 @@ class Generate : public Command {
     return "barrio --ranks 2 generate box --cells 100 100 100 --tets -o box.h5m";
   }
   [[nodiscard]] bool is_parallel() const override { return true; }
+  [[nodiscard]] std::span<const WorkStep> work_steps() const override { return generate_steps; }
   void add_options(CLI::App& app) override {
     app.add_option("SHAPE", shape_, "What to make: box")->required();
     app.add_option("-c,--cells", cells_, "Cells along x, y and z")->expected(3)->capture_default_str();
@@ -46,12 +54,20 @@ class Generate : public Command {
       options_.low[k] = low_[k];
       options_.high[k] = high_[k];
     }
-    mesh::MeshTables tables = mesh::make_box(*context, options_);
+    mesh::MeshTables tables;
+    {
+      const Region region(context->trace(), box_region);
+      tables = mesh::make_box(*context, options_);
+    }
     if (n_parts_ > 0) {
       check_n_parts(n_parts_, tables);
+      const Region region(context->trace(), cut_region);
       mesh::partition_cells(*context, tables, n_parts_);
     }
-    if (tables.n_parts > 0) tables = mesh::reorder_by_part(*context, std::move(tables));
+    if (tables.n_parts > 0) {
+      const Region region(context->trace(), reorder_region);
+      tables = mesh::reorder_by_part(*context, std::move(tables));
+    }
     io::write_h5m(*context, tables, output_);
     Json result = json_document("barrio.generate", 1);
     result["output"] = output_;

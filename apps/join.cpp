@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "apps/command.hpp"
+#include "apps/degenerate.hpp"
 #include "apps/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
@@ -34,12 +35,14 @@ class Join : public Command {
     app.add_flag("--all-or-nothing", options_.all_or_nothing,
                  "Leave a joint open unless every vertex there has exactly one partner; exit with 4 if any is");
     app.add_flag("--within", options_.within_pieces, "Merge vertices of one piece too");
+    degenerate_.add_to(app);
   }
   Json run(mpi::Context* context) override {
     if (tolerance_ >= 0.0) options_.tolerance = tolerance_;
     for (const std::string& text : joints_) options_.joints.push_back(parse_joint(text));
     std::vector<mesh::MeshTables> pieces;
-    for (const std::string& input : inputs_) pieces.push_back(io::read_tables(*context, input));
+    for (const std::string& input : inputs_)
+      pieces.push_back(io::read_tables(*context, input, {.degenerate = degenerate_.value()}));
     // The pieces' own numbers name their rows; the whole gets new ones.
     for (mesh::MeshTables& piece : pieces)
       std::erase_if(piece.tags, [](const mesh::TagTable& tag) { return tag.info.name == "GLOBAL_ID"; });
@@ -100,6 +103,7 @@ class Join : public Command {
   double tolerance_ = -1.0;
   std::vector<std::string> joints_;
   mesh::JoinOptions options_;
+  DegenerateOption degenerate_;
 };
 
 }  // namespace

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "apps/command.hpp"
 #include "apps/program.hpp"
@@ -23,6 +25,43 @@ bool is_assignment(const std::string& word) {
   return equals != std::string::npos && word.find('/') > equals && !word.starts_with("-");
 }
 
+/// The launch line, once it is clear that it makes sense; said on stderr.
+std::vector<std::string> announced_line(int n_ranks, const std::string& program,
+                                        const std::vector<std::string>& arguments, LauncherSpeech speech) {
+  if (ranks_of_launcher() > 0) {
+    throw Error(ErrorCode::usage, {.subject = fmt::format("--ranks {}", n_ranks),
+                                   .cause = fmt::format("a launcher has started {} ranks already", ranks_of_launcher()),
+                                   .remedy = "leave --ranks out under mpiexec or srun"});
+  }
+  // A launcher given far too many ranks for one machine hangs or dies in its own words.
+  const int limit = ranks_per_core * mpi::usable_cores();
+  if (n_ranks > limit) {
+    throw Error(ErrorCode::usage, {.subject = fmt::format("--ranks {}", n_ranks),
+                                   .cause = fmt::format("is more than {} for each of this machine's {} cores",
+                                                        ranks_per_core, mpi::usable_cores()),
+                                   .remedy = "use your cluster's launcher, and leave --ranks out"});
+  }
+  if (const std::string reason = why_not_startable(BARRIO_MPIEXEC); !reason.empty())
+    throw Error(ErrorCode::failed,
+                {.subject = BARRIO_MPIEXEC, .cause = reason, .remedy = "barrio doctor says what is missing"});
+  auto line = launch_line(n_ranks, program, arguments, speech);
+  Log log;
+  std::string why;
+  if (n_ranks > mpi::usable_cores()) why = fmt::format("; {} ranks share {} cores", n_ranks, mpi::usable_cores());
+  log.info(fmt::format("starting {} rank{}: {}{}", n_ranks, n_ranks == 1 ? "" : "s", fmt::join(line, " "), why));
+  return line;
+}
+
+/// What the exit code of a launcher tells of ranks of barrio, which themselves end with 0 to 4 or 70.
+/// @return the signal; 0 if none is known
+int signal_that_ended_a_rank(int code) {
+  if (code > signal_code && code <= signal_code + SIGRTMAX) return code - signal_code;
+  // MPICH's gives back the status as it is: the signal itself.
+  const bool is_mpich = std::string_view(BARRIO_MPI_FLAVOUR) == "mpich";
+  const bool is_of_rank = code <= exit_code(ErrorCode::differs) || code >= exit_code(ErrorCode::internal);
+  return is_mpich && !is_of_rank ? code : 0;
+}
+
 }  // namespace
 
 int ranks_of_launcher() {
@@ -30,6 +69,12 @@ int ranks_of_launcher() {
     if (const char* size = std::getenv(variable)) return std::atoi(size);
   }
   return 0;
+}
+
+void expect_no_other_processes() {
+  // Open MPI 4 starts a daemon for a process without a launcher, in case that it spawns others. A user's word stands.
+  constexpr int leaves_what_is_set = 0;
+  if (ranks_of_launcher() == 0) ::setenv("OMPI_MCA_ess_singleton_isolated", "true", leaves_what_is_set);
 }
 
 std::vector<std::string> launch_line(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
@@ -70,35 +115,26 @@ void become(const std::vector<std::string>& command) {
                                   .remedy = "barrio doctor says what is missing"});
 }
 
-bool is_first_of_launcher() {
-  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const char* rank = std::getenv(variable)) return std::atoi(rank) == 0;
-  return true;
+void launch(int n_ranks, const std::string& program, const std::vector<std::string>& arguments) {
+  become(announced_line(n_ranks, program, arguments, LauncherSpeech::plain));
 }
 
-void launch(int n_ranks, const std::string& program, const std::vector<std::string>& arguments, LauncherSpeech speech) {
-  if (ranks_of_launcher() > 0) {
-    throw Error(ErrorCode::usage, {.subject = fmt::format("--ranks {}", n_ranks),
-                                   .cause = fmt::format("a launcher has started {} ranks already", ranks_of_launcher()),
-                                   .remedy = "leave --ranks out under mpiexec or srun"});
-  }
-  // A launcher given far too many ranks for one machine hangs or dies in its own words.
-  const int limit = ranks_per_core * mpi::usable_cores();
-  if (n_ranks > limit) {
-    throw Error(ErrorCode::usage, {.subject = fmt::format("--ranks {}", n_ranks),
-                                   .cause = fmt::format("is more than {} for each of this machine's {} cores",
-                                                        ranks_per_core, mpi::usable_cores()),
-                                   .remedy = "use your cluster's launcher, and leave --ranks out"});
-  }
-  const auto line = launch_line(n_ranks, program, arguments, speech);
-  Log log;
-  std::string why;
-  if (n_ranks > mpi::usable_cores()) why = fmt::format("; {} ranks share {} cores", n_ranks, mpi::usable_cores());
-  log.info(fmt::format("starting {} rank{}: {}{}", n_ranks, n_ranks == 1 ? "" : "s", fmt::join(line, " "), why));
-  become(line);
+RanksEnd run_ranks(int n_ranks, const std::string& program, const std::vector<std::string>& arguments) {
+  if (Progress::is_shown()) ::setenv("BARRIO_PROGRESS", "1", 1);  // to ranks, stderr is a pipe to their launcher
+  const ProgramEnd end = watch_program(announced_line(n_ranks, program, arguments, LauncherSpeech::quiet));
+  if (end.signal != 0) return {.code = signal_code + end.signal};
+  const int signal = signal_that_ended_a_rank(end.code);
+  if (signal == 0) return {.code = end.code};
+  return {.code = signal_code + signal,
+          .fault = Error(
+              ErrorCode::failed,
+              {.subject = fmt::format("--ranks {}", n_ranks),
+               .cause = fmt::format("signal {} ({}) has ended a rank{}", signal, ::strsignal(signal),
+                                    signal == SIGKILL ? ", as the system does when memory is short" : ""),
+               .remedy = signal == SIGKILL ? "use more nodes or a smaller case; the system's log says more" : ""})};
 }
 
-void restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments) {
+RanksEnd restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments) {
   std::vector<std::string> rest;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--ranks") {
@@ -107,7 +143,7 @@ void restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments) 
       rest.push_back(arguments[i]);
     }
   }
-  launch(n_ranks, std::filesystem::read_symlink("/proc/self/exe").string(), rest, LauncherSpeech::quiet);
+  return run_ranks(n_ranks, std::filesystem::read_symlink("/proc/self/exe").string(), rest);
 }
 
 }  // namespace barrio::apps

@@ -1,30 +1,19 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <iostream>
 
 #include "apps/command.hpp"
 #include "barrio/base/abort.hpp"
 #include "barrio/base/text.hpp"
-#include "barrio/base/version.hpp"
 #include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/launcher.hpp"
 #include "barrio/mpi/report.hpp"
 #include "barrio/mpi/run.hpp"
 
 namespace barrio::apps {
 namespace {
-
-struct GlobalOptions {
-  int n_ranks = 0;
-  bool is_json = false;
-  bool shows_times = false;
-  std::string trace_file;
-  std::string result_file;
-};
 
 /// Every word the parser would have understood at this place.
 std::vector<std::string> known_words(const CLI::App& app) {
@@ -69,7 +58,15 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
           {.subject = active == &app ? "barrio" : "barrio " + active->get_name(), .cause = cause, .remedy = help}};
 }
 
+/// What a command line says that cannot be read as a whole.
+bool asks_for_json(int argc, char** argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+    if (std::string_view(argv[i]) == "--json") return true;
+  return false;
+}
+
 void print_result(const Command& command, const Json& result, const GlobalOptions& options) {
+  if (command.is_printed_elsewhere()) return;
   const std::string text =
       options.is_json ? result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : command.render(result);
   const bool is_shown = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
@@ -82,26 +79,6 @@ void print_result(const Command& command, const Json& result, const GlobalOption
                 {.subject = "standard output", .cause = fmt::format("cannot be written: {}", std::strerror(reason))});
 }
 
-void print_failure(const Error& error, bool is_json) {
-  if (!is_json) return;
-  Json document = json_document("barrio.error", 1);
-  document["error"] = to_json(error);
-  std::puts(document.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
-  std::fflush(stdout);
-}
-
-/// Refuse a place that cannot be written before the work is done, not after it.
-void check_places(const GlobalOptions& options) {
-  for (const std::string& path : {options.result_file, options.trace_file}) {
-    if (path.empty()) continue;
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    if (::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0) continue;
-    throw Error(ErrorCode::failed, {.subject = path,
-                                    .cause = fmt::format("cannot be written: {}", std::strerror(errno)),
-                                    .remedy = "choose another place, or make the folder and rights for it"});
-  }
-}
-
 int run_alone(Command& command, const GlobalOptions& options) {
   try {
     check_places(options);
@@ -110,16 +87,23 @@ int run_alone(Command& command, const GlobalOptions& options) {
     return command.exit_code(result);
   } catch (...) {
     const Error error = current_error();
-    print_failure(error, options.is_json);
+    print_failure(error, options);
     mpi::print_error(error);
     return exit_code(error.code());
   }
+}
+
+Json run_with_progress(Command& command, Context& context) {
+  Progress progress("barrio " + command.name(), context.is_root());
+  progress.follow(context.trace(), command.work_steps());
+  return command.run(&context);
 }
 
 int run_parallel(Command& command, const GlobalOptions& options, int argc, char** argv) {
   int command_code = 0;
   const mpi::RunOptions run_options{
       .context = {.trace = options.trace_file.empty() ? Trace::Mode::totals : Trace::Mode::events}};
+  expect_no_other_processes();
   const int code = mpi::run(
       argc, argv,
       [&](Context& context) {
@@ -127,7 +111,7 @@ int run_parallel(Command& command, const GlobalOptions& options, int argc, char*
           agree_after(context, [&] {
             if (context.is_root()) check_places(options);
           });
-          Json result = command.run(&context);
+          Json result = run_with_progress(command, context);
           if (options.shows_times || options.is_json || !options.result_file.empty()) {
             const auto summary = mpi::summarise(context);
             result["phases"] = mpi::to_json(summary);
@@ -139,7 +123,7 @@ int run_parallel(Command& command, const GlobalOptions& options, int argc, char*
           });
           command_code = command.exit_code(result);
         } catch (const AgreedError& error) {
-          if (context.is_root()) print_failure(error, options.is_json);
+          if (context.is_root()) print_failure(error, options);
           throw;
         }
       },
@@ -147,42 +131,60 @@ int run_parallel(Command& command, const GlobalOptions& options, int argc, char*
   return code != 0 ? code : command_code;
 }
 
+int run_command(Command& command, const GlobalOptions& options, int argc, char** argv) {
+  name_unused_options(command, options);
+  if (!command.is_parallel()) return run_alone(command, options);
+  if (options.n_ranks == 0) return run_parallel(command, options, argc, argv);
+  try {
+    const RanksEnd end = restart_with_ranks(options.n_ranks, {argv + 1, argv + argc});
+    if (end.fault) {
+      print_failure(*end.fault, options);
+      mpi::print_error(*end.fault);
+    }
+    return end.code;
+  } catch (const Error& error) {
+    print_failure(error, options);
+    mpi::print_error(error);
+    return exit_code(error.code());
+  }
+}
+
 int main_of(int argc, char** argv) {
   let_long_files_fail();
   CLI::App app{"barrio: parallel computing on meshes that change while they run"};
   app.set_help_flag("-h,--help", "Show this help and end");
-  app.set_version_flag("--version",
-                       fmt::format("barrio {} ({}), {}, {}", version(), commit(), compiler(), mpi::mpi_library()),
-                       "Show version, commit, compiler and MPI, and end");
   GlobalOptions options;
-  app.add_option("--ranks", options.n_ranks, "Start N ranks with the MPI launcher barrio was built for")
-      ->check(at_least_one());
-  app.add_flag("--json", options.is_json, "Print the result as one JSON document");
-  app.add_option("--result", options.result_file,
-                 "Write the result as a JSON document to a file too, for barrio report");
-  app.add_flag("--times", options.shows_times, "Print the time per phase (min, mean, max over ranks) on stderr");
-  app.add_option("--trace", options.trace_file, "Write a Chrome/Perfetto trace, one track per rank");
+  add_global_options(app, options, "Options");
   app.require_subcommand(1);
   app.fallthrough();
-  const auto commands = all_commands(options.n_ranks);
+  const auto commands = all_commands(options);
   for (const auto& command : commands) {
     CLI::App* sub = app.add_subcommand(command->name(), command->summary());
     sub->set_help_flag("-h,--help", "Show this help and end");
     sub->footer("Example:\n  " + command->example());
     sub->fallthrough();
     command->add_options(*sub);
+    if (command->is_prefix()) add_global_options(*sub, options, "");
   }
   CLI::App* reference = app.add_subcommand("reference", "Print the reference page of all commands")->group("");
   app.footer(
       "Examples:\n  barrio info wing.h5m\n  barrio --ranks 4 load wing.h5m --ghosts 1\n\nEnvironment: BARRIO_LOG "
-      "(debug, info, warning, error, off), BARRIO_WAIT (spin, yield, block).");
+      "(debug, info, warning, error, off), BARRIO_WAIT (spin, yield, block), BARRIO_SINGLETON "
+      "(1: run alone though the launcher of another MPI has started several).");
 
   try {
     app.parse(argc, argv);
+    for (const auto& command : commands)
+      if (std::vector<std::string>* words = command->forwarded_words()) take_global_options(*words, options);
   } catch (const CLI::Success& wanted) {
     return app.exit(wanted);
   } catch (const CLI::ParseError& error) {
-    if (is_first_of_launcher()) mpi::print_error(usage_error(app, error));
+    if (mpi::is_first_of_launcher()) {
+      const Error fault = usage_error(app, error);
+      options.is_json = asks_for_json(argc, argv);
+      print_failure(fault, options);
+      mpi::print_error(fault);
+    }
     return exit_code(ErrorCode::usage);
   }
   if (reference->parsed()) {
@@ -191,23 +193,14 @@ int main_of(int argc, char** argv) {
   }
   for (const auto& command : commands) {
     if (!app.got_subcommand(command->name())) continue;
-    if (!command->is_parallel()) return run_alone(*command, options);
-    if (options.n_ranks > 0) {
-      try {
-        restart_with_ranks(options.n_ranks, {argv + 1, argv + argc});
-      } catch (const Error& error) {
-        mpi::print_error(error);
-        return exit_code(error.code());
-      }
-    }
-    return run_parallel(*command, options, argc, argv);
+    return run_command(*command, options, argc, argv);
   }
   return exit_code(ErrorCode::internal);
 }
 
 }  // namespace
 
-std::vector<std::unique_ptr<Command>> all_commands(const int& n_ranks) {
+std::vector<std::unique_ptr<Command>> all_commands(const GlobalOptions& options) {
   std::vector<std::unique_ptr<Command>> all;
   all.push_back(make_info());
   all.push_back(make_generate());
@@ -215,14 +208,14 @@ std::vector<std::unique_ptr<Command>> all_commands(const int& n_ranks) {
   all.push_back(make_partition());
   all.push_back(make_join());
   all.push_back(make_load());
-  all.push_back(make_probe(n_ranks));
-  all.push_back(make_record(n_ranks));
+  all.push_back(make_probe(options));
+  all.push_back(make_record(options));
   all.push_back(make_map());
   all.push_back(make_seat());
-  all.push_back(make_report());
-  all.push_back(make_exec(n_ranks));
-  all.push_back(make_bench(n_ranks));
-  all.push_back(make_doctor());
+  all.push_back(make_report(options));
+  all.push_back(make_exec(options));
+  all.push_back(make_bench(options));
+  all.push_back(make_doctor(options));
   return all;
 }
 
@@ -234,6 +227,7 @@ std::string reference_page(const CLI::App& app, const std::vector<std::unique_pt
   const auto options_of = [](const CLI::App& some) {
     std::string text = "\n| option | meaning |\n|---|---|\n";
     for (const CLI::Option* option : some.get_options()) {
+      if (option->get_group().empty()) continue;
       std::string left = option->get_name(false, true);
       left = left.substr(0, left.find('{'));  // what a flag stands for
       if (!option->get_positional() && option->get_expected_min() > 0) left += " " + option->get_type_name();
@@ -246,7 +240,10 @@ std::string reference_page(const CLI::App& app, const std::vector<std::unique_pt
     }
     return text;
   };
-  page += "\n## Options of all commands\n" + options_of(app);
+  page +=
+      "\n## Options of all commands\n\nThey stand before the name of a command or behind it; where it runs a program "
+      "of yours, before that program.\n" +
+      options_of(app);
   for (const auto& command : commands) {
     page += fmt::format("\n## barrio {}\n\n{}.\n{}\n```\n{}\n```\n", command->name(), command->summary(),
                         options_of(*app.get_subcommand(command->name())), command->example());

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "apps/command.hpp"
+#include "apps/map_text.hpp"
 #include "apps/program.hpp"
 #include "apps/table.hpp"
 #include "barrio/base/text.hpp"
@@ -13,6 +14,7 @@
 #include "barrio/rankmap/machine_sources.hpp"
 #include "barrio/rankmap/map_document.hpp"
 #include "barrio/rankmap/measured_machine.hpp"
+#include "barrio/rankmap/order_choice.hpp"
 #include "barrio/rankmap/qaplib.hpp"
 #include "barrio/rankmap/recorded_run.hpp"
 #include "barrio/rankmap/traffic_files.hpp"
@@ -74,9 +76,15 @@ class Map : public Command {
     app.add_option("--message-bytes", options_.message_bytes,
                    "What a message costs beside its bytes, as so many bytes: latency times bandwidth")
         ->capture_default_str();
-    app.add_option("--collectives", collectives_,
-                   "What the traffic of collectives in a recorded run counts, beside 1 for all other; 0: nothing")
-        ->check(CLI::NonNegativeNumber)
+    collectives_option_ =
+        app.add_option("--collectives", collectives_,
+                       "What the traffic of collectives in a recorded run counts, beside 1 for all other; 0: nothing. "
+                       "Their pairs are guessed: without this option they do not make a new order by themselves")
+            ->check(CLI::NonNegativeNumber)
+            ->capture_default_str();
+    app.add_option("--min-gain", min_gain_percent_,
+                   "Percent of the cost that a new order has to gain; with less the given order stays. Where both cost "
+                   "the same, the busiest node decides")
         ->capture_default_str();
     app.add_option("--bottleneck", options_.bottleneck,
                    "Share of the busiest node in what is minimised, 0 to 1; 0: the sum over all pairs alone")
@@ -92,8 +100,10 @@ class Map : public Command {
                    "best, or one of the paper's: paper-construction, paper-improvement, paper-from-given")
         ->capture_default_str();
     app.add_option("--block", options_.block, "Cores per block of the paper's pair exchange")->capture_default_str();
-    app.add_option("--time", seconds_,
-                   "About how many seconds to search; the result depends on it, not on the machine");
+    app.add_option(
+        "--time", seconds_,
+        "About how many seconds to search; the result depends on it, not on the machine; more never gives worse, "
+        "and powers of two (0.5, 1, 2) are used to the full");
     app.add_option("--seed", options_.seed, "Seed of the search; the same seed finds the same")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
@@ -138,9 +148,13 @@ class Map : public Command {
                                      .cause = "is given, and no file to write",
                                      .remedy = "name the launcher file with -o"});
     options_.given = given_placement(traffic.n_ranks(), machine);
-    const rankmap::MapResult found = rankmap::map(traffic, machine, options_);
+    rankmap::MapResult found = search(traffic, machine);
+    choice_ = rankmap::choose_order(found, machine, options_, min_gain_percent_ / 100.0, sure_ ? &*sure_ : nullptr);
+    const Json choice = rankmap::to_json(choice_, found);
+    if (choice_.keeps_given) found = rankmap::with_given_order(std::move(found));
     if (!output_.empty()) rankmap::write_launcher_file(output_, format, machine, found.placement);
     Json result = rankmap::to_json(found, traffic, machine);
+    result["choice"] = choice;
     result["given_order"] = given_;  // the word; "given" is its list of cores
     result["traffic"] = traffic_json();
     if (!report_.empty()) report(result, traffic);
@@ -170,8 +184,8 @@ class Map : public Command {
                      format_bytes(static_cast<std::uint64_t>(found_.after.max_node_out_bytes)))},
         {"found by", found_.method},
         {"time", format_seconds(found_.seconds)}};
-    if (found_.cost_after >= found_.cost_before)
-      rows.emplace_back("note", "the given order is as good as what was found; it stays");
+    if (choice_.keeps_given) rows.emplace_back("note", "the given order stays: " + choice_.reason);
+    for (const Json& warning : result["warnings"]) rows.emplace_back("warning", warning.get<std::string>());
     if (!output_.empty()) rows.emplace_back("wrote", output_);
     if (!report_.empty()) rows.emplace_back("drew", report_);
     if (!found_.is_complete)
@@ -181,13 +195,21 @@ class Map : public Command {
   }
 
  private:
+  rankmap::MapResult search(const rankmap::TrafficMatrix& traffic, const rankmap::Machine& machine) {
+    Progress progress("barrio map", true);
+    if (seconds_) progress.expect(*seconds_);
+    return rankmap::map(traffic, machine, options_);
+  }
+
   /// Draw what was found; the traffic as it was summed up.
   void report(const Json& result, const rankmap::TrafficMatrix& traffic) const {
     const ScratchFolder folder;
     const std::string map = folder.file("map.json"), summed = folder.file("traffic.json");
     write_file_atomically(map, result.dump() + "\n");
     rankmap::write_traffic(traffic, summed);
-    if (make_report_page({map, summed}, report_, ProgramOutput::dropped) != 0)
+    std::vector<std::string> line = report_line({map, summed}, report_);
+    line.emplace_back("--no-suggestions");  // they name files, and these go away
+    if (run_program(line, ProgramOutput::dropped) != 0)
       throw Error(ErrorCode::failed, {.subject = report_, .cause = "was not written", .remedy = "see above"});
   }
 
@@ -199,49 +221,6 @@ class Map : public Command {
   }
 
   Json verify(mpi::Context& context) { return rankmap::to_json(rankmap::verify_placement(context, plan_)); }
-
-  static std::string render_measured(const rankmap::MeasuredMachine& measured) {
-    std::string text = "  bytes       inside a node        between nodes\n";
-    const auto cell = [](const rankmap::MessageTimes& times, std::size_t i) {
-      if (i >= times.seconds.size()) return std::string("-");
-      return fmt::format("{} {:>8.1f} MB/s", format_seconds(times.seconds[i]),
-                         1e-6 * static_cast<double>(times.bytes[i]) / times.seconds[i]);
-    };
-    const std::size_t n = std::max(measured.inside.seconds.size(), measured.between.seconds.size());
-    const rankmap::MessageTimes& known = measured.inside.seconds.empty() ? measured.between : measured.inside;
-    for (std::size_t i = 0; i < n; ++i)
-      text += fmt::format("  {:>9}  {:>20}  {:>20}\n", format_bytes(static_cast<std::uint64_t>(known.bytes[i])),
-                          cell(measured.inside, i), cell(measured.between, i));
-    std::vector<std::pair<std::string, std::string>> rows{
-        {"pairs", fmt::format("{} inside nodes, {} between nodes", measured.inside.n_pairs, measured.between.n_pairs)}};
-    if (measured.inside.bandwidth() > 0.0 && measured.between.bandwidth() > 0.0) {
-      rows.emplace_back("distances", fmt::format("1:{:.3g}, by what a byte costs", measured.distances().back()));
-      rows.emplace_back("message", fmt::format("costs as much as {:.0f} bytes between nodes: --message-bytes {:.0f}",
-                                               measured.message_bytes(), measured.message_bytes()));
-    } else {
-      rows.emplace_back("distances", "not known: this takes two nodes, and two ranks on one of them");
-    }
-    return text + two_columns(rows);
-  }
-
-  static std::string render_verification(const Json& result) {
-    const int n_ranks = result["ranks"], n_nodes = result["nodes"];
-    if (result["as_planned"] == true)
-      return fmt::format(
-          "all {} ranks sit where the plan has them, on {} node{}{}\n", n_ranks, n_nodes, n_nodes == 1 ? "" : "s",
-          result["names_are_known"] == true ? "" : "; the plan names no hosts: compared by who is with whom");
-    const std::int64_t elsewhere = result["elsewhere"], torn = result["torn"];
-    std::string text =
-        elsewhere > 0
-            ? fmt::format("{} of {} ranks are not where the plan has them\n", elsewhere, n_ranks)
-            : fmt::format(
-                  "all {} ranks are on their hosts, but {} of them do not share memory with all ranks there: MPI "
-                  "takes a host for several nodes\n  barrio map -f mpich writes how to start MPICH instead\n",
-                  n_ranks, torn);
-    for (const Json& fault : result["faults"]) text += fmt::format("  {}\n", fault.get<std::string>());
-    if (static_cast<std::int64_t>(result["faults"].size()) < elsewhere + torn) text += "  ...\n";
-    return text;
-  }
 
   /// The files, with what each was multiplied by.
   [[nodiscard]] Json traffic_json() const {
@@ -304,21 +283,26 @@ class Map : public Command {
   /// The sum of the files; keeps where ranks were if the first says it.
   [[nodiscard]] rankmap::TrafficMatrix read_all_traffic() {
     std::vector<rankmap::TrafficMatrix> all;
-    std::vector<double> factors;
+    std::vector<double> factors, sure_factors;
+    bool are_guessed = false;
     for (const auto& [path, factor] : named_traffic()) {
       rankmap::RecordedRun run = rankmap::read_run(path);
       if (all.empty()) recorded_ = std::move(run.hosts);
       all.push_back(std::move(run.traffic));
       factors.push_back(factor);
+      sure_factors.push_back(factor);
       if (all.back().n_ranks() != all.front().n_ranks())
         throw Error(ErrorCode::bad_input, {.subject = path,
                                            .cause = fmt::format("is of {} ranks, and {} of {}", all.back().n_ranks(),
                                                                 traffic_.front(), all.front().n_ranks()),
                                            .remedy = "give traffic of one job"});
       if (collectives_ == 0.0 || run.collectives.entries().empty()) continue;
+      are_guessed = collectives_option_->count() == 0;
       all.push_back(std::move(run.collectives));
       factors.push_back(collectives_ * factor);
+      sure_factors.push_back(0.0);
     }
+    if (are_guessed) sure_ = rankmap::sum(all, sure_factors);
     return all.size() == 1 && factors.front() == 1.0 ? std::move(all.front()) : rankmap::sum(all, factors);
   }
 
@@ -370,7 +354,11 @@ class Map : public Command {
   std::string method_ = "best";
   std::optional<double> seconds_;
   std::string pins_;
+  CLI::Option* collectives_option_ = nullptr;
   double collectives_ = 1.0;
+  double min_gain_percent_ = 0.5;
+  std::optional<rankmap::TrafficMatrix> sure_;  // without collectives
+  rankmap::OrderChoice choice_;
   rankmap::MapOptions options_;
   rankmap::MapResult found_;
   double share_before_ = 0.0;

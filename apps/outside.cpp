@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "apps/command.hpp"
 #include "apps/program.hpp"
 #include "barrio/base/text.hpp"
+#include "barrio/mpi/run.hpp"
 
 // Commands whose work is done by another program of barrio: the Python reports and the doctor's script.
 
@@ -21,8 +23,17 @@ std::string find_python() {
   return "python3";
 }
 
+/// What another program of barrio has printed, line by line.
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
 class Report : public Command {
  public:
+  explicit Report(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "report"; }
   [[nodiscard]] std::string summary() const override {
     return "Make one self-contained HTML page of results: pictures, plots, tables";
@@ -35,9 +46,16 @@ class Report : public Command {
     app.add_option("-o,--output", output_, "Page to write")->capture_default_str();
   }
   Json run(mpi::Context*) override {
-    code_ = make_report_page(runs_, output_);
+    const std::vector<std::string> line = report_line(runs_, output_);
     Json result = json_document("barrio.report", 1);
     result["output"] = output_;
+    if (options_.is_json) {
+      std::string pages;
+      code_ = run_program(line, pages);
+      result["pages"] = lines_of(pages);
+    } else {
+      code_ = run_program(line);
+    }
     result["code"] = code_;
     return result;
   }
@@ -45,6 +63,7 @@ class Report : public Command {
   [[nodiscard]] int exit_code(const Json&) const override { return code_; }
 
  private:
+  const GlobalOptions& options_;
   std::vector<std::string> runs_;
   std::string output_ = "report.html";
   int code_ = 0;
@@ -52,7 +71,7 @@ class Report : public Command {
 
 class Exec : public Command {
  public:
-  explicit Exec(const int& n_ranks) : n_ranks_(n_ranks) {}
+  explicit Exec(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "exec"; }
   [[nodiscard]] std::string summary() const override {
     return "Run a program of yours on --ranks ranks, with the launcher and the flags that barrio uses itself";
@@ -64,6 +83,8 @@ class Exec : public Command {
     app.fallthrough(false);
     app_ = &app;
   }
+  [[nodiscard]] GlobalUse global_use() const override { return {.ranks = true, .result = false}; }
+  [[nodiscard]] bool is_prefix() const override { return true; }
   Json run(mpi::Context*) override {
     std::vector<std::string> arguments = app_->remaining();
     if (arguments.empty())
@@ -74,21 +95,21 @@ class Exec : public Command {
     if (program.starts_with("-"))
       throw Error(ErrorCode::usage, {.subject = fmt::format("'{}'", program),
                                      .cause = "stands where the program to run is expected",
-                                     .remedy = "options of barrio go before exec: " + example()});
+                                     .remedy = "options of barrio go before the program: " + example()});
     if (const std::string reason = why_not_startable(program); !reason.empty())
       throw Error(ErrorCode::failed, {.subject = program, .cause = reason, .remedy = "name a program to run"});
-    launch(n_ranks_ > 0 ? n_ranks_ : 1, program, arguments, LauncherSpeech::plain);
+    launch(options_.n_ranks > 0 ? options_.n_ranks : 1, program, arguments);
   }
   [[nodiscard]] std::string render(const Json&) const override { return ""; }
 
  private:
-  const int& n_ranks_;
+  const GlobalOptions& options_;
   CLI::App* app_ = nullptr;
 };
 
 class Bench : public Command {
  public:
-  explicit Bench(const int& n_ranks) : n_ranks_(n_ranks) {}
+  explicit Bench(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "bench"; }
   [[nodiscard]] std::string summary() const override {
     return "Run a benchmark (exchange, mesh, rankmap, strategies) against what one would write instead; bench NAME "
@@ -103,32 +124,55 @@ class Bench : public Command {
     app.fallthrough(false);
     app_ = &app;
   }
+  [[nodiscard]] GlobalUse global_use() const override { return {.ranks = true, .phases = true}; }
+  [[nodiscard]] bool is_prefix() const override { return true; }
+  std::vector<std::string>* forwarded_words() override {
+    arguments_ = app_->remaining();
+    return &arguments_;
+  }
   Json run(mpi::Context*) override {
     static const std::vector<std::string> known{"exchange", "mesh", "rankmap", "strategies"};
-    std::vector<std::string> arguments = app_->remaining();
+    std::vector<std::string> arguments = arguments_;
     const std::string wanted = arguments.empty() ? "" : arguments.front();
     if (std::find(known.begin(), known.end(), wanted) == known.end())
       throw Error(ErrorCode::usage, {.subject = fmt::format("benchmark '{}'", wanted),
                                      .cause = "is not known." + did_you_mean(wanted, known),
                                      .remedy = fmt::format("there is: {}", fmt::join(known, ", "))});
     arguments.erase(arguments.begin());
+    for (const std::string& word : words_of(options_)) arguments.push_back(word);
     const std::string program = (folder_of_program() / ("barrio-bench-" + wanted)).string();
     if (const std::string reason = why_not_startable(program); !reason.empty())
-      throw Error(ErrorCode::failed, {.subject = program, .cause = reason, .remedy = "build barrio's benchmarks"});
-    if (ranks_of_launcher() == 0)
-      launch(n_ranks_ > 0 ? n_ranks_ : wanted == "rankmap" ? 1 : 2, program, arguments, LauncherSpeech::quiet);
-    arguments.insert(arguments.begin(), program);
-    become(arguments);
+      throw Error(ErrorCode::failed,
+                  {.subject = program, .cause = reason, .remedy = "build barrio's benchmarks: make bench"});
+    if (ranks_of_launcher() > 0 && options_.n_ranks == 0) {
+      arguments.insert(arguments.begin(), program);
+      become(arguments);
+    }
+    const RanksEnd end = run_ranks(options_.n_ranks > 0  ? options_.n_ranks
+                                   : wanted == "rankmap" ? 1
+                                                         : 2,
+                                   program, arguments);
+    code_ = end.code;
+    if (end.fault) {
+      print_failure(*end.fault, options_);
+      mpi::print_error(*end.fault);
+    }
+    return {};
   }
+  [[nodiscard]] bool is_printed_elsewhere() const override { return true; }
   [[nodiscard]] std::string render(const Json&) const override { return ""; }
+  [[nodiscard]] int exit_code(const Json&) const override { return code_; }
 
  private:
-  const int& n_ranks_;
+  const GlobalOptions& options_;
   CLI::App* app_ = nullptr;
+  std::vector<std::string> arguments_;
+  int code_ = 0;
 };
 
 class Doctor : public Command {
  public:
+  explicit Doctor(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "doctor"; }
   [[nodiscard]] std::string summary() const override {
     return "Say what was found on this machine, what is missing, and how to get it";
@@ -139,9 +183,17 @@ class Doctor : public Command {
     for (const std::filesystem::path& script : {folder_of_program().parent_path() / "share" / "barrio" / "doctor",
                                                 std::filesystem::path(BARRIO_SOURCE_DIR) / "tools" / "doctor"}) {
       if (!std::filesystem::exists(script)) continue;
-      code_ = run_program({"sh", script.string()});
+      if (!options_.is_json) code_ = run_program({"sh", script.string()});
+      if (!options_.is_json && options_.result_file.empty()) return {};
+      std::string text;
+      code_ = run_program({"sh", script.string(), "--json"}, text);
       Json result = json_document("barrio.doctor", 1);
-      result["code"] = code_;
+      const Json found = Json::parse(text, nullptr, false);
+      if (!found.is_object())
+        throw Error(ErrorCode::failed, {.subject = script.string(),
+                                        .cause = fmt::format("ended with code {} and no document", code_),
+                                        .remedy = "install barrio again"});
+      for (const char* part : {"items", "ok"}) result[part] = found.at(part);
       return result;
     }
     throw Error(ErrorCode::failed,
@@ -151,12 +203,13 @@ class Doctor : public Command {
   [[nodiscard]] int exit_code(const Json&) const override { return code_; }
 
  private:
+  const GlobalOptions& options_;
   int code_ = 0;
 };
 
 }  // namespace
 
-int make_report_page(const std::vector<std::string>& runs, const std::string& output, ProgramOutput said) {
+std::vector<std::string> report_line(const std::vector<std::string>& runs, const std::string& output) {
   const std::string python = find_python();
   const std::filesystem::path built = folder_of_program().parent_path() / "python";
   std::string path = std::getenv("PYTHONPATH") != nullptr ? std::getenv("PYTHONPATH") : "";
@@ -173,23 +226,20 @@ int make_report_page(const std::vector<std::string>& runs, const std::string& ou
                                     .remedy = fmt::format("{} -m pip install matplotlib pyvista", python)});
   }
   if (found != 0) {
-    throw Error(
-        ErrorCode::failed,
-        {.subject = "barrio report",
-         .cause = fmt::format("the Python package barrio with its report is not there for {}", python),
-         .remedy = "install it from barrio's source folder, pip install './python[report]', or set BARRIO_PYTHON to "
-                   "a Python that has it"});
+    throw Error(ErrorCode::failed,
+                {.subject = "barrio report",
+                 .cause = fmt::format("the Python package barrio with its report is not there for {}", python),
+                 .remedy = "install it in barrio's source folder, pip install '.[report]', or set BARRIO_PYTHON to "
+                           "a Python that has it"});
   }
-  std::vector<std::string> command{python, "-m", "barrio.report", "-o", output};
-  // For another command: it names files of its own, which go away.
-  if (said == ProgramOutput::dropped) command.emplace_back("--no-suggestions");
-  command.insert(command.end(), runs.begin(), runs.end());
-  return run_program(command, said);
+  std::vector<std::string> line{python, "-m", "barrio.report", "-o", output};
+  line.insert(line.end(), runs.begin(), runs.end());
+  return line;
 }
 
-std::unique_ptr<Command> make_report() { return std::make_unique<Report>(); }
-std::unique_ptr<Command> make_exec(const int& n_ranks) { return std::make_unique<Exec>(n_ranks); }
-std::unique_ptr<Command> make_bench(const int& n_ranks) { return std::make_unique<Bench>(n_ranks); }
-std::unique_ptr<Command> make_doctor() { return std::make_unique<Doctor>(); }
+std::unique_ptr<Command> make_report(const GlobalOptions& options) { return std::make_unique<Report>(options); }
+std::unique_ptr<Command> make_exec(const GlobalOptions& options) { return std::make_unique<Exec>(options); }
+std::unique_ptr<Command> make_bench(const GlobalOptions& options) { return std::make_unique<Bench>(options); }
+std::unique_ptr<Command> make_doctor(const GlobalOptions& options) { return std::make_unique<Doctor>(options); }
 
 }  // namespace barrio::apps

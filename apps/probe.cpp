@@ -23,7 +23,7 @@
 namespace barrio::apps {
 namespace {
 
-constexpr double seconds_of_transport = 30.0;  // then a child is taken for stalled
+constexpr double seconds_of_transport = 120.0;  // on a busy host, too; then a child is taken for stalled
 constexpr int default_ranks = 2;
 
 /// A file for what a child finds, in a folder of its own, gone with this object.
@@ -68,13 +68,14 @@ std::string reason_of(const ChildEnd& end) {
 
 class Probe : public Command {
  public:
-  explicit Probe(const int& n_ranks) : n_ranks_(n_ranks) {}
+  explicit Probe(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "probe"; }
   [[nodiscard]] std::string summary() const override {
     return "Find out how this MPI behaves between two ranks, over each transport, and keep a profile that tunes barrio";
   }
   [[nodiscard]] std::string example() const override { return "barrio --ranks 2 --result probe.json probe"; }
   [[nodiscard]] bool is_parallel() const override { return ranks_of_launcher() > 0; }
+  [[nodiscard]] GlobalUse global_use() const override { return {.ranks = true, .phases = is_parallel()}; }
   void add_options(CLI::App& app) override {
     app.add_option("--transport", wanted_, "Transports to try (shm, tcp, ucx-shm, ucx-tcp); all by default")
         ->delimiter(',');
@@ -135,7 +136,7 @@ class Probe : public Command {
 
   /// Without a launcher: launch this program once for each transport and setting.
   Json run_all() {
-    const int n_ranks = n_ranks_ > 0 ? n_ranks_ : default_ranks;
+    const int n_ranks = options_.n_ranks > 0 ? options_.n_ranks : default_ranks;
     if (n_ranks == 1)
       throw Error(ErrorCode::usage,
                   {.subject = "--ranks 1", .cause = "is too few: one rank alone sends to nobody", .remedy = example()});
@@ -147,10 +148,7 @@ class Probe : public Command {
     for (const std::string& name : names_of_variables())
       if (std::getenv(name.c_str()) != nullptr) result["left_aside"].push_back(name);
     for (const char* part : {"transports", "absent", "stalled", "settings"}) result[part] = Json::array();
-    for (const probe::Transport& transport : choose_transports()) try_transport(transport, n_ranks, result);
-    if (depth_ == "all" && !skips_settings_)
-      for (const probe::Setting& setting : probe::settings_of(BARRIO_MPI_FLAVOUR))
-        try_setting(setting, n_ranks, result);
+    try_all(n_ranks, result);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     result["seconds"] = seconds.count();
     const std::string path = mpi::stored_profiles_path();
@@ -165,6 +163,23 @@ class Probe : public Command {
                                 : fmt::format("no transport works: {}", result["absent"].front().value("reason", "")),
                    .remedy = "barrio doctor says what is missing"});
     return result;
+  }
+
+  void try_all(int n_ranks, Json& result) {
+    const std::vector<probe::Transport> transports = choose_transports();
+    std::vector<probe::Setting> settings;
+    if (depth_ == "all" && !skips_settings_) settings = probe::settings_of(BARRIO_MPI_FLAVOUR);
+    Progress progress("barrio probe", true);
+    progress.begin("barrio probe", static_cast<std::int64_t>(transports.size() + settings.size()));
+    std::int64_t n_done = 0;
+    for (const probe::Transport& transport : transports) {
+      try_transport(transport, n_ranks, result);
+      progress.update(++n_done);
+    }
+    for (const probe::Setting& setting : settings) {
+      try_setting(setting, n_ranks, result);
+      progress.update(++n_done);
+    }
   }
 
   [[nodiscard]] std::vector<probe::Transport> choose_transports() const {
@@ -253,7 +268,7 @@ class Probe : public Command {
     result["settings"].push_back(std::move(entry));
   }
 
-  const int& n_ranks_;
+  const GlobalOptions& options_;
   std::vector<std::string> wanted_;
   std::string depth_ = "all";
   bool skips_settings_ = false;
@@ -262,6 +277,6 @@ class Probe : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_probe(const int& n_ranks) { return std::make_unique<Probe>(n_ranks); }
+std::unique_ptr<Command> make_probe(const GlobalOptions& options) { return std::make_unique<Probe>(options); }
 
 }  // namespace barrio::apps

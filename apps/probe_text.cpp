@@ -15,6 +15,7 @@ std::string bytes(const Json& n) { return format_bytes(n.get<std::uint64_t>()); 
 std::string seconds(const Json& s) { return format_seconds(s.get<double>()); }
 
 std::string limit(const Json& limits, const char* name) {
+  if (limits[name].is_null()) return "not found: host busy";
   const auto n = limits[name].get<std::uint64_t>();
   if (n == 0) return "none";
   return n >= limits["largest_tried_bytes"].get<std::uint64_t>() ? fmt::format("all up to {}", format_bytes(n))

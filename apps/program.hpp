@@ -16,11 +16,25 @@ std::filesystem::path preloaded_library(const std::string& name);
 /// @return why not; empty if it would
 std::string why_not_startable(const std::string& program);
 
-/// Run a command line with the terminal of this one and wait for it; what interrupts both is left to it. Local.
-/// @param output  where its standard output goes: with this one's, or nowhere
-/// @return its exit code, 128 + signal if one ended it, 127 if it cannot be started
-enum class ProgramOutput { shown, dropped };
+/// Added to a signal it makes the exit code of what the signal has ended, as in shells.
+inline constexpr int signal_code = 128;
+
+/// How a program ended that this one has waited for.
+struct ProgramEnd {
+  int code = 0;    ///< its exit code, 128 + signal if one ended it, 127 if it cannot be started
+  int signal = 0;  ///< that this process was told to end by meanwhile, SIGINT and SIGTERM among them; 0 if none
+};
+
+/// Run a command line with the terminal of this one and wait for it. What asks this process to end is handed on; it
+/// waits for the program's own end all the same. If this process dies, the program is told to end. Local.
+/// @param output  where its standard output goes: with this one's, to standard error, or nowhere
+enum class ProgramOutput { shown, to_errors, dropped };
+ProgramEnd watch_program(const std::vector<std::string>& command, ProgramOutput output = ProgramOutput::shown);
+/// As watch_program. @return the code
 int run_program(const std::vector<std::string>& command, ProgramOutput output = ProgramOutput::shown);
+/// As run_program, and keep its standard output. @param[out] text  all of it @throws Error{failed} without a place for
+/// it
+int run_program(const std::vector<std::string>& command, std::string& text);
 
 /// A folder for files that a command needs for a while; removed at the end.
 class ScratchFolder {
@@ -37,9 +51,8 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-/// Make a report page of result documents with the Python package. @return the package's exit code
+/// The command line that makes a report page of result documents with the Python package, and prints its name.
 /// @throws Error{failed} if there is no Python with the package and what it draws with
-int make_report_page(const std::vector<std::string>& runs, const std::string& output,
-                     ProgramOutput said = ProgramOutput::shown);
+std::vector<std::string> report_line(const std::vector<std::string>& runs, const std::string& output);
 
 }  // namespace barrio::apps

@@ -108,6 +108,7 @@ class Seat : public Command {
   [[nodiscard]] std::string example() const override {
     return "mpiexec -f hosts -n 64 barrio seat map.json -- ./solver input.dat";
   }
+  [[nodiscard]] GlobalUse global_use() const override { return {.result = false}; }
   void add_options(CLI::App& app) override {
     app.add_option("MAP", plan_, "Result document of the plan that the launcher's host file was written for")
         ->required();

@@ -6,9 +6,6 @@
 //   barrio --ranks 64 bench exchange --pattern tile --iterations 64 2048
 //   barrio --ranks 64 bench exchange --pattern meet --iterations 64
 //   barrio --ranks 2 bench exchange --sweep
-#include <cstdio>
-
-#include "barrio/mpi/run.hpp"
 #include "benchmarks/exchange/result.hpp"
 
 namespace {
@@ -16,20 +13,20 @@ namespace {
 using namespace barrio;
 
 void run(Context& context, const bench::Options& options) {
+  bench::begin_output(context, options.output);
   const bench::Pattern pattern(options.pattern, context.rank(), context.size(), options.seed);
   std::vector<bench::Case> cases;
   for (const std::uint64_t n : options.iterations)
     cases.push_back(
         (options.n_back_to_back > 0 ? bench::compare_back_to_back : bench::compare)(context, options, pattern, n));
   const Json document = bench::make_document(context, options, pattern, cases);
-  if (context.is_root())
-    std::fputs((options.is_json ? document.dump(2) + "\n" : bench::to_text(document)).c_str(), stdout);
+  bench::print_output(context, options.output, document, bench::to_text);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return barrio::run(argc, argv, [&](Context& context) {
+  return bench::run_benchmark(argc, argv, [&](Context& context) {
     if (const auto options = bench::parse_options(context, argc, argv)) run(context, *options);
   });
 }

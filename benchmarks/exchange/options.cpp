@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "barrio/base/error.hpp"
-#include "benchmarks/command_line.hpp"
 #include "benchmarks/exchange/contenders.hpp"
 #include "benchmarks/exchange/pattern.hpp"
 
@@ -73,7 +72,7 @@ std::optional<Options> parse_options(mpi::Context& context, int argc, char** arg
   app.add_option("--raw-limit", options.raw_limit, "Leave out raw if a rank has more messages than that in a round")
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Of the choice of ranks in the pattern meet")->capture_default_str();
-  app.add_flag("--json", options.is_json, "Print one JSON document");
+  add_output_options(app, options.output);
   if (!parse(app, "bench exchange", context, argc, argv)) return {};
   if (options.is_sweep && options.pattern == "meet")
     throw AgreedError(ErrorCode::usage,

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "barrio/mpi/context.hpp"
+#include "benchmarks/output.hpp"
 
 namespace barrio::bench {
 
 struct Options {
+  Output output = {};
   std::string pattern = "ring";
   std::vector<std::uint64_t> iterations{1024};  ///< numbers to each neighbour in a round; a case for each
   std::vector<std::string> contenders = {};     ///< empty: all that the pattern has
@@ -21,7 +23,6 @@ struct Options {
   double max_seconds = 5.0;          ///< a contender whose round took longer is left out of the rounds that follow
   std::uint64_t raw_limit = 70'000;  ///< messages of one rank in a round above which `raw` is left out
   std::uint64_t seed = 1;
-  bool is_json = false;
 };
 
 /// Nothing if the command line asked for help, which is printed then.

@@ -5,9 +5,6 @@
 //   barrio --ranks 2 bench mesh --folder /tmp
 //   barrio --ranks 2 bench mesh --meshes tets hexes --millions 4 --peers none
 //   barrio --ranks 2 bench mesh --meshes tets hexes --millions 0.1 --peers all
-#include <cstdio>
-
-#include "barrio/mpi/run.hpp"
 #include "benchmarks/mesh/result.hpp"
 
 namespace {
@@ -15,20 +12,20 @@ namespace {
 using namespace barrio;
 
 void run(Context& context, const bench::MeshOptions& options) {
+  bench::begin_output(context, options.output);
   bench::MeshFigures figures;
   for (const std::string& name : options.meshes)
     figures.loads.push_back(bench::measure_load(context, options, bench::provide_mesh(context, options, name)));
   if (options.has_join) figures.join = bench::measure_join(context, options);
   if (options.has_structured) figures.structured = bench::measure_structured(context, options);
   const Json document = bench::make_document(context, options, figures);
-  if (context.is_root())
-    std::fputs((options.is_json ? document.dump(2) + "\n" : bench::to_text(document)).c_str(), stdout);
+  bench::print_output(context, options.output, document, bench::to_text);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return barrio::run(argc, argv, [&](Context& context) {
+  return bench::run_benchmark(argc, argv, [&](Context& context) {
     if (const auto options = bench::parse_mesh_options(context, argc, argv)) run(context, *options);
   });
 }

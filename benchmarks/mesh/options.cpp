@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "barrio/base/error.hpp"
-#include "benchmarks/command_line.hpp"
 #include "benchmarks/mesh/peers.hpp"
 
 namespace barrio::bench {
@@ -74,7 +73,7 @@ std::optional<MeshOptions> parse_mesh_options(mpi::Context& context, int argc, c
   app.add_flag("--load-only", options.is_load_only, "Time loads alone: no exchange, no numbering of faces and edges");
   app.add_flag("!--no-join", options.has_join, "Do not join four blocks of hexes");
   app.add_flag("!--no-structured", options.has_structured, "Do not construct structured boxes");
-  app.add_flag("--json", options.is_json, "Print one JSON document");
+  add_output_options(app, options.output);
   if (!parse(app, "bench mesh", context, argc, argv)) return {};
   options.peers = choose_peers(options.peers);
   if (options.n_parts < 1 || (options.n_parts & (options.n_parts - 1)) != 0) {

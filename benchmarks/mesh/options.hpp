@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "barrio/mpi/context.hpp"
+#include "benchmarks/output.hpp"
 
 namespace barrio::bench {
 
 /// What `bench mesh` is asked for.
 struct MeshOptions {
+  Output output = {};
   std::vector<std::string> meshes{"tets", "hexes", "random-tets", "bricks"};
   double millions = 1.0;  ///< elements of each mesh, about
   int n_parts = 16;
@@ -23,7 +25,6 @@ struct MeshOptions {
   bool is_load_only = false;         ///< no exchange, no faces and edges of the loaded mesh
   bool has_join = true;              ///< time the joining of four blocks too
   bool has_structured = true;        ///< time structured boxes too
-  bool is_json = false;
 };
 
 /// Names of all meshes.

@@ -5,18 +5,15 @@
 //   barrio bench rankmap --parts goals --best-seconds 60
 //   barrio bench rankmap --parts qaplib --qaplib FOLDER
 //   barrio --ranks 4 bench rankmap --parts zoltan
-#include <cstdio>
-
-#include "barrio/mpi/run.hpp"
 #include "benchmarks/rankmap/result.hpp"
 
 int main(int argc, char** argv) {
   using namespace barrio;
-  return barrio::run(argc, argv, [&](Context& context) {
+  return bench::run_benchmark(argc, argv, [&](Context& context) {
     const auto options = bench::parse_rankmap_options(context, argc, argv);
     if (!options) return;
+    bench::begin_output(context, options->output);
     const Json document = bench::make_rankmap_document(context, *options);
-    if (!context.is_root()) return;
-    std::fputs((options->is_json ? document.dump(2) + "\n" : bench::rankmap_text(document)).c_str(), stdout);
+    bench::print_output(context, options->output, document, bench::rankmap_text);
   });
 }

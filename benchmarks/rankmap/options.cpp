@@ -1,7 +1,5 @@
 #include "benchmarks/rankmap/options.hpp"
 
-#include "benchmarks/command_line.hpp"
-
 namespace barrio::bench {
 
 std::optional<RankmapOptions> parse_rankmap_options(mpi::Context& context, int argc, char** argv) {
@@ -24,7 +22,7 @@ std::optional<RankmapOptions> parse_rankmap_options(mpi::Context& context, int a
       ->capture_default_str();
   app.add_option("--python", options.python, "A Python that has chszlablib, for SharedMap")->capture_default_str();
   app.add_option("--seed", options.seed, "Seed of barrio's search")->capture_default_str();
-  app.add_flag("--json", options.is_json, "Print one JSON document");
+  add_output_options(app, options.output);
   if (!parse(app, "bench rankmap", context, argc, argv)) return {};
   if (context.size() > 1 && options.parts != std::vector<std::string>{"zoltan"})
     throw AgreedError(ErrorCode::usage, {.subject = "bench rankmap",

@@ -5,9 +5,6 @@
 //   barrio --ranks 2 bench strategies
 //   barrio --ranks 2 bench strategies --parts engine
 //   OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self barrio --ranks 2 bench strategies
-#include <cstdio>
-
-#include "barrio/mpi/run.hpp"
 #include "benchmarks/strategies/result.hpp"
 
 int main(int argc, char** argv) {
@@ -17,9 +14,9 @@ int main(int argc, char** argv) {
   const auto body = [&](Context& context) {
     const auto options = bench::parse_strategy_options(context, argc, argv);
     if (!options) return;
+    bench::begin_output(context, options->output);
     const Json document = bench::make_document(context, *options);
-    if (context.is_root())
-      std::fputs((options->is_json ? document.dump(2) + "\n" : bench::to_text(document)).c_str(), stdout);
+    bench::print_output(context, options->output, document, bench::to_text);
   };
-  return barrio::run(argc, argv, body, {.thread_level = level});
+  return bench::run_benchmark(argc, argv, body, {.thread_level = level});
 }

@@ -2,7 +2,6 @@
 #include <string_view>
 
 #include "barrio/base/profile.hpp"
-#include "benchmarks/command_line.hpp"
 
 namespace barrio::bench {
 
@@ -29,7 +28,7 @@ std::optional<StrategyOptions> parse_strategy_options(mpi::Context& context, int
   app.add_option("--batch-seconds", options.batch_seconds, "Rounds of a strategy in one go take about that")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_flag("--json", options.is_json, "Print one JSON document");
+  add_output_options(app, options.output);
   if (!parse(app, "bench strategies", context, argc, argv)) return {};
   if (context.size() < 2)
     throw AgreedError(ErrorCode::usage, {.subject = "bench strategies",

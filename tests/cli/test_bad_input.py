@@ -109,7 +109,7 @@ GMSH: dict[str, tuple[Damage, str]] = {
     ),
     "cut_tenth": (cut(0.02), "ends early"),
     "cut_nine_tenths": (cut(0.9), "ends early"),
-    "version": (edit(b"4.1 0 8", b"3.0 0 8"), "is of format 3, barrio reads 4.1 and 2.2"),
+    "version": (edit(b"4.1 0 8", b"3.0 0 8"), "is of format 3.0, barrio reads 4.1, 2.2 and 1.0"),
     "unknown_node": (
         edit(b"\n1 21 1 46 \n", b"\n1 21 1 460000 \n"),
         "an element has node 460000, which is not in the file",

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import unittest
+from pathlib import Path
 
 from barrio_case import SOURCE, WING, Case, barrio
 
@@ -110,9 +111,9 @@ class WrongCommandLines(Case):
         self.expect(["load", "x", "--vtkhdf", "x.vtk"], "'x.vtk' does not end in .vtkhdf")
         self.expect(["--ranks", 100000, "load", "x"], "--ranks 100000: is more than 64 for each")
         self.expect(
-            ["exec", "--ranks", 2, "true"],
-            "'--ranks': stands where the program to run is expected",
-            "remedy: options of barrio go before exec",
+            ["exec", "--rank", 2, "true"],
+            "'--rank': stands where the program to run is expected",
+            "remedy: options of barrio go before the program",
         )
 
     def test_exec_looks_before_it_starts(self) -> None:
@@ -245,6 +246,61 @@ class WrongCommandLines(Case):
         )
         self.assert_code(several, 0)
         self.assertEqual(json.loads(several.out)["placement"], [3])
+
+    def test_orders_that_are_not_worth_it(self) -> None:
+        def write(name: str, entries: list, collectives: list) -> Path:
+            path = self.folder / name
+            head = {"schema": "barrio.traffic", "schema_version": 1, "ranks": 4}
+            path.write_text(json.dumps(head | {"entries": entries, "collectives": collectives}))
+            return path
+
+        def entry(source: int, target: int, n_bytes: int) -> list:
+            return [source, target, 0, n_bytes, 1]
+
+        inside = [entry(0, 1, 1000), entry(2, 3, 1000)]
+        small = write("small.json", [*inside, entry(0, 2, 1000), entry(1, 3, 1006)], [])
+        guessed = write("guessed.json", inside, [entry(0, 2, 9000), entry(1, 3, 9000)])
+        order = self.folder / "order"
+        words = ["--machine", "2x2", "-f", "permutation", "-o", order]
+        given = [[0, 1], [2, 3]]
+        better = [[0, 2], [1, 3]]  # by node; which node and core is first costs the same
+
+        def nodes(placement: list[int]) -> list[list[int]]:
+            return sorted([r for r, core in enumerate(placement) if core // 2 == n] for n in (0, 1))
+
+        for traffic, more, ranks, told in (
+            (small, [], given, "gains 0.245 %, less than --min-gain 0.5"),
+            (small, ["--min-gain", "0.1"], better, ""),
+            (guessed, [], given, "a recording only guesses"),
+            (guessed, ["--collectives", "1"], better, ""),
+            (guessed, ["--collectives", "0"], given, "as good as what was found"),
+        ):
+            with self.subTest(traffic=traffic.name, more=more):
+                done = barrio("map", traffic, *words, *more, "--json")
+                self.assert_code(done, 0)
+                document = done.json()
+                self.assertEqual(nodes(document["placement"]), ranks)
+                if told:
+                    self.assertEqual(document["placement"], [0, 1, 2, 3])
+                lines = [line for line in order.read_text().splitlines() if line[0] != "#"]
+                self.assertEqual([int(line) for line in lines], document["placement"])
+                self.assertIn(told, document["choice"]["reason"])
+                self.assertEqual(document["choice"]["order"], "given" if told else "found")
+                text = barrio("map", traffic, *words, *more)
+                self.assertEqual("the given order stays: " in text.out, bool(told), str(text))
+        # The best that was found is kept in the document.
+        document = barrio("map", small, *words, "--json").json()
+        self.assertEqual(nodes(document["choice"]["found"]["placement"]), better)
+        self.assertLess(document["choice"]["found"]["cost"], document["after"]["cost"])
+        self.assert_error(
+            barrio("map", small, *words, "--min-gain", "-1"), 2, "--min-gain -1", "use 0 to 100"
+        )
+        # A machine whose near ranks are far is told.
+        for machine, is_told in (("2:2;10:1", True), ("2:2;1:10", False)):
+            done = barrio("map", small, "--machine", machine)
+            self.assertEqual("the wrong way round" in done.out, is_told, str(done))
+            done = barrio("map", small, "--machine", machine, "--json")
+            self.assertEqual(len(done.json()["warnings"]), int(is_told))
 
     def test_traffic_files(self) -> None:
         garbage = {
