@@ -35,9 +35,21 @@ class Transport:
         """The MPI and the transport."""
         return f"{self.mpi}, {self.name}"
 
+    @property
+    def is_disturbed(self) -> bool:
+        """Other work took so much of the time that nothing follows from what was measured."""
+        return is_true(self.found, "is_disturbed")
+
     def rows(self, *keys: str) -> list[Document]:
         """Return the objects of a list under nested keys."""
         return rows(self.found, *keys)
+
+
+def disturbance(found: Document) -> str:
+    """Say what other work took of the time of a transport or a setting that was disturbed."""
+    lost = found.number("lost_time")
+    part = "much" if lost is None else words.percent(lost, 0)
+    return f"disturbed: other work took {part} of the time of a rank"
 
 
 def rows(found: Document, *keys: str) -> list[Document]:
@@ -96,6 +108,8 @@ def size(n_bytes: float | None) -> str:
 
 def limit(limits: Document, key: str) -> str:
     """Write a limit: 'none', 'up to 4 KiB', 'all up to 4 MiB'; a dash where it was not looked for."""
+    if key in limits.data and limits.data[key] is None:
+        return "not found: host busy"
     n, largest = limits.number(key), limits.number("largest_tried_bytes")
     if n is None:
         return words.NOTHING

@@ -14,7 +14,7 @@ from . import words
 from .documents import Document, Results
 from .markup import Html, listing, paragraph, raw, tag
 from .page import contents, span_of_times, whole_page, written
-from .probe_data import Transport, damages, limit, limits_of, transports_of
+from .probe_data import Transport, damages, disturbance, limit, limits_of, transports_of
 from .probe_figures import figures_body, programs_body
 from .probe_findings import findings_table
 from .probe_statements import statements
@@ -117,9 +117,40 @@ def _barrio(document: Document) -> str:
 
 def transport_page(transport: Transport, overview: str) -> str:
     """Return the page of one transport."""
+    back = paragraph(tag("a", "All MPIs and transports", href=overview), class_="soft")
+    header = [back, tag("h1", transport.title), _cards(transport), _about(transport)]
+    broken = damages(transport.found)
+    if broken:
+        where = words.listing(broken)
+        header.append(
+            paragraph(f"A message did not bring what was sent, in: {where}.", class_="note error")
+        )
+    if transport.is_disturbed:
+        header.append(
+            paragraph(
+                f"This run was {disturbance(transport.found)}. Nothing follows from it, and no "
+                "limits are given. Probe again on an idle host, with a core for each of the two "
+                "ranks.",
+                class_="note error",
+            )
+        )
+        folded = [
+            tag("details", tag("summary", f"{made.title} (disturbed)"), made.body)
+            for made in _measured(transport)
+            if made is not None
+        ]
+        disturbed = _section("disturbed", "What was measured all the same", folded)
+        return _page(f"barrio: {transport.title}", header, [disturbed])
     made = [
         _section("follows", "What follows from it", _follows(transport)),
         _section("thesis", "Beside the thesis", [findings_table(transport)]),
+        *_measured(transport),
+    ]
+    return _page(f"barrio: {transport.title}", header, made)
+
+
+def _measured(transport: Transport) -> list[Section | None]:
+    return [
         _section("timelines", "Timelines", figures_body(transport)),
         _section("programs", "Programs before and after", programs_body(transport)),
         _section(
@@ -133,24 +164,6 @@ def transport_page(transport: Transport, overview: str) -> str:
         _section("streams", "Latencies and streams", latency_parts(transport)),
         _section("settings", "Settings", settings_tables(transport)),
     ]
-    back = paragraph(tag("a", "All MPIs and transports", href=overview), class_="soft")
-    header = [back, tag("h1", transport.title), _cards(transport), _about(transport)]
-    broken = damages(transport.found)
-    if broken:
-        where = words.listing(broken)
-        header.append(
-            paragraph(f"A message did not bring what was sent, in: {where}.", class_="note error")
-        )
-    if transport.found.data.get("is_disturbed") is True:
-        part = words.percent(float(transport.found.data.get("lost_time", 0.0)))
-        header.append(
-            paragraph(
-                f"Other work took {part} of the time of a rank, so these figures say little. "
-                "Probe again on an idle host, with a core for each of the two ranks.",
-                class_="note error",
-            )
-        )
-    return _page(f"barrio: {transport.title}", header, made)
 
 
 def _follows(transport: Transport) -> list[Html | None]:
@@ -160,6 +173,8 @@ def _follows(transport: Transport) -> list[Html | None]:
 
 def _cards(transport: Transport) -> Html:
     cards: list[tuple[str, str]] = []
+    if transport.is_disturbed:
+        return raw("")
     latencies = transport.rows("latencies")
     if latencies:
         n = words.in_bytes(latencies[0].number("bytes"))

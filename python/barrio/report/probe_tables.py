@@ -10,6 +10,7 @@ from .figures import Line
 from .markup import Html, figure, paragraph, table, tag
 from .probe_data import (
     Transport,
+    disturbance,
     is_true,
     limit,
     limits_of,
@@ -280,6 +281,8 @@ def _effect(found: Document) -> list[str]:
     """Return limits, and what exchanges take alone and after computing."""
     if found.text("reason"):
         return [words.NOTHING] * (3 + 2 * len(_SIZES))
+    if is_true(found, "is_disturbed"):
+        return ["disturbed"] * 3 + [words.NOTHING] * (2 * len(_SIZES))
     limits = limits_of(found)
     said = [limit(limits, key) for key in ("eager_bytes", "arriving_bytes", "detached_bytes")]
     for n_bytes in _SIZES:
@@ -302,6 +305,9 @@ def transports_table(transports: list[Transport], links: dict[str, str]) -> Html
         name = tag("a", transport.title, href=link) if link else transport.title
         summary = found.text("summary")
         first = tag("th", name, [tag("br"), tag("span", summary, class_="soft")], scope="row")
+        if transport.is_disturbed:
+            lines.append([first, tag("td", disturbance(found), colspan=len(head) - 1)])
+            continue
         lock = onset(transport.rows("deadlocks"), "would_deadlock")
         early = onset(sizes_of_mode(transport, "standard"), "wait_blocks")
         lines.append(

@@ -71,7 +71,7 @@ def parts_section(story: Story) -> Section | None:
         return None
     body: list[Html] = []
     if partitions:
-        body.append(_cut_in_words(partitions[0]))
+        body.append(_cut_in_words(partitions[0], is_one_of_many=len(partitions) > 1))
     if drawing is not None:
         body += _parts_pictures(story, drawing)
     bars = _cells_per_part(drawing) if drawing is not None else None
@@ -82,12 +82,14 @@ def parts_section(story: Story) -> Section | None:
     return Section("parts", "Parts", body)
 
 
-def _cut_in_words(document: Document) -> Html:
+def _cut_in_words(document: Document, *, is_one_of_many: bool) -> Html:
+    output = base_name(document.text("output")) or document.path.name
+    which = f" ({output})" if is_one_of_many else ""
     cells, parts = document.number("cells"), document.number("parts")
     imbalance, cut_sides = document.number("imbalance"), document.number("cut_sides")
     return paragraph(
         f"{document.text('method').upper() or 'The partitioner'} cut {words.count(cells)} cells "
-        f"into {words.plural(parts, 'part')}. The largest part holds {words.number(imbalance, 4)} "
+        f"into {words.plural(parts, 'part')}{which}. The largest part holds {words.number(imbalance, 4)} "
         f"times the mean, and {words.count(cut_sides)} sides of cells lie between two parts: "
         "over these, ranks will have to talk."
     )

@@ -52,8 +52,8 @@ def find_program(name: str) -> str:
 
 def _suggestions(story: Story, barrio: str) -> list[tuple[str, str]]:
     lines = _on_the_mesh(story, barrio) if story.mesh_name else []
-    runs = story.results.of("heat")
-    if runs and story.mesh_name:
+    runs = story.of_mesh("heat")
+    if runs:
         lines.append(_run_again(story, runs[0], barrio))
     traffics = story.results.of("traffic")
     if traffics:
@@ -75,8 +75,8 @@ def _suggestions(story: Story, barrio: str) -> list[tuple[str, str]]:
 def _on_the_mesh(story: Story, barrio: str) -> list[tuple[str, str]]:
     q = shlex.quote
     mesh = story.mesh_name
-    ranks, parts = int(story.n_ranks() or 4), int(story.n_parts() or 8)
-    partitions = story.results.of("partition")
+    ranks, parts = max(story.rank_counts(), default=4), int(story.n_parts() or 8)
+    partitions = story.of_mesh("partition")
     source = (partitions[0].text("input") if partitions else "") or mesh
     method = partitions[0].text("method") if partitions else "rcb"
     other = "rcb" if method != "rcb" else "ptscotch"
@@ -111,7 +111,7 @@ def _run_again(story: Story, run: Document, barrio: str) -> tuple[str, str]:
     if not heat:
         why += "; './heat' stands for the example's program"
     program = heat or "./heat"
-    mesh = run.text("mesh") or story.mesh_name
+    mesh = run.text("mesh")
     command = (
         f"{barrio} --ranks {ranks} exec {program} {q(mesh)}{options} --result {q(str(result))}"
     )

@@ -23,6 +23,8 @@ def probe_section(story: Story) -> Section | None:
     for document in documents:
         body += missing(document)
     for transport in transports:
+        if transport.is_disturbed:
+            continue
         waits = overlap_table(transport, f"{transport.title}: wait after computing, by size")
         if waits is not None:
             body.append(waits)

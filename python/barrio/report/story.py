@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import PurePath
 
-from .documents import Document, Results
+from .documents import Document, Results, as_number
 from .markup import Html, figure, tag
 from .pictures import Drawing
 from .traffic import Traffic, find_traffic
+
+# By kind of document the keys of the meshes it speaks of; the kind whose mesh the headline is about goes first.
+_MESHES = {
+    "heat": ("mesh",),
+    "load": ("input",),
+    "partition": ("input", "output"),
+    "generate": ("output",),
+    "info": ("input",),
+}
 
 
 @dataclass(frozen=True)
@@ -31,59 +41,94 @@ class Story:
     wants_suggestions: bool = True  # false: the results are in a folder that goes away
     _traffic: dict[int, Traffic | None] = field(default_factory=dict)  # by the id of a mapping
 
-    def first_number(self, key: str, *kinds: str) -> float | None:
-        """Return a number from the first document of these kinds that has it."""
-        numbers = (document.number(key) for document in self.results.of(*kinds))
-        return next((value for value in numbers if value is not None), None)
-
     def drawing(self, *kinds: str) -> Drawing | None:
         """Return the first drawing of these kinds; an earlier kind goes first."""
         found = (d for kind in kinds for d in self.drawings if d.kind == kind)
         return next(found, None)
 
-    @property
+    @cached_property
     def mesh_name(self) -> str:
-        """The file that holds the mesh, as it was named on the command line."""
-        for kind, key in (
-            ("heat", "mesh"),
-            ("load", "input"),
-            ("partition", "output"),
-            ("generate", "output"),
-        ):
-            for document in self.results.of(kind):
-                if document.text(key):
-                    return document.text(key)
-        return ""
+        """The file that holds the mesh of the headline, as it was named on the command line."""
+        named = (meshes_of(d) for kind in _MESHES for d in self.results.of(kind))
+        return next((names[-1] for names in named if names), "")
+
+    def of_mesh(self, *kinds: str) -> list[Document]:
+        """Return the documents of some kinds that speak of the mesh of the headline itself.
+
+        What it was made from has other parts and counts, so a partition speaks of its output only.
+        """
+        return [
+            document
+            for document in self.results.of(*kinds)
+            if any(are_one_file(name, self.mesh_name) for name in meshes_of(document)[-1:])
+        ]
+
+    @cached_property
+    def other_meshes(self) -> list[str]:
+        """The meshes that results speak of, and the headline does not."""
+        origins = [self.mesh_name]
+        for document in self.of_mesh("partition"):
+            origins += meshes_of(document)
+        named = (names[-1] for d in self.results.documents if (names := meshes_of(d)))
+        others = (n for n in named if not any(are_one_file(n, origin) for origin in origins))
+        return list(dict.fromkeys(others))
+
+    def _first_number(self, *keys_of_kind: tuple[str, tuple[str, ...]]) -> float | None:
+        numbers = (d.number(*keys) for kind, keys in keys_of_kind for d in self.of_mesh(kind))
+        return next((value for value in numbers if value is not None), None)
 
     def n_parts(self) -> float | None:
-        """The number of parts."""
-        return self.first_number("parts", "heat", "load", "partition", "generate")
+        """The number of parts of the mesh."""
+        return self._first_number(
+            *((kind, ("parts",)) for kind in ("heat", "load", "partition", "generate"))
+        )
 
-    def n_ranks(self) -> float | None:
-        """The number of ranks of the main run."""
-        return self.first_number("ranks", "heat", "load")
+    def rank_counts(self) -> list[int]:
+        """On how many ranks the main runs were made, ascending."""
+        runs = self.of_mesh("heat") or self.of_mesh("load")
+        return sorted({int(n) for run in runs if (n := run.number("ranks"))})
 
     def n_cells(self) -> float | None:
         """The number of cells of the mesh."""
-        known = self.first_number("cells", "heat", "partition", "generate")
-        for document in self.results.of("load"):
-            known = document.number("owned_cells", "total") if known is None else known
-        shown = self.drawing("series", "mesh", "ghosts")
-        return shown.facts.get("n_cells") if known is None and shown else known
+        kinds = (("heat", "cells"), ("partition", "cells"), ("generate", "cells"))
+        known = self._first_number(
+            *((kind, (key,)) for kind, key in kinds), ("load", ("owned_cells", "total"))
+        )
+        return self._drawn("n_cells") if known is None else known
 
     def n_vertices(self) -> float | None:
         """The number of vertices of the mesh."""
-        known = self.first_number("vertices", "heat", "partition", "generate", "info")
-        for document in self.results.of("load"):
-            known = document.number("counts", "vertices") if known is None else known
+        kinds = ("heat", "partition", "generate", "info")
+        known = self._first_number(
+            *((kind, ("vertices",)) for kind in kinds), ("load", ("counts", "vertices"))
+        )
+        return self._drawn("n_vertices") if known is None else known
+
+    def _drawn(self, key: str) -> float | None:
+        """Return a number from what was drawn, where no document names a mesh."""
         shown = self.drawing("series", "mesh", "ghosts")
-        return shown.facts.get("n_vertices") if known is None and shown else known
+        return as_number(shown.facts.get(key)) if shown and not self.mesh_name else None
 
     def traffic_of(self, mapped: Document) -> Traffic | None:
         """Find the traffic a mapping was computed from, or the sum of several."""
         if id(mapped) not in self._traffic:
             self._traffic[id(mapped)] = find_traffic(mapped, self.results.of("traffic"))
         return self._traffic[id(mapped)]
+
+
+def meshes_of(document: Document) -> list[str]:
+    """Name the files of a mesh that a document speaks of: what went in first, what it describes last."""
+    keys = _MESHES.get(document.kind, ())
+    return [name for key in keys if (name := document.text(key))]
+
+
+def are_one_file(one: str, other: str) -> bool:
+    """Tell whether two names may be of one file, named from different folders."""
+    parts, others = (
+        [part for part in PurePath(name).parts if part != "."] for name in (one, other)
+    )
+    n = min(len(parts), len(others))
+    return n > 0 and parts[-n:] == others[-n:]
 
 
 def base_name(path: str) -> str:

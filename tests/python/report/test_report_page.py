@@ -105,6 +105,80 @@ def test_summary_has_the_key_numbers(full_page: str) -> None:
         assert text in lead[1]
 
 
+def lead_of(page: str) -> str:
+    """Return the paragraph that the page begins with."""
+    found = re.search(r'<p class="lead">(.*?)</p>', page, re.DOTALL)
+    assert found
+    return html.unescape(found[1])
+
+
+def cards_of(page: str) -> list[str]:
+    """Return the key numbers, each as 'value name'."""
+    found = re.search(r'<ul class="cards">(.*?)</ul>', page, re.DOTALL)
+    return re.findall(r"<li><b>(.*?)</b><span>.*?</span></li>", found[1]) if found else []
+
+
+def test_headline_is_of_one_mesh(tmp_path: Path, write: Write) -> None:
+    """Whatever the order in which results are given: no number of another mesh stands in it."""
+    other = made.load() | {"input": "cube.h5m", "seconds": 77.0, "parts": 3, "ranks": 16}
+    other["owned_cells"] = made.spread(1, 2, 3)
+    other["counts"] = {"vertices": 123, "volumes": 8}
+    cut = made.partition() | {"output": "elsewhere/wing64.h5m", "parts": 64}
+    files = [
+        write(other, "1.json"), write(cut, "2.json"), write(made.load(), "3.json"),
+        write(made.heat() | {"mesh": "run/wing8.h5m"}, "4.json"),
+    ]  # fmt: skip
+    for order in (files, files[::-1]):
+        page = report(tmp_path, *order)
+        lead = lead_of(page)
+        for text in ("wing8.h5m has 80 326 cells and 16 270 vertices in 8 parts",
+                     "4 ranks loaded it in 389.0 ms; each exchange of ghosts sends 13.3 KiB"):  # fmt: skip
+            assert text in lead, lead
+        for text in ("77", "16 ranks", "64 parts", "123"):
+            assert text not in lead, lead
+        assert re.search(r"Results of other meshes stand below, by their names: .*cube\.h5m", lead)
+        assert "wing64.h5m" in lead
+        assert cards_of(page) == ["80 326", "16 270", "8", "4", "3.54 × 10⁻⁹ K"]
+        assert "cube.h5m on 16 ranks" in page  # it is not lost
+    alone = report(tmp_path, files[0], files[1])
+    assert "The mesh cube.h5m has 8 cells and 123 vertices in 3 parts" in lead_of(alone)
+
+
+def test_headline_tells_runs_on_several_numbers_of_ranks_apart(
+    tmp_path: Path, write: Write
+) -> None:
+    loads = [made.load() | {"ranks": n, "seconds": 8.0 / n} for n in (4, 1, 2)]
+    loads.append(loads[0] | {"seconds": 2.5})
+    heats = [made.heat(n) | {"seconds": 40.0 / n} for n in (2, 1)]
+    heats[0]["max_error"] = 2e-6  # fails
+    files = [write(d, f"{i}.json") for i, d in enumerate([*loads, *heats])]
+    page = report(tmp_path, *files)
+    lead = lead_of(page)
+    for text in (
+        "1 rank loaded it in 8.00 s, 2 ranks in 4.00 s and 4 ranks in 2.00 s to 2.50 s in 2 runs",
+        "each exchange of ghosts of 4 ranks sends",
+        "Heat took 4 252 stages in 40.00 s on 1 rank and 20.00 s on 2 ranks",
+        "at most 2.00 × 10⁻⁶ K from the known steady state (tolerance 1.00 × 10⁻⁶ K), and fails",
+    ):
+        assert text in lead, lead
+    assert cards_of(page)[3:] == ["1 and 2", "2.00 × 10⁻⁶ K"]
+    many = [made.load() | {"ranks": 2**i, "seconds": 2.0**-i} for i in range(8)]
+    page = report(tmp_path, *[write(d, f"many{i}.json") for i, d in enumerate(many)])
+    assert "1 rank loaded it in 1.00 s and 128 ranks in 7.8 ms" in lead_of(page)
+    assert "1 to 128" in cards_of(page)
+
+
+def test_headline_names_the_mapping_it_is_about(tmp_path: Path, write: Write) -> None:
+    page = report(
+        tmp_path,
+        write(made.mapped(), "a.json"),
+        write(made.mapped(), "b.json"),
+        write(made.traffic()),
+    )
+    assert "two nodes of two cores (a.json, the first of 2 mappings)" in lead_of(page)
+    assert "of the traffic between nodes" not in page
+
+
 def test_provenance_says_where_results_come_from(full_page: str) -> None:
     line = re.search(r'<p class="provenance">(.*?)</p>', full_page)
     assert line
@@ -144,7 +218,7 @@ def test_parts_are_not_called_ranks(tmp_path: Path, write: Write) -> None:
     page = report(tmp_path, write(made.heat(2)), write(traffic), write(made.mapped()))
     cells = re.findall(r"<td>([^<]*)</td></tr>", page[page.index("ranks or parts") :])
     assert cells == ["2 ranks", "4 parts, recorded on 2 ranks", "4 parts placed"]
-    assert "4 parts on two nodes" in page and "placing parts by their traffic" in page
+    assert "4 parts on two nodes" in page and "placing 4 parts by their traffic" in page
     same = report(tmp_path, write(made.traffic()), write(made.mapped()))
     assert "4 ranks placed" in same and ">4 ranks<" in same
 

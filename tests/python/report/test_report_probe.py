@@ -396,3 +396,25 @@ def test_broken_document_is_refused(
 )
 def test_mpi_has_a_short_name(library: str, name: str) -> None:
     assert mpi_name(library) == name
+
+
+def test_nothing_follows_from_a_disturbed_run(
+    tmp_path: Path, write: Write, probe: dict[str, Any]
+) -> None:
+    probe["transports"][1].update(is_disturbed=True, lost_time=0.43)
+    setting = next(s for s in probe["settings"] if s["transport"] == "tcp" and "limits" in s)
+    setting.update(is_disturbed=True, lost_time=0.2)
+    made_pages = pages(tmp_path, write(probe))
+    page = made_pages["report-openmpi-tcp.html"]
+    assert check(page, files=set(made_pages)).headings == ["What was measured all the same"]
+    assert "disturbed: other work took 43 % of the time of a rank" in page
+    shown = page[: page.index("<details>")]
+    assert "63.9 KiB" in page and "63.9 KiB" not in shown and not follows(page)
+    assert not re.search(r"blocks|deadlock|beside the thesis", shown, re.IGNORECASE)
+    overview = made_pages["report.html"]
+    table = overview[overview.index('id="transports"') : overview.index('id="settings"')]
+    line = table[table.index("report-openmpi-tcp.html") :]
+    assert "disturbed: other work took 43 %" in line and "KiB" not in line
+    assert "report-openmpi-shm.html" in table and "from 1 KiB on" in table
+    mixed = pages(tmp_path, write(probe), write(made.load()))["report.html"]
+    assert "shm: wait after computing" in mixed and "tcp: wait after computing" not in mixed
