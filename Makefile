@@ -10,14 +10,16 @@ base := build mpi libraries python pictures
 # configure a preset once; Ninja runs CMake again by itself when its files change. Several sources at a time compile in
 # a third of the time; whoever works on the sources configures the presets by hand, or with UNITY=OFF
 UNITY ?= ON
+# where make install puts it
+PREFIX ?= $(CURDIR)/build/prefix
 configure = test -f build/$(1)/build.ninja || cmake --preset $(1) -DCMAKE_UNITY_BUILD=$(UNITY)
 build = cmake --build --preset $(1) -j $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: help demo fast check check-mpich check-smpi check-asan check-tsan check-long fuzz tidy doctor clean
+.PHONY: help demo examples bench all install fast check check-mpich check-smpi check-asan check-tsan check-long fuzz tidy doctor clean
 
 help:  ## this list
-	@echo 'usage: make TARGET [RANKS=4] [JOBS=$(JOBS)] [SECONDS=60]'
+	@echo 'usage: make TARGET [RANKS=4] [JOBS=$(JOBS)] [SECONDS=60] [PREFIX=build/prefix]'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1:\2/p' Makefile | awk -F: '{ printf "  %-12s %s\n", $$1, $$2 }'
 
 demo:  ## run the main job on a real mesh, with RANKS ranks; ends with the path of its report
@@ -25,6 +27,27 @@ demo:  ## run the main job on a real mesh, with RANKS ranks; ends with the path 
 	@$(call configure,release)
 	$(call build,release) --target barrio-demo
 	tools/demo
+
+examples:  ## build the command and the programs of examples/
+	@tools/setup $(base)
+	@$(call configure,release)
+	$(call build,release) --target barrio-examples
+
+bench:  ## build the command and the benchmarks that barrio bench runs
+	@tools/setup $(base)
+	@$(call configure,release)
+	$(call build,release) --target barrio-benchmarks
+
+all:  ## build everything but the tests
+	@tools/setup $(base)
+	@$(call configure,release)
+	$(call build,release) --target barrio-demo barrio-examples barrio-benchmarks
+
+install:  ## build and install library, command and benchmarks into PREFIX
+	@tools/setup $(base)
+	@$(call configure,release)
+	$(call build,release) --target barrio-install
+	cmake --install build/release --prefix '$(PREFIX)'
 
 fast:  ## build, and the tests that take less than a minute
 	@tools/setup $(base)
@@ -45,8 +68,6 @@ check-mpich:  ## the tests with MPICH
 	$(call build,mpich)
 	ctest --preset mpich
 
-# Each source alone, for once: that it includes what it uses.
-check-smpi: UNITY := OFF
 check-smpi:  ## the tests on simulated clusters (SimGrid SMPI)
 	@tools/setup build libraries smpi
 	@$(call configure,smpi)
@@ -75,7 +96,7 @@ fuzz:  ## clang's fuzzer on every mesh reader, SECONDS for each
 	$(call build,fuzz)
 	python3 tests/fuzz/run.py --seconds $(SECONDS)
 
-tidy:  ## clang-tidy over everything
+tidy:  ## clang-tidy over everything, and that each source includes what it uses
 	@tools/setup $(base) tidy lint
 	@test -f build/tidy/build.ninja || cmake --preset release -B build/tidy  # which lists each source alone
 	tools/lint --tidy

@@ -18,6 +18,20 @@ foreach(preloaded IN ITEMS barrio_mpich_yield barrio_record)
   endif()
 endforeach()
 
+# All that has to be built first; BarrioInstallCheck looks for the files.
+set(installed ${rooms})
+foreach(target IN ITEMS barrio_command barrio_mpich_yield barrio_record barrio_bench_exchange barrio_bench_mesh barrio_bench_rankmap
+        barrio_bench_strategies)
+  if(TARGET ${target})
+    list(APPEND installed ${target})
+  endif()
+endforeach()
+add_custom_target(barrio-install)
+add_dependencies(barrio-install ${installed})
+list(TRANSFORM installed REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
+list(JOIN files "\n" files)
+file(GENERATE OUTPUT ${barrio_installed_list} CONTENT "${files}\n")
+
 # Whoever uses an installed barrio needs the same MPI and the libraries it was built with.
 get_property(BARRIO_HAS_METIS GLOBAL PROPERTY BARRIO_HAS_METIS)
 get_property(BARRIO_HAS_PTSCOTCH GLOBAL PROPERTY BARRIO_HAS_PTSCOTCH)

@@ -1,0 +1,77 @@
+"""What the pages of the documentation tell people to type: make targets, files to write, commands to run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2]
+SHELL = ("", "sh", "bash", "console")
+# Pages whose commands need what a test does not have.
+NOT_RUN = {
+    "docs/howto/cluster.md": "the modules and the batch system of a cluster",
+    "docs/howto/code-you-cannot-change.md": "four hosts; tests/rankmap/delivery makes some up",
+}
+# Commands that a clean tree has behind it, or that fetch from the network.
+LEFT_OUT = re.compile(r"apt-get |git clone |make check|(\S*=\S* )?\S*pip install ")
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a page: a file to write (`path`), or shell commands."""
+
+    commands: tuple[str, ...] = ()
+    path: str = ""
+    text: str = ""
+
+
+def pages() -> list[str]:
+    """The pages that people follow; decisions tell what was, and the command's page is written by the command."""
+    found = ["README.md", "python/README.md", "data/README.md"]
+    for folder in ("tutorial", "howto", "explanation", "reference"):
+        found += sorted(str(p.relative_to(SOURCE)) for p in (SOURCE / "docs" / folder).glob("*.md"))
+    return [page for page in found if page != "docs/reference/command.md"]
+
+
+def text_of(page: str) -> str:
+    return (SOURCE / page).read_text()
+
+
+def make_targets(text: str) -> list[str]:
+    """Targets that a page names as `make TARGET` in code, in their order; what only tests is left out."""
+    named = [(m.start(), m[1]) for m in re.finditer(r"`make ([a-z-]+)[^`\n]*`", text)]
+    named += [(m.start(), m[1]) for m in re.finditer(r"^make ([a-z-]+)", text, re.MULTILINE)]
+    ordered = [target for _, target in sorted(named)]
+    return [target for target in dict.fromkeys(ordered) if not target.startswith("check")]
+
+
+def commands_of(text: str) -> tuple[str, ...]:
+    """The commands of a block. With `$` in front of some lines the others are what the commands print."""
+    text = text.replace("\\\n", " ")
+    lines = text.splitlines()
+    if any(line.startswith("$ ") for line in lines):
+        lines = [line[2:] for line in lines if line.startswith("$ ")]
+    return tuple(line for line in lines if line.strip() and not line.lstrip().startswith("#"))
+
+
+def blocks(text: str) -> list[Block]:
+    found = []
+    for match in _FENCE.finditer(text):
+        language, body = match.groups()
+        if language in SHELL:
+            found.append(Block(commands=commands_of(body)))
+            continue
+        before = text[: match.start()].rstrip().rsplit("\n\n", 1)[-1]
+        named = re.search(r"[Ww]rite `([\w/.]+)`[^`]*:$|`([\w/.]+\.\w+)`:$", before)
+        if named:
+            found.append(Block(path=named[1] or named[2], text=body))
+    return found
+
+
+def spans(text: str) -> list[str]:
+    """Commands in running text."""
+    return re.findall(
+        r"`((?:barrio|mpiexec|mpirun|build/release/bin/\w+) [^`\n]+)`", _FENCE.sub("", text)
+    )

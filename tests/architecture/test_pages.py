@@ -1,0 +1,150 @@
+"""Each program that a page has people run is built by the make targets that the page names."""
+
+import re
+import unittest
+
+import pages
+from pages import SOURCE
+
+COMMENT = re.compile(r"(^|\s)#.*$")
+
+
+def programs_of_folder(folder: str) -> set[str]:
+    """Names of the programs that the CMake files of a folder make."""
+    names = set()
+    for path in sorted((SOURCE / folder).glob("*/CMakeLists.txt")):
+        text = path.read_text()
+        for name in re.findall(r"add_executable\((\S+)", text):
+            renamed = re.search(rf"set_target_properties\({name} [^)]*OUTPUT_NAME (\S+?)\)", text)
+            if name == "${program}":
+                listed = re.search(r"foreach\(program IN ITEMS ([^)]*)\)", text)
+                names |= set(listed[1].split()) if listed else set()
+            else:
+                names.add(renamed[1] if renamed else name)
+    return names
+
+
+def groups() -> dict[str, set[str]]:
+    """What the groups of the top CMakeLists.txt build."""
+    text = (SOURCE / "CMakeLists.txt").read_text()
+    demo = re.search(r"barrio_add_group\(barrio-demo ([^)]*)\)", text)
+    named = {word.replace("barrio_command", "barrio") for word in demo[1].split()}
+    return {
+        "barrio-demo": named,
+        "barrio-examples": {"barrio"} | programs_of_folder("examples"),
+        "barrio-benchmarks": {"barrio"} | programs_of_folder("benchmarks"),
+        "barrio-install": {"barrio"} | {p for p in programs_of_folder("benchmarks")},
+    }
+
+
+def built_by_make() -> dict[str, set[str]]:
+    """What each target of make builds."""
+    built = {}
+    known = groups()
+    everything = set().union(*known.values())
+    for rule in re.split(r"\n(?=[a-z-]+:)", (SOURCE / "Makefile").read_text()):
+        target = rule.split(":")[0]
+        for line in re.findall(r"\$\(call build,release\)(.*)", rule):
+            names = re.findall(r"barrio-\w+", line)
+            built[target] = set().union(*(known[n] for n in names)) if names else everything
+    return built
+
+
+def programs_in(command: str, known: set[str]) -> set[str]:
+    """Programs of barrio that a command line starts."""
+    words = COMMENT.sub("", command).split()
+    found = {
+        name for word in words if (name := word.rsplit("/", 1)[-1]) in known and "." not in name
+    }
+    plain = [word for word in words if not word.startswith("-") and not word.isdigit()]
+    for first, second in zip(plain, plain[1:], strict=False):
+        if first == "bench":
+            found.add(f"barrio-bench-{second}")
+    return found
+
+
+def programs_of(text: str, known: set[str]) -> set[str]:
+    """Programs that a page has people run: in its shell blocks, and, but for barrio itself, in running text."""
+    commands = [
+        c for block in pages.blocks(text) for c in block.commands if not pages.LEFT_OUT.match(c)
+    ]
+    own = {name for c in commands for name in re.findall(r"^mpi\S+ .*-o (\S+)", c)}
+    found = set().union(*(programs_in(command, known) for command in commands), set())
+    found |= set().union(
+        *(programs_in(span, known) - {"barrio"} for span in pages.spans(text)), set()
+    )
+    return found - own
+
+
+class Pages(unittest.TestCase):
+    def test_what_is_run_is_built(self) -> None:
+        built = built_by_make()
+        known = set().union(*built.values())
+        n_programs = 0
+        for page in pages.pages():
+            text = pages.text_of(page)
+            wanted = programs_of(text, known)
+            has = set().union(
+                *(built.get(target, set()) for target in pages.make_targets(text)), set()
+            )
+            if re.search(r"^cmake --build build( |$)", text, re.MULTILINE):
+                has |= known
+            n_programs += len(wanted)
+            with self.subTest(page):
+                self.assertEqual(
+                    sorted(wanted - has),
+                    [],
+                    f"{page} runs what none of its 'make' targets builds: {pages.make_targets(text)}",
+                )
+        self.assertGreater(n_programs, 20)
+
+    def test_it_says_so_first(self) -> None:
+        built = built_by_make()
+        known = set().union(*built.values())
+        for page in pages.pages():
+            text = pages.text_of(page)
+            begins = [
+                text.index(command)
+                for block in pages.blocks(text)
+                for command in block.commands
+                if programs_in(command, known) and not pages.LEFT_OUT.match(command)
+            ]
+            if not begins:
+                continue
+            with self.subTest(page):
+                first = re.search(
+                    r"make (demo|examples|bench|all|install)\b|cmake --build build ", text
+                )
+                self.assertIsNotNone(first, f"{page} does not say how to build")
+                self.assertLessEqual(first.start(), min(begins))
+
+    def test_targets_exist(self) -> None:
+        known = set(re.findall(r"^([a-z-]+):", (SOURCE / "Makefile").read_text(), re.MULTILINE))
+        for page in pages.pages():
+            with self.subTest(page):
+                named = re.findall(r"`make ([a-z-]+)", pages.text_of(page))
+                self.assertEqual(sorted(set(named) - known), [])
+
+    def test_looks_right(self) -> None:
+        built = built_by_make()
+        self.assertIn("heat", built["demo"])
+        self.assertIn("solver", built["examples"])
+        self.assertIn("halo", built["examples"])
+        self.assertNotIn("halo", built["demo"])
+        self.assertIn("barrio-bench-mesh", built["bench"])
+        known = set().union(*built.values())
+        line = "PATH=x build/release/bin/barrio --ranks 2 exec ./solver a.h5m # halo"
+        self.assertEqual(programs_in(line, known), {"barrio", "solver"})
+        self.assertEqual(
+            programs_in("barrio --ranks 2 bench mesh --folder /tmp", known),
+            {"barrio", "barrio-bench-mesh"},
+        )
+        text = "Write `a.py`:\n\n```python\nx\n```\n\n```\n$ b \\\n  c\nout\n```\n"
+        self.assertEqual(
+            pages.blocks(text),
+            [pages.Block(path="a.py", text="x\n"), pages.Block(commands=("b    c",))],
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,74 @@
+"""pip install . in a checkout: a package with the library inside it, and the same description as python/ has."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import unittest
+from pathlib import Path
+
+SOURCE = Path(os.environ["BARRIO_SOURCE"])
+USE = """
+import barrio
+from mpi4py import MPI
+mesh = barrio.box(MPI.COMM_SELF, n=(2, 3, 4))
+print(mesh.n_owned(barrio.Dim.volume), barrio.__file__)
+"""
+
+
+class Description(unittest.TestCase):
+    def test_both_ways_describe_one_package(self) -> None:
+        root, alone = (
+            tomllib.loads((SOURCE / path / "pyproject.toml").read_text())
+            for path in (".", "python")
+        )
+        for part in ("build-system", "project"):
+            for document in (root, alone):
+                document[part].pop("readme", None)
+            self.assertEqual(root[part], alone[part], part)
+        self.assertEqual(
+            root["tool"]["scikit-build"]["build"], alone["tool"]["scikit-build"]["build"]
+        )
+
+
+class Installed(unittest.TestCase):
+    """Offline: the build tools are those of this Python."""
+
+    def setUp(self) -> None:
+        if importlib.util.find_spec("scikit_build_core") is None:
+            self.skipTest(f"{sys.executable} has no scikit-build-core (tools/setup python)")
+        self.folder = Path(tempfile.mkdtemp(prefix="barrio-pip-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def install_and_use(self, package: Path, **environment: str) -> None:
+        site = self.folder / "site"
+        line = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-index"]
+        line += ["--no-cache-dir", "--no-build-isolation", "--no-deps", "--target", site, package]
+        self.run_well(line, self.folder, environment)
+        said = self.run_well([sys.executable, "-c", USE], self.folder, {"PYTHONPATH": str(site)})
+        self.assertEqual(said.split(), ["24", str(site / "barrio/__init__.py")])
+        self.assertTrue((site / "barrio/_core.pyi").exists())
+
+    def run_well(self, line: list[object], folder: Path, environment: dict[str, str]) -> str:
+        done = subprocess.run(
+            line, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True
+        )
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+
+class Checkout(Installed):
+    def test_library_inside(self) -> None:
+        self.install_and_use(SOURCE)
+
+    def test_on_an_installed_library(self) -> None:
+        if "BARRIO_PREFIX" not in os.environ:
+            self.skipTest("BARRIO_PREFIX does not say where barrio is installed")
+        self.install_and_use(SOURCE / "python", CMAKE_PREFIX_PATH=os.environ["BARRIO_PREFIX"])
+
+
+if __name__ == "__main__":
+    unittest.main()
