@@ -17,7 +17,7 @@ namespace {
 
 // Small packets may be on their way without being expected, and MPI keeps them at the receiver. After so many bytes of
 // them a synchronous one waits until it is taken in, and with it those before.
-constexpr std::size_t credit_bytes = 64U * 1024U;
+constexpr std::size_t credit_bytes = std::size_t{64} * 1024;
 constexpr std::size_t packet_overhead_bytes = 64;
 
 }  // namespace
