@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -182,7 +184,7 @@ TEST(WriteText, LeavesAPipeWhereItIs) {  // it stands for /dev/null, which a fau
   Context& context = test::world();
   const fs::path path = fresh_folder("device") / "pipe";
   if (context.is_root()) {
-    EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0) << path << ": " << std::strerror(errno);
   }
   barrier(context);
   EXPECT_EQ(refused(context, path).cause(), "cannot be written: it is a device or a pipe, not a file");

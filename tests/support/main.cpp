@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <random>
 #include <string_view>
@@ -105,10 +107,12 @@ int run_all(int argc, char** argv) {
   const char* chosen = std::getenv("BARRIO_SEED");
   the_seed = chosen != nullptr ? std::strtoull(chosen, nullptr, 10) : std::random_device{}();
   mpi::broadcast(*the_world, std::span(&the_seed, 1));
-  std::string folder = (std::filesystem::temp_directory_path() / fmt::format("barrio-test-{}", ::getpid())).string();
+  // A new folder each time: one that a killed run left under the same process number is not met.
+  std::string folder = (std::filesystem::temp_directory_path() / "barrio-test-XXXXXX").string();
+  if (rank == 0 && ::mkdtemp(folder.data()) == nullptr) fmt::print(stderr, "{}: {}\n", folder, std::strerror(errno));
   mpi::broadcast(*the_world, folder);
   the_scratch = folder;
-  std::filesystem::create_directories(the_scratch);
+  std::filesystem::create_directories(the_scratch);  // where ranks on other hosts see another disk
   if (rank == 0) fmt::print("BARRIO_SEED={} repeats this run\n", the_seed);
 
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
