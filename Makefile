@@ -87,6 +87,7 @@ check-tsan:  ## the communication thread with the thread sanitizer
 	ctest --preset tsan
 
 check-long: check-asan check-tsan tidy  ## sanitizers, static analysis and the tests too slow for check
+	@$(call configure,release)
 	$(call build,release)
 	ctest --preset long
 
