@@ -4,24 +4,23 @@
 
 namespace barrio::exchange::detail {
 
-Agreement::Agreement(MPI_Comm comm, Termination termination) : is_consensus_(termination == Termination::consensus) {
-  if (is_consensus_ || termination == Termination::allreduce) comm_ = mpi::Comm::duplicate(comm);
-}
+void Agreement::prepare(MPI_Comm comm) { comm_ = mpi::Comm::duplicate(comm); }
 
-bool Agreement::advance(std::span<MPI_Request> sends, std::size_t n_received, bool blocks) {
+bool Agreement::advance(std::span<MPI_Request> sends, std::size_t n_sent, std::size_t n_received, bool blocks) {
   int done = 0;
+  const bool is_consensus = mode_ == Mode::consensus;
   if (state_ == State::not_begun) {
     mpi::check(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-    if (done == 0 && is_consensus_) return false;
+    if (done == 0 && is_consensus) return false;
 #ifndef BARRIO_MPI_SMPI  // whose MPI_Ibarrier lets ranks go before the last has come
-    const bool is_barrier = is_consensus_;
+    const bool is_barrier = is_consensus;
 #else
     const bool is_barrier = false;
 #endif
     if (is_barrier) {
       mpi::check(MPI_Ibarrier(comm_.get(), &request_), "MPI_Ibarrier");
     } else {
-      parcels_ = {sends.size(), n_received};
+      parcels_ = {n_sent, n_received};
       mpi::check(MPI_Iallreduce(MPI_IN_PLACE, parcels_.data(), 2, MPI_UINT64_T, MPI_SUM, comm_.get(), &request_),
                  "MPI_Iallreduce");
     }
@@ -29,13 +28,13 @@ bool Agreement::advance(std::span<MPI_Request> sends, std::size_t n_received, bo
     n_calls_ += 1;
     return true;
   }
-  if (blocks && !is_consensus_) {
+  if (blocks && !is_consensus) {
     mpi::check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
   } else {
     mpi::check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done == 0) return false;
   }
-  state_ = is_consensus_ || parcels_[0] == parcels_[1] ? State::reached : State::not_begun;
+  state_ = is_consensus || parcels_[0] == parcels_[1] ? State::reached : State::not_begun;
   return true;
 }
 

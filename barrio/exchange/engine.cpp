@@ -41,9 +41,22 @@ std::string why_no_core(const mpi::NodeCores& node, int n_computing) {
   return "";
 }
 
+/// As long as it lives, the thread that makes it has the Context of another one, which waits.
+class StandsIn {
+ public:
+  explicit StandsIn(mpi::Context& context) : context_(context), waiting_(context.thread()) { context.move_to_thread(); }
+  ~StandsIn() { context_.move_to_thread(waiting_); }
+  StandsIn(const StandsIn&) = delete;
+  StandsIn& operator=(const StandsIn&) = delete;
+
+ private:
+  mpi::Context& context_;
+  std::thread::id waiting_;
+};
+
 }  // namespace
 
-Engine::Engine(mpi::Context& context, const EngineOptions& options) {
+Engine::Engine(mpi::Context& context, const EngineOptions& options) : context_(context) {
   if (options.n_computing_threads < 0 || options.n_threads < 1)
     throw Error(ErrorCode::usage, {.subject = "EngineOptions",
                                    .cause = fmt::format("{} threads that compute and {} that communicate",
@@ -69,8 +82,11 @@ Engine::Engine(mpi::Context& context, const EngineOptions& options) {
 Engine::~Engine() = default;
 
 void Engine::call(const std::function<void()>& function) {
-  if (is_on()) return threads_->call(function);
-  function();
+  if (!is_on()) return function();
+  threads_->call([&] {
+    const StandsIn stands_in(context_);
+    function();
+  });
 }
 
 void Engine::start(detail::EngineJob& job) { threads_->start(job); }

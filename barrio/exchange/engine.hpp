@@ -69,13 +69,15 @@ class Engine {
   [[nodiscard]] const std::string& why_off() const& noexcept { return why_off_; }
 
   /// Run a function on the thread that owns MPI and wait for it; at once if the engine is off, or if this is that
-  /// thread. An exception that leaves it is thrown here. The function begins no exchange of this engine.
+  /// thread. An exception that leaves it is thrown here. The function begins no exchange of this engine; it may do
+  /// rounds and collectives of the engine's Context, whose thread it runs on meanwhile.
   void call(const std::function<void()>& function);
 
   /// For exchanges: start this one, and test it until it is done.
   void start(detail::EngineJob& job);
 
  private:
+  mpi::Context& context_;
   std::unique_ptr<mpi::CoresScope> cores_;
   std::unique_ptr<detail::EngineThreads> threads_;
   std::string why_off_;

@@ -13,6 +13,7 @@ std::string_view name(RoundCall call) noexcept {
   switch (call) {
     case RoundCall::messages: return "a round";
     case RoundCall::byte_messages: return "a byte round";
+    case RoundCall::sized_messages: return "a sized round";
     case RoundCall::envelopes: return "a round by node";
     case RoundCall::broadcast: return "neighbor_broadcast";
     case RoundCall::broadcastv: return "neighbor_broadcastv";
@@ -26,8 +27,20 @@ std::string_view name(RoundCall call) noexcept {
     case RoundCall::reduce: return "neighbor_reduce";
     case RoundCall::allreduce: return "neighbor_allreduce";
     case RoundCall::gather_scatter: return "a gather-scatter";
+    case RoundCall::cancelled: return "a cancelled round";
   }
   return "a round unknown here";
+}
+
+std::string_view name(Termination termination) noexcept {
+  switch (termination) {
+    case Termination::neighbourhood: return "neighbourhood";
+    case Termination::introductions: return "introductions";
+    case Termination::allreduce: return "allreduce";
+    case Termination::consensus: return "consensus";
+    case Termination::automatic: break;
+  }
+  return "automatic";
 }
 
 std::string type_name(const MessageKind& kind) {
@@ -37,15 +50,25 @@ std::string type_name(const MessageKind& kind) {
     case Family::unsigned_integer: return fmt::format("uint{}", 8 * kind.n_bytes);
     case Family::floating_point: return fmt::format("float{}", 8 * kind.n_bytes);
     case Family::other:
-      return fmt::format("a type of {} bytes (hash of its name {:04x})", kind.n_bytes, kind.name_hash);
+      return fmt::format("a type of {} bytes (hash of its name {:04x})", kind.n_bytes, std::uint16_t{kind.name_hash});
     case Family::any: break;
   }
-  return "bytes";
+  return kind.n_bytes == 0 ? "bytes" : fmt::format("messages of {} bytes", kind.n_bytes);
 }
 
 std::string describe(const MessageKind& kind) { return fmt::format("{} of {}", name(kind.call), type_name(kind)); }
 
 void refuse_kind(const std::string& subject, const MessageKind& theirs, const MessageKind& mine) {
+  if (theirs.call == RoundCall::cancelled)
+    throw Error(ErrorCode::usage, {.subject = subject,
+                                   .cause = "ends in a round that it has cancelled",
+                                   .remedy = "cancel a round on all ranks or on none"});
+  if (theirs.termination != mine.termination)
+    throw Error(ErrorCode::usage,
+                {.subject = subject,
+                 .cause = fmt::format("belongs to a round that ends by {}, and this rank's round ends by {}",
+                                      name(termination_of(theirs)), name(termination_of(mine))),
+                 .remedy = "begin a round with the same options on all ranks"});
   throw Error(ErrorCode::usage,
               {.subject = subject,
                .cause = fmt::format("belongs to {}, and this rank is in {}", describe(theirs), describe(mine)),

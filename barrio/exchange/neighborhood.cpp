@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <iterator>
+#include <limits>
+#include <string>
 #include <utility>
 
-#include "barrio/base/assert.hpp"
+#include "barrio/base/abort.hpp"
+#include "barrio/base/sort_unique.hpp"
+#include "barrio/exchange/detail/misuse.hpp"
 #include "barrio/exchange/detail/node_core.hpp"
 #include "barrio/exchange/detail/node_plan.hpp"
 #include "barrio/exchange/detail/packet_core.hpp"
@@ -51,13 +54,6 @@ detail::PacketSize first_packet(const mpi::Context& context, std::size_t chosen_
   return {std::min<std::size_t>(1024, full), 8 * full};
 }
 
-/// With n ranks, two that are no neighbours have a common one if their degrees add up to n - 1 or more.
-Termination resolved(mpi::Context& context, Termination wanted, std::size_t degree) {
-  if (wanted != Termination::automatic) return wanted;
-  const auto least_degree = mpi::min(context, static_cast<std::int64_t>(degree));
-  return 2 * least_degree >= context.size() - 1 ? Termination::consensus : Termination::introductions;
-}
-
 std::unique_ptr<detail::RoundCore> make_core(mpi::Context& context, std::vector<Rank> neighbours,
                                              const NeighborhoodOptions& options) {
   const bool may_go_by_node = options.termination == Termination::neighbourhood;
@@ -69,10 +65,11 @@ std::unique_ptr<detail::RoundCore> make_core(mpi::Context& context, std::vector<
       .packet_bytes = options.packet_bytes != 0 ? options.packet_bytes : context.profile().packet_bytes,
       .first_packet = first_packet(context, options.packet_bytes),
       .ring_depth = options.ring_depth != 0 ? options.ring_depth : context.profile().ring_depth,
-      .termination = resolved(context, options.termination, neighbours.size()),
+      .termination = options.termination,
       .keeps_discovered = options.keeps_discovered,
       .is_by_rank = options.delivery == Delivery::by_rank,
-      .stall_warning_seconds = options.stall_warning_seconds};
+      .stall_warning_seconds = options.stall_warning_seconds,
+      .stall_limit_seconds = options.stall_limit_seconds};
   if (options.routing != Routing::direct && may_go_by_node) {
     detail::NodePlan plan = detail::make_node_plan(context, neighbours, options.node);
     if (options.routing == Routing::by_node || detail::is_cheaper_by_node(context, plan))
@@ -111,56 +108,134 @@ void Neighborhood::add_neighbours(std::span<const Rank> neighbours) {
   core_->set_neighbours(std::move(all));
 }
 
-ByteRound Neighborhood::begin_byte_round() {
-  return ByteRound(round_core(), detail::kind_of_bytes(detail::RoundCall::byte_messages));
+std::vector<Rank> Neighborhood::drop_idle_neighbours(std::uint64_t n_rounds) { return core_->drop_idle(n_rounds); }
+
+std::size_t Neighborhood::channel_of(Rank rank) const {
+  if (const auto channel = core_->find_channel(rank)) return *channel;
+  throw Error(ErrorCode::usage, {.subject = fmt::format("rank {}", rank),
+                                 .cause = fmt::format("is not a neighbour of rank {}", core_->context().rank())});
+}
+
+ByteRound Neighborhood::begin_byte_round(const RoundOptions& options) {
+  return {round_core(), detail::kind_of_bytes(detail::RoundCall::byte_messages), options};
+}
+
+SizedRound Neighborhood::begin_sized_round(std::size_t message_bytes, const RoundOptions& options) {
+  return {round_core(), message_bytes, options};
+}
+
+void Neighborhood::cancel_round() { core_->cancel(); }
+
+std::vector<Rank> mutual_neighbours(mpi::Context& context, std::span<const Rank> named) {
+  std::vector<Rank> all(named.begin(), named.end());
+  sort_unique(all);
+  std::erase(all, context.rank());
+  agree_after(context, [&] {
+    for (const Rank rank : all)
+      if (rank < 0 || rank >= context.size())
+        throw Error(ErrorCode::usage,
+                    {.subject = fmt::format("neighbour {}", rank), .cause = "is not a rank of this job"});
+  });
+  const std::vector<char> greeting(all.size(), 1);
+  const Parcels<char> heard = route(context, pack_by_rank<char>(all, greeting));
+  all.insert(all.end(), heard.peers.begin(), heard.peers.end());
+  sort_unique(all);
+  return all;
 }
 
 void Neighborhood::validate() const {
-  // Each rank tells its neighbours that it counts on them; what comes back must be the same set.
+  // Each rank tells its neighbours that it counts on them, and how; what comes back must be the same.
   const std::span<const Rank> mine = core_->neighbours();
-  const std::vector<char> greeting(mine.size(), 1);
-  const Parcels<char> heard = route(core_->context(), pack_by_rank<char>(mine, greeting));
+  const detail::Likeness likeness = core_->likeness();
+  const std::vector<detail::Likeness> greeting(mine.size(), likeness);
+  const Parcels<detail::Likeness> heard = route(core_->context(), pack_by_rank<detail::Likeness>(mine, greeting));
+  const Rank me = core_->context().rank();
   agree_after(core_->context(), [&] {
-    const auto refuse = [](Rank lists, Rank listed) {
-      throw Error(ErrorCode::internal,
-                  {.subject = "neighbourhood",
-                   .cause = fmt::format("rank {} lists rank {}, which does not list it", lists, listed),
-                   .remedy = "make the neighbour lists mutual on both ranks"});
+    const auto refuse = [](std::string cause, std::string remedy) {
+      throw Error(ErrorCode::usage,
+                  {.subject = "neighbourhood", .cause = std::move(cause), .remedy = std::move(remedy)});
+    };
+    const auto refuse_list = [&](Rank lists, Rank listed) {
+      refuse(fmt::format("rank {} lists rank {}, which does not list it", lists, listed),
+             "make the neighbour lists mutual on both ranks; mutual_neighbours() does it");
     };
     for (const Rank rank : heard.peers)
-      if (!std::binary_search(mine.begin(), mine.end(), rank)) refuse(rank, core_->context().rank());
+      if (!std::binary_search(mine.begin(), mine.end(), rank)) refuse_list(rank, me);
     for (const Rank rank : mine)
-      if (!std::binary_search(heard.peers.begin(), heard.peers.end(), rank)) refuse(core_->context().rank(), rank);
+      if (!std::binary_search(heard.peers.begin(), heard.peers.end(), rank)) refuse_list(me, rank);
+    for (std::size_t i = 0; i < heard.n_peers(); ++i)
+      if (const auto [what, theirs, ours] = detail::first_difference(heard.of(i).front(), likeness); !what.empty())
+        refuse(fmt::format("{} on rank {} is {}, on rank {} it is {}", what, heard.peers[i], theirs, me, ours),
+               what == "its tag" ? "make Neighborhoods, plans and meshes in the same order on all ranks"
+                                 : "give the same options and do the same rounds on all ranks");
   });
 }
 
-PacketRound::PacketRound(detail::RoundCore& core, const detail::MessageKind& kind)
-    : core_(&core), kind_(kind), cursors_(core.cursors()) {
-  core.begin(kind);
+detail::Difference detail::first_difference(const Likeness& theirs, const Likeness& ours) {
+  if (theirs.first_tag != ours.first_tag)
+    return {"its tag", fmt::to_string(theirs.first_tag), fmt::to_string(ours.first_tag)};
+  if (theirs.termination != ours.termination)
+    return {"its termination", std::string(name(theirs.termination)), std::string(name(ours.termination))};
+  if (theirs.packet_bytes != ours.packet_bytes)
+    return {"the size of its packets", fmt::to_string(theirs.packet_bytes), fmt::to_string(ours.packet_bytes)};
+  if (theirs.first_packet_least != ours.first_packet_least || theirs.first_packet_most != ours.first_packet_most)
+    return {"the size of its first packets",
+            fmt::format("{} to {}", theirs.first_packet_least, theirs.first_packet_most),
+            fmt::format("{} to {}", ours.first_packet_least, ours.first_packet_most)};
+  if (theirs.epoch != ours.epoch)
+    return {"its number of rounds", fmt::to_string(theirs.epoch), fmt::to_string(ours.epoch)};
+  return {};
 }
+
+PacketRound::PacketRound(detail::RoundCore& core, const detail::MessageKind& kind, const RoundOptions& options)
+    : core_(&core),
+      kind_(core.begin(kind, options)),
+      cursors_(core.cursors()),
+      table_(&core.channels()),
+      n_channels_(core.neighbours().size()) {}
 PacketRound::PacketRound(PacketRound&& other) noexcept
-    : core_(std::exchange(other.core_, nullptr)), kind_(other.kind_), cursors_(other.cursors_) {}
+    : core_(std::exchange(other.core_, nullptr)),
+      kind_(other.kind_),
+      cursors_(other.cursors_),
+      table_(std::exchange(other.table_, &detail::no_channels())),
+      n_channels_(std::exchange(other.n_channels_, 0)) {}
 PacketRound::~PacketRound() {
-  if (core_ == nullptr || std::uncaught_exceptions() > 0) return;
-  BARRIO_ASSERT(cheap, core_->is_over() && "a round was dropped before it was read to its end");
+  if (core_ == nullptr || std::uncaught_exceptions() > 0 || core_->is_over()) return;
+  abort_job(
+      ErrorCode::usage,
+      "error: a round was dropped before it was read to its end; read received() to its end, or give the round up by "
+      "Neighborhood::cancel_round()");
 }
-std::byte* PacketRound::make_room(std::size_t channel, std::size_t n_bytes) {
+detail::RoundCore& PacketRound::core() const {
+  if (core_ == nullptr) detail::misuse("is used that was moved from", "use the one that it was moved into");
+  return *core_;
+}
+std::byte* PacketRound::make_room(detail::RoundCore& core, std::size_t channel, std::size_t n_bytes) {
   check_size(n_bytes);
-  return core_->make_room(channel, n_bytes);
+  return core.make_room(channel, n_bytes);
 }
-std::byte* PacketRound::allocate_for(Rank to, std::size_t n_bytes) {
-  const auto channel = core_->find_channel(to);
-  if (channel) return allocate(*channel, n_bytes);
+std::byte* PacketRound::allocate_elsewhere(Rank to, std::size_t n_bytes) {
   check_size(n_bytes);
-  return core_->allocate_elsewhere(to, n_bytes);
+  return core().allocate_elsewhere(to, n_bytes);
 }
-void PacketRound::close() { core_->close(); }
-std::size_t PacketRound::n_channels() const noexcept { return core_->neighbours().size(); }
+void PacketRound::refuse_channel(std::size_t channel) const {
+  (void)core();
+  throw Error(ErrorCode::usage, {.subject = fmt::format("channel {}", channel),
+                                 .cause = fmt::format("is none of the {} that this rank has", n_channels_),
+                                 .remedy = "Neighborhood::channel_of(rank) finds the one to a rank"});
+}
+void PacketRound::close() { core().close(); }
 std::optional<PacketRound::Packet> PacketRound::next_packet() {
-  std::optional<Packet> packet = core_->next_packet();
-  if (!packet) cursors_ = core_->cursors();  // the end of a round may have brought new neighbours
+  std::optional<Packet> packet = core().next_packet();
   if (packet && packet->kind != kind_) [[unlikely]]
     refuse(*packet);
+  return packet;
+}
+
+std::optional<PacketRound::Packet> PacketRound::poll() {
+  const std::optional<Packet> packet = core().poll();
+  if (packet && packet->kind != kind_) [[unlikely]]
+    detail::refuse_kind(fmt::format("what rank {} sent", packet->from), packet->kind, kind_);
   return packet;
 }
 
@@ -169,7 +244,6 @@ void PacketRound::refuse(const Packet& packet) {
   Packet first = packet;
   while (const std::optional<Packet> more = core_->next_packet())
     if (more->kind != kind_ && more->from < first.from) first = *more;
-  cursors_ = core_->cursors();
   detail::refuse_kind(fmt::format("what rank {} sent", first.from), first.kind, kind_);
 }
 
@@ -181,13 +255,42 @@ void detail::refuse_length(PacketRound& packets, Rank from, std::size_t rest_byt
                .remedy = "write no further than the span that allocate() gives"});
 }
 
-std::span<std::byte> ByteRound::allocate(Rank to, std::size_t n_bytes) {
-  using Reader = detail::ByteReader;
-  const bool fits = n_bytes <= PacketRound::most_message_bytes;  // else the sum below might wrap round
-  std::byte* at = packets_.allocate_for(to, fits ? Reader::header_bytes + Reader::padded(n_bytes) : n_bytes);
-  const auto length = static_cast<std::uint64_t>(n_bytes);
-  std::memcpy(at, &length, sizeof length);
-  return {at + Reader::header_bytes, n_bytes};
+detail::Unread detail::next_unread(PacketRound& packets) {
+  while (const std::optional<PacketRound::Packet> packet = packets.next_packet())
+    if (!packet->payload.empty())
+      return {packet->from, packet->payload.data(), packet->payload.data() + packet->payload.size()};
+  return {};
+}
+
+detail::Unread detail::poll_unread(PacketRound& packets) {
+  while (const std::optional<PacketRound::Packet> packet = packets.poll())
+    if (!packet->payload.empty())
+      return {packet->from, packet->payload.data(), packet->payload.data() + packet->payload.size()};
+  return {};
+}
+
+namespace {
+
+detail::MessageKind sized_kind(std::size_t message_bytes) {
+  if (message_bytes == 0 || message_bytes > std::numeric_limits<std::uint32_t>::max())
+    throw Error(ErrorCode::usage, {.subject = "a sized round",
+                                   .cause = fmt::format("cannot have messages of {} bytes", message_bytes),
+                                   .remedy = "give 1 to 4294967295, the same on all ranks"});
+  return detail::make_kind(detail::RoundCall::sized_messages, detail::MessageKind::Family::any,
+                           static_cast<std::uint32_t>(message_bytes));
+}
+
+}  // namespace
+
+SizedRound::SizedRound(detail::RoundCore& core, std::size_t message_bytes, const RoundOptions& options)
+    : RoundOfBytes(core, sized_kind(message_bytes), options, {message_bytes}) {}
+
+void SizedRound::check_size(std::size_t n_bytes) const {
+  if (n_bytes == message_bytes()) return;
+  throw Error(ErrorCode::usage,
+              {.subject = "message",
+               .cause = fmt::format("{} bytes are not the {} of this round", n_bytes, message_bytes()),
+               .remedy = "begin_byte_round() takes messages of any length"});
 }
 
 }  // namespace barrio::exchange

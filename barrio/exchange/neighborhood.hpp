@@ -36,7 +36,17 @@ struct NeighborhoodOptions {
   std::optional<int> node = {};
   bool keeps_discovered = true;         ///< ranks met in a round stay neighbours in the rounds that follow
   double stall_warning_seconds = 30.0;  ///< silence after which a waiting rank names those it waits for
+  /// Silence after which a waiting rank ends the job with exit code 1 and those names; 0: it waits for ever. It looks
+  /// at the clock between polls, so not where `mpi::WaitPolicy` lets MPI block.
+  double stall_limit_seconds = 3600.0;
 };
+
+/// Give every rank all ranks that name it and all that it names: the neighbours of a Neighborhood, from lists that are
+/// known on one side only, as those of MPI_Dist_graph_create. Collective.
+/// @param named  ranks, in any order, with any repetition; this rank itself is passed over
+/// @return ascending. @throws AgreedError{usage} on all ranks for a rank that is none
+/// Cost: one reduction and a crystal router's log2(P) messages; memory O(neighbours)
+[[nodiscard]] std::vector<Rank> mutual_neighbours(mpi::Context& context, std::span<const Rank> named);
 
 /// Exchange messages with a fixed set of neighbours in rounds, without any collective call.
 ///
@@ -48,7 +58,7 @@ struct NeighborhoodOptions {
 ///
 /// Rounds of several Neighborhoods of one Context may be open at once. While one is open, neighbours may wait for this
 /// rank to take packets in; so from `begin` to the end of `received()` wait for others in such rounds only, and in no
-/// collective call. Packet size and ring depth are the same on all ranks. With `Routing::by_node` rounds are
+/// collective call. Packet size and options are the same on all ranks. With `Routing::by_node` rounds are
 /// collective; see there.
 ///
 /// Memory: at most 2 ring_depth + 1 packets per neighbour, plus what was received and not yet read. Unexpected at the
@@ -73,7 +83,8 @@ class Neighborhood {
   [[nodiscard]] mpi::Context& context() const noexcept;
   /// How messages travel to other nodes; with `Routing::automatic` what was chosen.
   [[nodiscard]] Routing routing() const noexcept;
-  /// How rounds end; with `Termination::automatic` what was chosen.
+  /// How rounds end that say nothing else. `Termination::automatic` stands for introductions with a reduction behind
+  /// them; where a barrier was found the cheaper it is `consensus`.
   [[nodiscard]] Termination termination() const noexcept;
 
   /// Give this rank other neighbours from the next round on. Local, between rounds; the neighbours do the same, or both
@@ -82,16 +93,35 @@ class Neighborhood {
   void set_neighbours(std::span<const Rank> neighbours);
   /// Add neighbours to those there are; such as are there already are passed over. As set_neighbours.
   void add_neighbours(std::span<const Rank> neighbours);
+  /// Leave out the neighbours with whom no message was exchanged, either way, in the last `n_rounds` rounds, as after
+  /// much of a mesh has moved. Both ends of a pair count alike, so no message is needed; all ranks call it after the
+  /// same round with the same number. Introductions reach no farther than over the neighbours that are left.
+  /// Local, between rounds. @return those that were left out. Source: Ovcharenko et al. 2012, section 8
+  std::vector<Rank> drop_idle_neighbours(std::uint64_t n_rounds);
+  /// The place of a rank in neighbours(): what `Round::channel` takes. Cost: O(1).
+  /// @throws Error{usage} if it is no neighbour
+  [[nodiscard]] std::size_t channel_of(Rank rank) const;
 
-  /// Begin a round of messages of one fixed type; no header per message. Local. One round at a time. All ranks begin
-  /// rounds of the same kind and type in the same order: reading one throws where a neighbour began another.
+  /// Begin a round of messages of one fixed type; no header per message. Local, but see RoundOptions. One round at a
+  /// time. All ranks begin rounds of the same kind, type and options in the same order: reading one throws where a
+  /// neighbour began another.
   template <class T>
-  [[nodiscard]] Round<T> begin_round();
-  /// Begin a round of messages of any length; 8 bytes of header each. Local. One round at a time.
-  [[nodiscard]] ByteRound begin_byte_round();
+  [[nodiscard]] Round<T> begin_round(const RoundOptions& options = {});
+  /// The same with messages of any length; 8 bytes of header each.
+  [[nodiscard]] ByteRound begin_byte_round(const RoundOptions& options = {});
+  /// The same with messages of one size that is known at run time; no header per message.
+  /// @param message_bytes  the same on all ranks, >= 1
+  [[nodiscard]] SizedRound begin_sized_round(std::size_t message_bytes, const RoundOptions& options = {});
 
-  /// Check that neighbours are mutual. Collective.
-  /// @throws AgreedError{internal} naming a pair of which only one lists the other
+  /// Give up the round that an exception has left open, if one is: what was written and has not left is forgotten, what
+  /// comes is passed over, and the next round may begin. Local, but the neighbours do the same after the same round,
+  /// as after an AgreedError: the cancelled round still ends by the last packets of all. A neighbour that reads on
+  /// instead is told, at the end of its round.
+  void cancel_round();
+
+  /// Check that neighbours are mutual, that all made this Neighborhood as the same one of their Context's objects, that
+  /// they have the same options and have done the same number of rounds. Collective, between rounds.
+  /// @throws AgreedError{usage} naming a pair and what differs
   void validate() const;
 
   /// Rounds done so far.
@@ -107,8 +137,8 @@ class Neighborhood {
 };
 
 template <class T>
-Round<T> Neighborhood::begin_round() {
-  return Round<T>(round_core(), detail::RoundCall::messages);
+Round<T> Neighborhood::begin_round(const RoundOptions& options) {
+  return Round<T>(round_core(), detail::RoundCall::messages, options);
 }
 
 namespace detail {

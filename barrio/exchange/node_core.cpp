@@ -10,6 +10,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/exchange/detail/guard.hpp"
+#include "barrio/exchange/detail/misuse.hpp"
 #include "barrio/exchange/detail/packet.hpp"
 
 namespace barrio::exchange::detail {
@@ -50,15 +51,20 @@ NodeCore::NodeCore(mpi::Context& context, std::vector<Rank> neighbours, NodePlan
     places_.push_back(is_near ? n_near++ : plan_.near.size() + n_far++);
   }
   BARRIO_ASSERT(cheap, n_near == plan_.near.size() && n_far == plan_.far.size(), n_near, n_far);
+  index_channels();
 }
 
-void NodeCore::begin(const MessageKind& kind) {
-  BARRIO_ASSERT(cheap, !is_active_ && "one round at a time on a Neighborhood", epoch());
+MessageKind NodeCore::begin(const MessageKind& kind, const RoundOptions& options) {
+  if (is_active_)
+    misuse("was begun before the one before it was read to its end", "one round at a time on a Neighborhood");
+  if (options.termination.value_or(Termination::neighbourhood) != Termination::neighbourhood)
+    misuse("by nodes passes on what goes to neighbours, and to no other ranks",
+           "use Routing::direct, or Termination::neighbourhood");
+  inner_options_ = {.packet_bytes = options.packet_bytes};
+  kind_ = near_.begin(kind, inner_options_);
   is_active_ = true;
-  kind_ = kind;
-  near_.begin(kind);
-  locals_.begin(envelopes);
-  across_.begin(envelopes);
+  locals_.begin(envelopes, inner_options_);
+  across_.begin(envelopes, inner_options_);
   // Keep what rounds like the last one need.
   for (Stage& stage : stages_) {
     shrink(stage.buffer, stage.used_bytes);
@@ -70,12 +76,13 @@ void NodeCore::begin(const MessageKind& kind) {
   n_read_ = 0;
   rest_ = {};
   is_closed_ = false;
+  return kind_;
 }
 
 std::byte* NodeCore::make_room(std::size_t channel, std::size_t n_bytes) {
   const std::size_t place = places_[channel];
   if (place < plan_.near.size()) return near_.allocate(place, n_bytes);
-  BARRIO_ASSERT(cheap, is_active_ && !is_closed_ && "allocate() belongs between begin and close()", channel);
+  if (!is_active_ || is_closed_) refuse_late_message(neighbours_[channel]);
   Stage& stage = stages_[place - plan_.near.size()];
   if (stage.used_bytes > 0) check_guard(stage.buffer.bytes() + stage.used_bytes, neighbours_[channel]);
   const std::size_t n_words = words_of(stage.used_bytes + n_bytes + guard_bytes);
@@ -126,7 +133,7 @@ void NodeCore::for_envelopes(PacketCore& core, F&& call) {
 }
 
 void NodeCore::close() {
-  BARRIO_ASSERT(cheap, is_active_ && !is_closed_ && "a round is closed once", epoch());
+  if (!is_active_ || is_closed_) misuse("is closed twice", "a round is closed once");
   for (std::size_t i = 0; i < stages_.size(); ++i)
     if (stages_[i].used_bytes > 0) check_guard(stages_[i].buffer.bytes() + stages_[i].used_bytes, plan_.far[i].rank);
   is_closed_ = true;
@@ -135,7 +142,7 @@ void NodeCore::close() {
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     Stage& stage = stages_[i];
     const NodePlan::Far& far = plan_.far[i];
-    if (stage.used_bytes == 0) continue;
+    if (stage.used_bytes == 0 && kind_.call != RoundCall::cancelled) continue;
     const Envelope envelope{far.rank, me, far.their_agent, 0, stage.used_bytes, kind_};
     if (far.agent == me) {
       put(across_, far.their_agent, envelope, stage.buffer.bytes());
@@ -148,7 +155,7 @@ void NodeCore::close() {
     put(across_, envelope.their_agent, envelope, contents);
   });
   across_.close();
-  locals_.begin(envelopes);
+  locals_.begin(envelopes, inner_options_);
   for_envelopes(across_, [&](const Envelope& envelope, const std::byte* contents) {
     if (envelope.to == me) {
       keep(envelope, contents);
@@ -174,7 +181,7 @@ PacketRound::Packet NodeCore::next_envelope() {
 
 std::optional<PacketRound::Packet> NodeCore::next_packet() {
   if (!is_active_) return {};
-  BARRIO_ASSERT(cheap, is_closed_ && "received() belongs after close()", epoch());
+  if (!is_closed_) misuse("is read before it was closed", "call close() first");
   if (n_read_ < arrived_.size()) {
     const Arrived& one = arrived_[n_read_++];
     return PacketRound::Packet{one.from, {kept_.bytes() + one.first_byte, one.n_bytes}, one.kind};
@@ -189,6 +196,22 @@ std::optional<PacketRound::Packet> NodeCore::next_packet() {
   return {};
 }
 
+void NodeCore::cancel() {
+  if (!is_active_) return;
+  if (!is_closed_) {
+    kind_.call = RoundCall::cancelled;
+    for (Stage& stage : stages_) stage.used_bytes = 0;
+    near_.discard_unsent();
+    close();
+  }
+  while (next_packet()) continue;
+}
+
+std::vector<Rank> NodeCore::drop_idle(std::uint64_t /*n_rounds*/) {
+  set_neighbours({});
+  return {};
+}
+
 void NodeCore::set_neighbours(std::vector<Rank> neighbours) {
   if (neighbours == neighbours_) return;
   throw Error(ErrorCode::usage, {.subject = "a Neighborhood with Routing::by_node",
@@ -198,7 +221,8 @@ void NodeCore::set_neighbours(std::vector<Rank> neighbours) {
 
 std::uint64_t NodeCore::memory_bytes() const noexcept {
   std::uint64_t bytes = near_.memory_bytes() + locals_.memory_bytes() + across_.memory_bytes();
-  bytes += barrio::memory_bytes(neighbours_) + barrio::memory_bytes(places_) + barrio::memory_bytes(cursors_);
+  bytes += barrio::memory_bytes(neighbours_) + barrio::memory_bytes(places_) + barrio::memory_bytes(cursors_) +
+           channels().memory_bytes();
   bytes += barrio::memory_bytes(arrived_) + 8 * kept_.size();
   for (const Stage& stage : stages_) bytes += sizeof stage + 8 * stage.buffer.size();
   return bytes;

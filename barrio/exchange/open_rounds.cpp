@@ -5,28 +5,42 @@
 namespace barrio::exchange::detail {
 namespace {
 
+template <class T>
 int make_key() {
   int key = MPI_KEYVAL_INVALID;
-  const auto remove = +[](MPI_Comm, int, void* rounds, void*) -> int {
-    delete static_cast<std::vector<PacketCore*>*>(rounds);
+  const auto remove = +[](MPI_Comm, int, void* value, void*) -> int {
+    delete static_cast<T*>(value);
     return MPI_SUCCESS;
   };
   mpi::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, remove, &key, nullptr), "MPI_Comm_create_keyval");
   return key;
 }
 
-}  // namespace
-
-std::vector<PacketCore*>& open_rounds(MPI_Comm comm) {
-  static const int key = make_key();  // a name, not a state: the state belongs to the communicator
+/// The value that a communicator has under a key; made when first asked for.
+template <class T>
+T& attribute(MPI_Comm comm, int key) {
   void* found = nullptr;
   int is_there = 0;
   mpi::check(MPI_Comm_get_attr(comm, key, static_cast<void*>(&found), &is_there), "MPI_Comm_get_attr");
   if (is_there == 0) {
-    found = new std::vector<PacketCore*>;
+    found = new T{};
     mpi::check(MPI_Comm_set_attr(comm, key, found), "MPI_Comm_set_attr");
   }
-  return *static_cast<std::vector<PacketCore*>*>(found);
+  return *static_cast<T*>(found);
+}
+
+}  // namespace
+
+// Keys are names, no state: that belongs to the communicators.
+
+std::vector<PacketCore*>& open_rounds(MPI_Comm comm) {
+  static const int key = make_key<std::vector<PacketCore*>>();
+  return attribute<std::vector<PacketCore*>>(comm, key);
+}
+
+int& n_open_rounds() {
+  static const int key = make_key<int>();
+  return attribute<int>(MPI_COMM_SELF, key);
 }
 
 }  // namespace barrio::exchange::detail

@@ -26,10 +26,10 @@ std::byte* OutgoingParcels::allocate(Rank to, std::size_t n_bytes) {
   return place;
 }
 
-std::optional<Buffer> OutgoingParcels::seal(const MessageKind& kind, Rank self) {
+std::optional<Buffer> OutgoingParcels::seal(const MessageKind& kind, std::uint64_t epoch, Rank self) {
   for (Parcel& parcel : parcels_) {
     check_guard(parcel.buffer.bytes() + parcel.used_bytes, parcel.to);
-    put_header(parcel.buffer, make_header(kind, parcel.used_bytes - header_bytes, 1, 1));
+    put_header(parcel.buffer, make_header(kind, parcel.used_bytes - header_bytes, 1, epoch));
   }
   const auto mine = std::ranges::find(parcels_, self, &Parcel::to);
   if (mine == parcels_.end()) return {};

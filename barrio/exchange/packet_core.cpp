@@ -7,12 +7,15 @@
 #include <iterator>
 #include <utility>
 
+#include "barrio/base/abort.hpp"
 #include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/base/sort_unique.hpp"
+#include "barrio/exchange/detail/misuse.hpp"
 #include "barrio/exchange/detail/open_rounds.hpp"
 #include "barrio/exchange/detail/packet.hpp"
+#include "barrio/mpi/collectives.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 
 namespace barrio::exchange::detail {
@@ -34,16 +37,44 @@ PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours, cons
       neighbours_(std::move(neighbours)),
       options_(options),
       packet_bytes_(whole_packet(options.packet_bytes)),
+      termination_(options.termination),
       ring_depth_(std::max<std::uint32_t>(options.ring_depth, 1)),
       tags_(context.take_tags(n_tags)),
       open_rounds_(open_rounds(context.comm())),
-      agreement_(context.comm(), options.termination) {
+      n_open_rounds_(n_open_rounds()) {
   options_.first_packet = {whole_packet(options.first_packet.least), whole_packet(options.first_packet.most)};
   allocate_tables();
+  termination_ = prepare(options_.termination);
+}
+
+Termination PacketCore::prepare(Termination wanted) {
+  if (wanted == Termination::neighbourhood || wanted == Termination::introductions) return wanted;
+  if (!agreement_.is_prepared()) agreement_.prepare(context_.comm());
+  if (wanted != Termination::automatic) return wanted;
+  if (!automatic_) {
+    // With n ranks, two that are no neighbours have a common one if their degrees add up to n - 1 or more.
+    const auto least_degree = mpi::min(context_, static_cast<std::int64_t>(neighbours_.size()));
+    automatic_ = 2 * least_degree >= context_.size() - 1 ? Termination::consensus : Termination::automatic;
+  }
+  return *automatic_;
+}
+
+Termination PacketCore::termination() const noexcept {
+  return options_.termination == Termination::automatic ? *automatic_ : options_.termination;
+}
+
+Likeness PacketCore::likeness() const noexcept {
+  return {.epoch = epoch_,
+          .packet_bytes = options_.packet_bytes,
+          .first_packet_least = options_.first_packet.least,
+          .first_packet_most = options_.first_packet.most,
+          .first_tag = tags_.first,
+          .termination = options_.termination};
 }
 
 void PacketCore::allocate_tables() {
   const std::size_t n = neighbours_.size();
+  index_channels();
   cursors_.assign(n, {});
   senders_.resize(n);
   receivers_.resize(n);
@@ -60,7 +91,10 @@ void PacketCore::allocate_tables() {
 }
 
 PacketCore::~PacketCore() {
-  if (active_) std::erase(open_rounds_, this);
+  if (active_) {
+    std::erase(open_rounds_, this);
+    n_open_rounds_ -= 1;
+  }
   // The sends of the last round may still be read by MPI. A core that dies in the middle of a round leaks its buffers,
   // and so does one that dies of an exception: neighbours may never take the messages in.
   if (active_ || std::uncaught_exceptions() > 0) {
@@ -100,7 +134,7 @@ void PacketCore::complete_sends() {
 }
 
 void PacketCore::set_neighbours(std::vector<Rank> neighbours) {
-  BARRIO_ASSERT(cheap, !active_ && "neighbours change between rounds", epoch_);
+  if (active_) misuse("has begun, and neighbours change between rounds", "read it to its end first");
   if (neighbours == neighbours_) return;
   complete_sends();
   // Rings and sizes go with their neighbours. A neighbour that leaves and comes back between two rounds keeps its
@@ -135,15 +169,40 @@ void PacketCore::set_neighbours(std::vector<Rank> neighbours) {
   allocate_tables();
 }
 
-void PacketCore::begin(const MessageKind& kind) {
-  BARRIO_ASSERT(cheap, !active_ && "one round at a time on a Neighborhood", epoch_);
+std::vector<Rank> PacketCore::drop_idle(std::uint64_t n_rounds) {
+  if (n_rounds == 0) misuse("is not idle that has just ended", "give a number of rounds of 1 or more");
+  std::vector<Rank> kept;
+  std::vector<Rank> dropped;
+  for (std::size_t channel = 0; channel < neighbours_.size(); ++channel)
+    (receivers_[channel].n_idle_rounds < n_rounds ? kept : dropped).push_back(neighbours_[channel]);
+  set_neighbours(std::move(kept));
+  return dropped;
+}
+
+MessageKind PacketCore::begin(const MessageKind& kind, const RoundOptions& options) {
+  context_.check_thread("begins a round");
+  if (active_)
+    misuse("was begun before the one before it was read to its end", "one round at a time on a Neighborhood");
+  const Termination wanted = options.termination.value_or(options_.termination);
+  const bool is_first_of_all =
+      !agreement_.is_prepared() && wanted != Termination::neighbourhood && wanted != Termination::introductions;
+  if (is_first_of_all && !open_rounds_.empty())
+    misuse("is the first one that all ranks take part in, and was begun while another one is open",
+           "begin it before, or make the Neighborhood with that termination");
+  termination_ = prepare(wanted);
+  is_size_chosen_ = options.packet_bytes != 0;
+  packet_bytes_ = whole_packet(is_size_chosen_ ? options.packet_bytes : options_.packet_bytes);
   active_ = true;
   open_rounds_.push_back(this);
+  n_open_rounds_ += 1;
   closed_ = false;
-  kind_ = kind;
-  state_.begin(neighbours_, options_.termination == Termination::introductions);
+  kind_ = with_termination(kind, termination_);
+  state_.begin(neighbours_, termination_ == Termination::introductions || escalates());
   writers_.clear();
-  agreement_.begin_round();
+  using Mode = Agreement::Mode;
+  agreement_.begin_round(termination_ == Termination::consensus                  ? Mode::consensus
+                         : termination_ == Termination::allreduce || escalates() ? Mode::allreduce
+                                                                                 : Mode::none);
   tag_ = tags_.first + static_cast<int>(epoch_ % n_epoch_tags);
   last_heard_ = MPI_Wtime();
   next_warning_ = options_.stall_warning_seconds;
@@ -151,8 +210,9 @@ void PacketCore::begin(const MessageKind& kind) {
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
     senders_[channel].begin_round();
     receivers_[channel].begin_round();
-    post_receive(channel, receivers_[channel].first_packet_bytes);
+    post_receive(channel, first_packet_bytes(receivers_[channel]));
   }
+  return kind_;
 }
 
 void PacketCore::warn_of_non_neighbours(int tag) {
@@ -170,7 +230,10 @@ void PacketCore::warn_of_non_neighbours(int tag) {
 
 bool PacketCore::advance_agreement() {
   if (agreement_.is_reached()) return false;
+  // Until then a parcel may be one that a neighbour is about to announce.
+  if (escalates() && !state_.is_over()) return false;
   if (std::optional<Arrived> parcel = take_unannounced(MPI_ANY_SOURCE)) {
+    if (header_of(parcel->buffer).count_or_next_bytes != epoch_) return true;  // lost in an earlier round
     count_received(detail::packet_bytes(header_of(parcel->buffer)));
     statistics_.parcels_received += 1;
     writers_.push_back(parcel->from);
@@ -179,7 +242,8 @@ bool PacketCore::advance_agreement() {
   }
   if (!closed_) return false;  // what is sent is known then
   const std::uint64_t n_calls = agreement_.n_calls();
-  const bool is_news = agreement_.advance(std::span(requests_).subspan(n_fixed_requests_, outgoing_.size()),
+  const std::size_t n_sent = escalates() ? state_.unreachable().size() : outgoing_.size();
+  const bool is_news = agreement_.advance(std::span(requests_).subspan(n_fixed_requests_, outgoing_.size()), n_sent,
                                           writers_.size(), may_block() && state_.is_over());
   context_.counters().collectives += agreement_.n_calls() - n_calls;
   statistics_.collectives = agreement_.n_calls();
@@ -238,11 +302,39 @@ void PacketCore::progress(std::size_t n_watched, mpi::Pause& pause) {
   if (++n_idle_polls_ % polls_per_look_at_the_clock == 0) {
     const double seconds = MPI_Wtime() - last_heard_;
     if (seconds > next_warning_) warn_of_stall(seconds);
+    if (options_.stall_limit_seconds > 0 && seconds > options_.stall_limit_seconds)
+      abort_job(ErrorCode::failed, describe_stall(seconds) + "; the limit of this neighbourhood ends the job");
   }
 }
 
 void PacketCore::warn_of_stall(double seconds) {
   next_warning_ *= 2;
+  context_.log().warning(describe_stall(seconds));
+}
+
+std::string PacketCore::likely_cause() {
+  const int n_elsewhere = n_open_rounds_ - static_cast<int>(open_rounds_.size());
+  std::string causes;
+  for (std::size_t channel = 0; channel < neighbours_.size() && causes.empty(); ++channel) {
+    if (receive_request(channel) == MPI_REQUEST_NULL) continue;
+    int found = 0;
+    MPI_Status status;
+    mpi::check(MPI_Iprobe(neighbours_[channel], MPI_ANY_TAG, context_.comm(), &found, &status), "MPI_Iprobe");
+    if (found == 0) continue;
+    const bool is_of_another = status.MPI_TAG < tags_.first || status.MPI_TAG >= tags_.first + n_tags;
+    causes = fmt::format(
+        "; rank {} has sent something of {}: {}", neighbours_[channel],
+        is_of_another ? "another Neighborhood or plan" : "another round",
+        is_of_another ? "perhaps they were not made in the same order on all ranks" : "perhaps it left one out");
+  }
+  if (n_elsewhere > 0)
+    causes +=
+        "; a round of another Context is open on this rank, and others may wait in that one, which waits for no "
+        "messages of this one";
+  return causes;
+}
+
+std::string PacketCore::describe_stall(double seconds) {
   constexpr std::size_t most = 4;
   std::string edges;
   std::size_t n = 0;
@@ -256,24 +348,41 @@ void PacketCore::warn_of_stall(double seconds) {
   }
   if (n > most) edges += fmt::format(" and {} more", n - most);
   if (n == 0) edges = " room in its send buffers, or parcels of ranks it has heard of";
-  context_.log().warning(fmt::format("rank {} waits for{}: round {} of its neighbourhood, last heard {:.1f} s ago{}",
-                                     context_.rank(), edges, epoch_, seconds,
-                                     closed_ ? "" : "; it has not closed the round itself"));
+  return fmt::format("rank {} waits for{}: round {} of its neighbourhood, last heard {:.1f} s ago{}{}", context_.rank(),
+                     edges, epoch_, seconds, closed_ ? "" : "; it has not closed the round itself", likely_cause());
+}
+
+void PacketCore::release_read() {
+  if (!in_reading_) return;
+  recycle(*in_reading_);
+  in_reading_.reset();
 }
 
 std::optional<PacketRound::Packet> PacketCore::next_packet() {
   if (!active_) return {};
-  BARRIO_ASSERT(cheap, closed_ && "received() belongs after close()", epoch_);
-  if (in_reading_) {
-    recycle(*in_reading_);
-    in_reading_.reset();
-  }
+  context_.check_thread("reads a round");
+  if (!closed_) misuse("is read before it was closed", "call close() first; poll() reads meanwhile");
+  release_read();
   mpi::Pause pause(context_.wait_policy());
   while ((arrived_.empty() || options_.is_by_rank) && !is_complete()) progress(n_watched(), pause);
   if (arrived_.empty()) {
     end_round();
     return {};
   }
+  return hand_out();
+}
+
+std::optional<PacketRound::Packet> PacketCore::poll() {
+  if (!active_) return {};
+  context_.check_thread("reads a round");
+  release_read();
+  if (arrived_.empty() || options_.is_by_rank)
+    (void)(take_some(n_watched(), false) || advance_agreement() || take_some_elsewhere());
+  if (arrived_.empty() || (options_.is_by_rank && !(closed_ && is_complete()))) return {};
+  return hand_out();
+}
+
+std::optional<PacketRound::Packet> PacketCore::hand_out() {
   if (options_.is_by_rank && n_read_ == 0) std::ranges::stable_sort(arrived_, {}, &Arrived::from);
   in_reading_ = std::move(arrived_[n_read_++]);
   if (n_read_ == arrived_.size()) {
@@ -285,10 +394,36 @@ std::optional<PacketRound::Packet> PacketCore::next_packet() {
   return PacketRound::Packet{in_reading_->from, {buffer.bytes() + header_bytes, header.payload_bytes}, header.kind};
 }
 
+void PacketCore::cancel() {
+  if (!active_) return;
+  if (!closed_) {
+    discard_unsent();
+    close();
+  }
+  try {
+    while (next_packet()) continue;
+  } catch (const Error&) {
+    if (active_) throw;  // else it tells of lost parcels, and the round is over
+  }
+}
+
+void PacketCore::discard_unsent() {
+  kind_.call = RoundCall::cancelled;
+  for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
+    if (cursors_[channel].at == nullptr) continue;
+    cursors_[channel].at = ring_buffer(channel, senders_[channel].current).bytes() + header_bytes;
+    (void)take_place(channel, 0);
+  }
+  outgoing_.discard();
+}
+
 void PacketCore::end_round() {
   active_ = false;
   std::erase(open_rounds_, this);
+  n_open_rounds_ -= 1;
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
+    const bool is_idle = senders_[channel].n_bytes == 0 && receivers_[channel].n_bytes == 0;
+    receivers_[channel].n_idle_rounds = is_idle ? receivers_[channel].n_idle_rounds + 1 : 0;
     senders_[channel].end_round(options_.first_packet);
     if (senders_[channel].has_large_buffers) [[unlikely]]
       release_large_buffers(channel);
@@ -297,16 +432,17 @@ void PacketCore::end_round() {
   if (n_rounds_of_list_++ < n_rounds_with_check || epoch_ % n_rounds_without_check == 0) warn_of_non_neighbours(tag_);
   epoch_ += 1;
   statistics_.rounds += 1;
-  if (options_.termination != Termination::neighbourhood) end_meeting();
+  if (termination_ != Termination::neighbourhood) end_meeting();
 }
 
 void PacketCore::end_meeting() {
-  const std::vector<Rank> lost = state_.unreachable();
+  const std::vector<Rank> lost = agreement_.is_needed() ? std::vector<Rank>() : state_.unreachable();
   std::vector<Rank> all(neighbours_);
   if (agreement_.is_needed()) {
     for (const OutgoingParcels::Parcel& parcel : outgoing_.all()) all.push_back(parcel.to);
     all.insert(all.end(), writers_.begin(), writers_.end());
-  } else {
+  }
+  if (state_.introduces()) {
     const std::vector<Rank> discovered = state_.discovered();
     all.insert(all.end(), discovered.begin(), discovered.end());
   }
@@ -328,11 +464,13 @@ void PacketCore::end_meeting() {
   if (!lost.empty())
     throw Error(ErrorCode::usage, {.subject = fmt::format("rank {}", lost.front()),
                                    .cause = fmt::format("is no neighbour of a neighbour of rank {}", context_.rank()),
-                                   .remedy = "introductions reach two hops; name farther ranks as neighbours"});
+                                   .remedy = "introductions reach two hops; name farther ranks as neighbours, or let "
+                                             "the round end by automatic, consensus or allreduce"});
 }
 
 std::uint64_t PacketCore::memory_bytes() const noexcept {
-  std::uint64_t bytes = barrio::memory_bytes(neighbours_) + barrio::memory_bytes(requests_) + outgoing_.memory_bytes();
+  std::uint64_t bytes = barrio::memory_bytes(neighbours_) + barrio::memory_bytes(requests_) + outgoing_.memory_bytes() +
+                        channels().memory_bytes();
   for (const Arrived& parcel : incoming_) bytes += 8 * parcel.buffer.size();
   for (const Arrived& packet : arrived_) bytes += 8 * packet.buffer.size();
   for (const Buffer& buffer : rings_) bytes += 8 * buffer.size();

@@ -1,4 +1,6 @@
 // The receiving side of PacketCore.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -47,6 +49,8 @@ void PacketCore::take_packet(std::size_t channel) {
   }
   Receiver& receiver = receivers_[channel];
   const PacketHeader header = header_of(receiver.posted);
+  if (header.kind.termination != kind_.termination) [[unlikely]]  // they wait for other messages of each other
+    refuse_kind(fmt::format("what rank {} sent", neighbours_[channel]), header.kind, kind_);
   last_heard_ = MPI_Wtime();
   count_received(detail::packet_bytes(header));
   if (state_.has_last(channel)) {
@@ -88,7 +92,7 @@ void PacketCore::take_pass(std::size_t channel) {
 void PacketCore::recycle(Arrived& read) {
   if (read.channel == no_channel) return;
   Receiver& receiver = receivers_[read.channel];
-  const bool is_announced = read.buffer.size() * 8 > std::max(packet_bytes_, receiver.first_packet_bytes);
+  const bool is_announced = read.buffer.size() * 8 > std::max(packet_bytes_, first_packet_bytes(receiver));
   if (is_announced) return;
   if (receiver.spare.size() < read.buffer.size()) std::swap(receiver.spare, read.buffer);
   if (read.buffer.size() * 8 < packet_bytes_ || receiver.n_more_spares + 1 >= ring_depth_) return;

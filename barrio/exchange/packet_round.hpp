@@ -8,6 +8,8 @@
 
 #include "barrio/base/ids.hpp"
 #include "barrio/exchange/detail/message_kind.hpp"
+#include "barrio/exchange/detail/rank_table.hpp"
+#include "barrio/exchange/termination.hpp"
 
 namespace barrio::exchange {
 
@@ -20,9 +22,18 @@ struct PacketHeader {
   std::uint64_t payload_bytes : 40;
   /// In the last packet of the round to this neighbour 1 + the number of introductions behind the payload; else 0.
   std::uint64_t last : 24;
-  /// In a last packet the number of packets of the round; else the size of the next packet if it is a large one, or 0.
+  /// In a last packet the number of packets of the round, in a parcel the number of the round; else the size of the
+  /// next packet if it is a large one, or 0.
   std::uint64_t count_or_next_bytes;
   detail::MessageKind kind;  ///< the same for all packets that a rank sends in a round
+};
+
+/// What one round does otherwise than its Neighborhood says; the same on all ranks.
+struct RoundOptions {
+  /// How the round ends. The first round of a Neighborhood that ends by `allreduce`, `consensus` or `automatic` where
+  /// its own rounds do not is collective when it begins: it duplicates the communicator.
+  std::optional<Termination> termination = {};
+  std::uint32_t packet_bytes = 0;  ///< size of its packets with their headers; 0: as the Neighborhood says
 };
 
 /// What a rank has sent and received in the rounds of one neighbourhood.
@@ -48,10 +59,11 @@ struct SendCursor {
 class PacketRound {
  public:
   /// Begins the round. The core is the neighbourhood's and outlives the round.
-  PacketRound(detail::RoundCore& core, const detail::MessageKind& kind);
+  PacketRound(detail::RoundCore& core, const detail::MessageKind& kind, const RoundOptions& options);
   PacketRound(PacketRound&& other) noexcept;
   PacketRound& operator=(PacketRound&&) = delete;
-  /// A round that was begun must be closed and read to its end, unless an exception is on its way.
+  /// A round that was begun must be closed and read to its end, or cancelled, unless an exception is on its way: else
+  /// the job ends with exit code 2.
   ~PacketRound();
 
   /// Bytes that one message may have: MPI counts its words in an int.
@@ -62,13 +74,34 @@ class PacketRound {
   std::byte* allocate(std::size_t channel, std::size_t n_bytes) {
     SendCursor& cursor = cursors_[channel];
     if (static_cast<std::size_t>(cursor.end - cursor.at) < n_bytes) [[unlikely]]
-      return make_room(channel, n_bytes);
+      return make_room(*core_, channel, n_bytes);
     return std::exchange(cursor.at, cursor.at + n_bytes);
   }
-  /// The same by rank: a neighbour, this rank itself, or with introductions any rank.
-  std::byte* allocate_for(Rank to, std::size_t n_bytes);
+  /// The same by rank: a neighbour, this rank itself, or where the round may meet others any rank.
+  std::byte* allocate_for(Rank to, std::size_t n_bytes) {
+    const std::uint32_t channel = table_->find(to);
+    if (channel == detail::RankTable::none) [[unlikely]]
+      return allocate_elsewhere(to, n_bytes);
+    return allocate(channel, n_bytes);
+  }
   void close();
-  [[nodiscard]] std::size_t n_channels() const noexcept;
+  [[nodiscard]] std::size_t n_channels() const noexcept { return n_channels_; }
+  /// The way to a neighbour, which outlives a move of the round. @throws Error{usage} unless channel < n_channels()
+  struct Way {
+    detail::RoundCore* core;
+    SendCursor* cursor;
+    std::size_t channel;
+    std::byte* allocate(std::size_t n_bytes) {
+      if (static_cast<std::size_t>(cursor->end - cursor->at) < n_bytes) [[unlikely]]
+        return make_room(*core, channel, n_bytes);
+      return std::exchange(cursor->at, cursor->at + n_bytes);
+    }
+  };
+  [[nodiscard]] Way way(std::size_t channel) {
+    if (channel >= n_channels_) [[unlikely]]
+      refuse_channel(channel);
+    return {core_, cursors_ + channel, channel};
+  }
 
   struct Packet {
     Rank from = -1;
@@ -78,13 +111,23 @@ class PacketRound {
   /// The next packet in order of arrival; empty at the end of the round. Its bytes live until the next call.
   /// @throws Error{usage}, once the round is over, if a rank began a round of another kind, naming the lowest such rank
   std::optional<Packet> next_packet();
+  /// The next packet if one is here, without waiting, before `close()` and after it; nothing with
+  /// `Delivery::by_rank` and by node before all is here. Never the end of the round. Its bytes live until the next
+  /// call.
+  /// @throws Error{usage} at once if a rank began a round of another kind
+  std::optional<Packet> poll();
 
  private:
-  std::byte* make_room(std::size_t channel, std::size_t n_bytes);
+  std::byte* allocate_elsewhere(Rank to, std::size_t n_bytes);
+  static std::byte* make_room(detail::RoundCore& core, std::size_t channel, std::size_t n_bytes);
+  [[nodiscard]] detail::RoundCore& core() const;
   [[noreturn]] void refuse(const Packet& packet);
+  [[noreturn]] void refuse_channel(std::size_t channel) const;
   detail::RoundCore* core_;
   detail::MessageKind kind_;
   SendCursor* cursors_;
+  const detail::RankTable* table_;
+  std::size_t n_channels_;
 };
 
 }  // namespace barrio::exchange

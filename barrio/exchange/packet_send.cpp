@@ -8,6 +8,7 @@
 #include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/detail/guard.hpp"
+#include "barrio/exchange/detail/misuse.hpp"
 #include "barrio/exchange/detail/packet.hpp"
 #include "barrio/exchange/detail/packet_core.hpp"
 #include "barrio/mpi/point_to_point.hpp"
@@ -30,7 +31,7 @@ std::size_t PacketCore::used_bytes(std::size_t channel) noexcept {
 }
 
 std::byte* PacketCore::make_room(std::size_t channel, std::size_t n_bytes) {
-  BARRIO_ASSERT(cheap, active_ && !closed_ && "allocate() belongs between begin and close()", channel);
+  if (!active_ || closed_) refuse_late_message(neighbours_[channel]);
   const SendCursor& cursor = cursors_[channel];
   const Sender& sender = senders_[channel];
   if (cursor.at == nullptr) {
@@ -57,8 +58,8 @@ std::byte* PacketCore::take_place(std::size_t channel, std::size_t n_bytes) {
 }
 
 std::byte* PacketCore::allocate_elsewhere(Rank to, std::size_t n_bytes) {
-  BARRIO_ASSERT(cheap, active_ && !closed_ && "allocate() belongs between begin and close()", to);
-  if (to != context_.rank() && options_.termination == Termination::neighbourhood) {
+  if (!active_ || closed_) refuse_late_message(to);
+  if (to != context_.rank() && termination_ == Termination::neighbourhood) {
     throw Error(ErrorCode::usage,
                 {.subject = fmt::format("rank {}", to),
                  .cause = fmt::format("is not a neighbour of rank {}", context_.rank()),
@@ -174,20 +175,21 @@ void PacketCore::flush_last(std::size_t channel, std::span<const Introduction> s
 }
 
 void PacketCore::close() {
-  BARRIO_ASSERT(cheap, active_ && !closed_ && "a round is closed once", epoch_);
+  context_.check_thread("closes a round");
+  if (!active_ || closed_) misuse("is closed twice", "a round is closed once");
   // All before the first is sent: what is refused here leaves the round open as it was.
   for (std::size_t channel = 0; has_guards && channel < neighbours_.size(); ++channel)
     if (cursors_[channel].at != nullptr) check_guard(cursors_[channel].at, neighbours_[channel]);
-  if (std::optional<Buffer> mine = outgoing_.seal(kind_, context_.rank()))
+  if (std::optional<Buffer> mine = outgoing_.seal(kind_, epoch_, context_.rank()))
     arrived_.push_back({context_.rank(), std::move(*mine)});
   std::vector<Introduction> strangers;
-  if (!agreement_.is_needed()) strangers = outgoing_.introductions(parcel_tag());
+  if (state_.introduces()) strangers = outgoing_.introductions(parcel_tag());
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) flush_last(channel, strangers);
   for (const OutgoingParcels::Parcel& parcel : outgoing_.all()) {
     requests_.push_back(MPI_REQUEST_NULL);
     statistics_.parcels_sent += 1;
     // A synchronous one completes when the receiver takes it in: that is what the barrier of a consensus counts on.
-    const bool is_synchronous = options_.termination == Termination::consensus;
+    const bool is_synchronous = termination_ == Termination::consensus;
     send(parcel.buffer, parcel.used_bytes, parcel.to, parcel_tag(), requests_.back(), is_synchronous);
   }
   closed_ = true;

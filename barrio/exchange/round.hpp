@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -39,61 +40,109 @@ struct CallRounds;
 /// one can begin. @throws Error{usage}
 [[noreturn]] void refuse_length(PacketRound& packets, Rank from, std::size_t rest_bytes, std::size_t message_bytes);
 
-/// Walk through the messages of a round in order of arrival: an input range for `for (auto [from, m] : ...)`.
-/// `Reader` reads one message from the front of a packet's payload.
+/// The messages of one packet that are not read yet. At the end of a round `at` is null.
+struct Unread {
+  Rank from = -1;
+  const std::byte* at = nullptr;
+  const std::byte* end = nullptr;
+};
+/// Those of the next packet that has any; waits for it.
+[[nodiscard]] Unread next_unread(PacketRound& packets);
+
+constexpr std::size_t padded(std::size_t n_bytes) noexcept { return (n_bytes + 7U) & ~std::size_t{7}; }
+
+/// Messages of one type, back to back.
+template <class T>
+struct FixedReader {
+  using Message = T;
+  static constexpr bool has_lengths = false;
+  static T read(const std::byte* at) noexcept {
+    T message;
+    std::memcpy(&message, at, sizeof(T));
+    return message;
+  }
+  static std::size_t size(const std::byte* /*at*/) noexcept { return sizeof(T); }
+};
+
+/// Messages of a size that is known at run time, back to back.
+struct SizedReader {
+  using Message = std::span<const std::byte>;
+  static constexpr bool has_lengths = false;
+  std::size_t message_bytes;
+  [[nodiscard]] Message read(const std::byte* at) const noexcept { return {at, message_bytes}; }
+  [[nodiscard]] std::size_t size(const std::byte* /*at*/) const noexcept { return padded(message_bytes); }
+};
+
+/// Messages behind their lengths.
+struct ByteReader {
+  using Message = std::span<const std::byte>;
+  static constexpr bool has_lengths = true;
+  static constexpr std::size_t header_bytes = 8;
+  static std::size_t length(const std::byte* at) noexcept {
+    std::uint64_t n = 0;
+    std::memcpy(&n, at, sizeof n);
+    return n;
+  }
+  static Message read(const std::byte* at) noexcept { return {at + header_bytes, length(at)}; }
+  static std::size_t size(const std::byte* at) noexcept { return header_bytes + padded(length(at)); }
+  /// Whether a length may be believed.
+  static bool fits(const std::byte* at, std::size_t rest_bytes) noexcept {
+    return rest_bytes >= header_bytes && length(at) <= rest_bytes - header_bytes && size(at) <= rest_bytes;
+  }
+};
+
+/// Walk through the messages of a round in order of arrival, or through those of one packet: an input range for
+/// `for (auto [from, m] : ...)`. `Reader` reads one message.
 template <class Reader>
 class ReceivedRange {
  public:
-  explicit ReceivedRange(PacketRound& packets) : packets_(&packets) {}
+  /// @param goes_on  to the packets that follow, until the round is over
+  ReceivedRange(PacketRound& packets, Reader reader, bool goes_on = true, Unread first = {})
+      : packets_(&packets), reader_(reader), goes_on_(goes_on), first_(first) {}
 
   class Iterator {
    public:
     using iterator_category = std::input_iterator_tag;
     using value_type = Received<typename Reader::Message>;
     using difference_type = std::ptrdiff_t;
-    explicit Iterator(PacketRound* packets) : packets_(packets) { advance(); }
-    value_type operator*() const { return {from_, Reader::read(rest_)}; }
+    Iterator(PacketRound* packets, Reader reader, bool goes_on, Unread unread)
+        : packets_(packets), reader_(reader), goes_on_(goes_on), unread_(unread) {
+      if (unread_.at != unread_.end) check();
+    }
+    value_type operator*() const { return {unread_.from, reader_.read(unread_.at)}; }
     Iterator& operator++() {
-      rest_ = rest_.subspan(Reader::size(rest_));
-      if (rest_.empty()) {
-        advance();
-      } else {
-        check();
-      }
+      unread_.at += reader_.size(unread_.at);
+      if (unread_.at == unread_.end) [[unlikely]]
+        unread_ = goes_on_ ? next_unread(*packets_) : Unread{};
+      check();
       return *this;
     }
     void operator++(int) { ++*this; }
-    bool operator==(std::default_sentinel_t) const noexcept { return packets_ == nullptr; }
+    bool operator==(std::default_sentinel_t) const noexcept { return unread_.at == nullptr; }
 
    private:
-    void advance() {
-      do {
-        const auto packet = packets_->next_packet();
-        if (!packet) {
-          packets_ = nullptr;
-          return;
-        }
-        from_ = packet->from;
-        rest_ = packet->payload;
-      } while (rest_.empty());
-      check();
-    }
     void check() const {
       if constexpr (Reader::has_lengths) {
-        if (const std::size_t n = Reader::size(rest_); n > rest_.size()) [[unlikely]]
-          refuse_length(*packets_, from_, rest_.size(), n);
+        const auto rest = static_cast<std::size_t>(unread_.end - unread_.at);
+        if (rest != 0 && !Reader::fits(unread_.at, rest)) [[unlikely]]
+          refuse_length(*packets_, unread_.from, rest, Reader::length(unread_.at));
       }
     }
     PacketRound* packets_;
-    Rank from_ = -1;
-    std::span<const std::byte> rest_;
+    Reader reader_;
+    bool goes_on_;
+    Unread unread_;
   };
 
-  Iterator begin() { return Iterator(packets_); }
+  /// Once.
+  Iterator begin() { return {packets_, reader_, goes_on_, goes_on_ ? next_unread(*packets_) : first_}; }
   std::default_sentinel_t end() const noexcept { return {}; }
 
  private:
   PacketRound* packets_;
+  Reader reader_;
+  bool goes_on_;
+  Unread first_;
 };
 
 /// Walk through the packets of a round in order of arrival, each as a span of its messages; empty ones are left out.
@@ -110,24 +159,21 @@ class ReceivedRuns {
     explicit Iterator(PacketRound* packets) : packets_(packets) { ++*this; }
     const value_type& operator*() const noexcept { return run_; }
     Iterator& operator++() {
-      do {
-        const auto packet = packets_->next_packet();
-        if (!packet) {
-          packets_ = nullptr;
-          break;
-        }
-        run_ = {packet->from, {reinterpret_cast<const T*>(packet->payload.data()), packet->payload.size() / sizeof(T)}};
-      } while (run_.messages.empty());
+      run_ = run_of(next_unread(*packets_));
       return *this;
     }
     void operator++(int) { ++*this; }
-    bool operator==(std::default_sentinel_t) const noexcept { return packets_ == nullptr; }
+    bool operator==(std::default_sentinel_t) const noexcept { return run_.messages.empty(); }
 
    private:
     PacketRound* packets_;
     value_type run_{-1, {}};
   };
 
+  static ReceivedRun<T> run_of(const Unread& unread) noexcept {
+    const auto n_bytes = static_cast<std::size_t>(unread.end - unread.at);
+    return {unread.from, {reinterpret_cast<const T*>(unread.at), n_bytes / sizeof(T)}};
+  }
   Iterator begin() { return Iterator(packets_); }
   std::default_sentinel_t end() const noexcept { return {}; }
 
@@ -135,40 +181,15 @@ class ReceivedRuns {
   PacketRound* packets_;
 };
 
-template <class T>
-struct FixedReader {
-  using Message = T;
-  static constexpr bool has_lengths = false;
-  static T read(std::span<const std::byte> bytes) {
-    T message;
-    std::memcpy(&message, bytes.data(), sizeof(T));
-    return message;
-  }
-  static std::size_t size(std::span<const std::byte>) noexcept { return sizeof(T); }
-};
-
-struct ByteReader {
-  using Message = std::span<const std::byte>;
-  static constexpr bool has_lengths = true;
-  static constexpr std::size_t header_bytes = 8;
-  static std::size_t padded(std::size_t n) noexcept { return (n + 7U) & ~std::size_t{7}; }
-  static std::size_t length(std::span<const std::byte> bytes) {
-    std::uint64_t n = 0;
-    std::memcpy(&n, bytes.data(), sizeof n);
-    return n;
-  }
-  static Message read(std::span<const std::byte> bytes) { return bytes.subspan(header_bytes, length(bytes)); }
-  static std::size_t size(std::span<const std::byte> bytes) {
-    if (bytes.size() < header_bytes) return header_bytes;
-    const std::size_t n = length(bytes);
-    return n > bytes.size() ? n : header_bytes + padded(n);
-  }
-};
+/// The messages of a packet that has any.
+[[nodiscard]] Unread poll_unread(PacketRound& packets);
 
 }  // namespace detail
 
 /// One round of messages of type T. Its verbs are local.
-/// Begin it with `Neighborhood::begin_round<T>()`, allocate messages, `close()`, read `received()` to its end.
+/// Begin it with `Neighborhood::begin_round<T>()`, allocate messages, `close()`, read `received()` to its end. What is
+/// out of this order throws Error{usage}: a round that is closed twice, written to after `close()`, read before it, or
+/// moved from. A round that is given up before its end is cancelled: `Neighborhood::cancel_round()`.
 template <class T>
 class Round {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 8);
@@ -176,7 +197,7 @@ class Round {
  public:
   /// A message to one rank, in its send buffer: write it before the next call on the round. To a neighbour, to this
   /// rank itself, or with `Termination::introductions` to a neighbour of a neighbour.
-  /// @throws Error{usage} for any other rank. Cost: O(log degree); `channel(i)` avoids the look-up
+  /// @throws Error{usage} for any other rank. Cost: a look-up in a table; `channel(i)` avoids it
   T& allocate(Rank to) { return *new (packets_.allocate_for(to, sizeof(T))) T; }
 
   /// The same for `n` messages side by side; the receiver gets n messages. More than fit into a packet travel in one of
@@ -185,22 +206,30 @@ class Round {
     return n == 0 ? std::span<T>() : make_messages(packets_.allocate_for(to, bytes_of(n)), n);
   }
 
-  /// A way to one neighbour without look-up.
+  /// Send a copy of a message. As allocate().
+  void send(Rank to, const T& message) { allocate(to) = message; }
+  /// Send a copy of each of these.
+  void send(Rank to, std::span<const T> messages) {
+    const std::span<T> place = allocate(to, messages.size());
+    std::ranges::copy(messages, place.begin());
+  }
+
+  /// A way to one neighbour without look-up, until the round is closed. The round may be moved meanwhile.
   class Channel {
    public:
-    T& allocate() { return *new (round_->packets_.allocate(index_, sizeof(T))) T; }
+    T& allocate() { return *new (way_.allocate(sizeof(T))) T; }
     std::span<T> allocate(std::size_t n) {
-      return n == 0 ? std::span<T>() : make_messages(round_->packets_.allocate(index_, bytes_of(n)), n);
+      return n == 0 ? std::span<T>() : make_messages(way_.allocate(bytes_of(n)), n);
     }
 
    private:
     friend class Round;
-    Channel(Round* round, std::size_t index) : round_(round), index_(index) {}
-    Round* round_;
-    std::size_t index_;
+    explicit Channel(PacketRound::Way way) : way_(way) {}
+    PacketRound::Way way_;
   };
-  /// @param i  place of the neighbour in `Neighborhood::neighbours()`
-  Channel channel(std::size_t i) { return {this, i}; }
+  /// @param i  place of the neighbour in `Neighborhood::neighbours()`; see `Neighborhood::channel_of`
+  /// @throws Error{usage} if there are not so many
+  Channel channel(std::size_t i) { return Channel(packets_.way(i)); }
 
   /// Say that this rank has no more messages in this round; sends what is left.
   void close() { packets_.close(); }
@@ -208,13 +237,21 @@ class Round {
   /// Messages in order of arrival; waits for more until the round is over. @pre `close()` was called
   /// @throws Error{usage}, once the round is over, if a rank began another kind of round, or one of another type, or if
   /// a parcel was lost
-  detail::ReceivedRange<detail::FixedReader<T>> received() {
-    return detail::ReceivedRange<detail::FixedReader<T>>(packets_);
-  }
+  detail::ReceivedRange<detail::FixedReader<T>> received() { return {packets_, {}}; }
 
   /// The same without a copy and faster, for short messages: the messages of one packet at a time, as a span that lives
   /// until the next step. @pre `close()` was called
   detail::ReceivedRuns<T> received_runs() { return detail::ReceivedRuns<T>(packets_); }
+
+  /// Messages that are here already, those of one packet, without waiting: reading goes on between `allocate()`s, and
+  /// what is read need not be kept until `close()`. Nothing where none is here. What is left comes in `received()`,
+  /// which is read to its end in any case. Not with `Delivery::by_rank` and by node: all is here at the end there.
+  /// @return a span that lives until the next call. @throws Error{usage} if its sender began another kind of round
+  std::optional<ReceivedRun<T>> poll() {
+    const detail::Unread unread = detail::poll_unread(packets_);
+    if (unread.at == nullptr) return {};
+    return detail::ReceivedRuns<T>::run_of(unread);
+  }
 
   /// All messages, by ascending sender and for each in the order of sending: the same on every run.
   std::vector<Received<T>> collect() {
@@ -227,8 +264,8 @@ class Round {
  private:
   friend class Neighborhood;
   friend struct detail::CallRounds;
-  friend class Channel;
-  Round(detail::RoundCore& core, detail::RoundCall call) : packets_(core, detail::kind_of<T>(call)) {}
+  Round(detail::RoundCore& core, detail::RoundCall call, const RoundOptions& options = {})
+      : packets_(core, detail::kind_of<T>(call), options) {}
   /// Of n messages; the largest number where the product has no place.
   static constexpr std::size_t bytes_of(std::size_t n) noexcept {
     return n <= PacketRound::most_message_bytes / sizeof(T) ? n * sizeof(T) : SIZE_MAX;
@@ -241,21 +278,114 @@ class Round {
   PacketRound packets_;
 };
 
-/// One round of messages of any length. Its verbs are local.
-class ByteRound {
+namespace detail {
+
+/// What rounds of bytes have in common. `Reader` says how messages lie in a packet.
+template <class Reader>
+class RoundOfBytes {
+ public:
+  using Messages = ReceivedRange<Reader>;
+  /// Say that this rank has no more messages in this round; sends what is left.
+  void close() { packets_.close(); }
+  /// Messages in order of arrival; a span lives until the next step. As `Round::received`.
+  Messages received() { return {packets_, reader_}; }
+  /// The messages of one packet that are here already, as `Round::poll`.
+  std::optional<Messages> poll() {
+    const Unread unread = poll_unread(packets_);
+    if (unread.at == nullptr) return {};
+    return Messages(packets_, reader_, false, unread);
+  }
+
+ protected:
+  RoundOfBytes(RoundCore& core, const MessageKind& kind, const RoundOptions& options, Reader reader)
+      : packets_(core, kind, options), reader_(reader) {}
+  PacketRound packets_;
+  [[no_unique_address]] Reader reader_;
+};
+
+/// Bytes that a message of any length takes; too many for any packet where the sum would wrap round.
+constexpr std::size_t place_bytes(std::size_t n_bytes) noexcept {
+  return n_bytes <= PacketRound::most_message_bytes ? ByteReader::header_bytes + padded(n_bytes) : n_bytes;
+}
+/// Write the length. @return the room behind it
+inline std::span<std::byte> put_length(std::byte* place, std::size_t n_bytes) noexcept {
+  const auto length = static_cast<std::uint64_t>(n_bytes);
+  std::memcpy(place, &length, sizeof length);
+  return {place + ByteReader::header_bytes, n_bytes};
+}
+inline void copy_bytes(std::span<const std::byte> from, std::byte* to) noexcept {
+  if (!from.empty()) std::memcpy(to, from.data(), from.size());
+}
+
+}  // namespace detail
+
+/// One round of messages of any length, each with 8 bytes of header. Its verbs are local; their order as in `Round`.
+class ByteRound : public detail::RoundOfBytes<detail::ByteReader> {
  public:
   /// Room for a message of `n_bytes` to one rank, 8-byte aligned: write it before the next call on the round. As
   /// `Round::allocate`. @throws Error{usage} also for 16 GiB or more
-  std::span<std::byte> allocate(Rank to, std::size_t n_bytes);
-  void close() { packets_.close(); }
-  /// Messages in order of arrival; a span lives until the next step.
-  detail::ReceivedRange<detail::ByteReader> received() { return detail::ReceivedRange<detail::ByteReader>(packets_); }
+  std::span<std::byte> allocate(Rank to, std::size_t n_bytes) {
+    return detail::put_length(packets_.allocate_for(to, detail::place_bytes(n_bytes)), n_bytes);
+  }
+  /// Send a copy of a message. As allocate().
+  void send(Rank to, std::span<const std::byte> bytes) { detail::copy_bytes(bytes, allocate(to, bytes.size()).data()); }
+
+  /// A way to one neighbour without look-up. As `Round::Channel`.
+  class Channel {
+   public:
+    std::span<std::byte> allocate(std::size_t n_bytes) {
+      return detail::put_length(way_.allocate(detail::place_bytes(n_bytes)), n_bytes);
+    }
+    void send(std::span<const std::byte> bytes) { detail::copy_bytes(bytes, allocate(bytes.size()).data()); }
+
+   private:
+    friend class ByteRound;
+    explicit Channel(PacketRound::Way way) : way_(way) {}
+    PacketRound::Way way_;
+  };
+  /// As `Round::channel`.
+  Channel channel(std::size_t i) { return Channel(packets_.way(i)); }
 
  private:
   friend class Neighborhood;
   friend struct detail::CallRounds;
-  ByteRound(detail::RoundCore& core, const detail::MessageKind& kind) : packets_(core, kind) {}
-  PacketRound packets_;
+  ByteRound(detail::RoundCore& core, const detail::MessageKind& kind, const RoundOptions& options = {})
+      : RoundOfBytes(core, kind, options, {}) {}
+};
+
+/// One round of messages of one size, which is given when it begins: no header per message. Messages lie at multiples
+/// of 8 bytes. Its verbs are local; their order as in `Round`.
+class SizedRound : public detail::RoundOfBytes<detail::SizedReader> {
+ public:
+  [[nodiscard]] std::size_t message_bytes() const noexcept { return reader_.message_bytes; }
+  /// Room for one message to one rank, `message_bytes()` long, 8-byte aligned. As `Round::allocate`.
+  std::span<std::byte> allocate(Rank to) {
+    return {packets_.allocate_for(to, detail::padded(message_bytes())), message_bytes()};
+  }
+  /// Send a copy of a message. @throws Error{usage} if it is not of `message_bytes()`
+  void send(Rank to, std::span<const std::byte> bytes) {
+    check_size(bytes.size());
+    detail::copy_bytes(bytes, allocate(to).data());
+  }
+
+  /// A way to one neighbour without look-up. As `Round::Channel`.
+  class Channel {
+   public:
+    std::span<std::byte> allocate() { return {way_.allocate(detail::padded(message_bytes_)), message_bytes_}; }
+
+   private:
+    friend class SizedRound;
+    Channel(PacketRound::Way way, std::size_t message_bytes) : way_(way), message_bytes_(message_bytes) {}
+    PacketRound::Way way_;
+    std::size_t message_bytes_;
+  };
+  /// As `Round::channel`.
+  Channel channel(std::size_t i) { return {packets_.way(i), message_bytes()}; }
+
+ private:
+  friend class Neighborhood;
+  SizedRound(detail::RoundCore& core, std::size_t message_bytes, const RoundOptions& options);
+  void check_size(std::size_t n_bytes) const;
 };
 
 }  // namespace barrio::exchange

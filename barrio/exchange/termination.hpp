@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
+
 namespace barrio::exchange {
 
 /// Which ranks may be written to in a round, and how the round finds out that it is over.
-enum class Termination {
+enum class Termination : std::uint8_t {
   /// Neighbours only. Their last packets carry counts. One message per neighbour and direction at least.
   neighbourhood,
   /// Neighbours, and ranks that have a neighbour in common with this one: they become neighbours. Last packets name
@@ -17,10 +19,11 @@ enum class Termination {
   /// arrived. Source: Hoefler, Siebert, Lumsdaine 2010, "Scalable communication protocols for dynamic sparse data
   /// exchange".
   consensus,
-  /// What introductions promise, at the lower price: consensus if every rank has at least half of the others as
-  /// neighbours, so that nobody is farther than two hops and a second wave would cost more than a barrier;
-  /// introductions otherwise. Chosen once, by a reduction when the Neighborhood is made; all ranks then take part in
-  /// every round.
+  /// Neighbours, and any other rank, by what was found the cheaper when the Neighborhood was made, in one reduction:
+  /// consensus if every rank has at least half of the others as neighbours, so that a second wave would cost more than
+  /// a barrier; else introductions, and behind their second wave one non-blocking reduction, which says that no parcel
+  /// went farther than two hops. If one did, reductions count them as in `allreduce`. All ranks take part in every
+  /// round.
   automatic,
 };
 

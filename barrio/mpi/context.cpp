@@ -36,6 +36,13 @@ Context::Context(MPI_Comm comm, ContextOptions options)
   if (found != 0 && upper_bound != nullptr) tag_limit_ = *upper_bound;
 }
 
+void Context::refuse_thread(const char* act) {
+  throw Error(ErrorCode::usage, {.subject = "a thread",
+                                 .cause = fmt::format("{} of a Context that belongs to another thread", act),
+                                 .remedy = "give each thread a Context of its own, or hand it over by "
+                                           "Context::move_to_thread()"});
+}
+
 TagBlock Context::take_tags(int count) {
   BARRIO_ASSERT(cheap, count > 0 && count < tag_limit_ - first_object_tag, count, tag_limit_);
   if (next_tag_ > tag_limit_ - count) next_tag_ = first_object_tag;

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <thread>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/log.hpp"
@@ -70,15 +71,29 @@ class Context {
   [[nodiscard]] double agree_limit_seconds() const noexcept { return options_.agree_limit_seconds; }
   [[nodiscard]] Counters& counters() noexcept { return counters_; }
 
+  /// The thread that communicates by it: the one that has made it. Counters, tags and rounds are without locks, so no
+  /// other thread calls anything collective or any verb of a round; rounds check it. Give other threads Contexts of
+  /// their own (with MPI_THREAD_MULTIPLE), or go through `exchange::Engine::call`.
+  [[nodiscard]] std::thread::id thread() const noexcept { return thread_; }
+  /// Hand it to another thread, the calling one if none is named. Local; the thread before makes no more calls.
+  void move_to_thread(std::thread::id thread = std::this_thread::get_id()) noexcept { thread_ = thread; }
+  /// @throws Error{usage} on any other thread than its own. @param act  "begins a round"
+  void check_thread(const char* act) const {
+    if (std::this_thread::get_id() != thread_) [[unlikely]]
+      refuse_thread(act);
+  }
+
   /// Give out tags. Local, but every rank must ask in the same order, as it does when objects are made collectively.
   /// After MPI_TAG_UB the count starts again from the first tag: an object may live while about
   /// MPI_TAG_UB / count others are made before its tags come round again.
   TagBlock take_tags(int count);
 
  private:
+  [[noreturn]] static void refuse_thread(const char* act);
   Comm comm_;
   Rank rank_;
   int size_;
+  std::thread::id thread_ = std::this_thread::get_id();
   ContextOptions options_;
   Log log_;
   Trace trace_;

@@ -86,10 +86,11 @@ TEST(Neighborhood, NamesThePairThatIsNotMutualOnAllRanks) {
       hood.validate();
       ADD_FAILURE() << "rank " << forgets << " has forgotten " << forgotten;
     } catch (const AgreedError& error) {
-      EXPECT_EQ(error.code(), ErrorCode::internal);
-      EXPECT_EQ(std::string(error.what()),
-                "neighbourhood: rank " + std::to_string(forgotten) + " lists rank " + std::to_string(forgets) +
-                    ", which does not list it (make the neighbour lists mutual on both ranks)");
+      EXPECT_EQ(error.code(), ErrorCode::usage);
+      EXPECT_EQ(
+          std::string(error.what()),
+          "neighbourhood: rank " + std::to_string(forgotten) + " lists rank " + std::to_string(forgets) +
+              ", which does not list it (make the neighbour lists mutual on both ranks; mutual_neighbours() does it)");
       EXPECT_EQ(error.first_rank(), std::min(forgets, forgotten));
     }
   }

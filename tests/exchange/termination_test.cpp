@@ -113,8 +113,8 @@ TEST(Automatic, TakesABarrierOnlyWhereEveryRankHasHalfOfTheOthers) {
     return Neighborhood(world(), neighbours, {.termination = Termination::automatic}).termination();
   };
   EXPECT_EQ(chosen(Graph::all), Termination::consensus);
-  EXPECT_EQ(chosen(Graph::ring), size <= 5 ? Termination::consensus : Termination::introductions);
-  EXPECT_EQ(chosen(Graph::none), size == 1 ? Termination::consensus : Termination::introductions);
+  EXPECT_EQ(chosen(Graph::ring), size <= 5 ? Termination::consensus : Termination::automatic);
+  EXPECT_EQ(chosen(Graph::none), size == 1 ? Termination::consensus : Termination::automatic);
 }
 
 TEST(Introductions, CostOneMessageMorePerNeighbourAndOneParcelPerStranger) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,13 +26,15 @@ void say(const char* text) {
   std::fflush(stdout);
 }
 
-/// All border on all.
-Neighborhood make_hood(Context& context) {
+std::vector<Rank> all_others(const Context& context) {
   std::vector<Rank> others;
   for (Rank rank = 0; rank < context.size(); ++rank)
     if (rank != context.rank()) others.push_back(rank);
-  return {context, others};
+  return others;
 }
+
+/// All border on all.
+Neighborhood make_hood(Context& context) { return {context, all_others(context)}; }
 
 /// One round in which each rank writes to all and to itself. The last rank calls what is given, and the others wait
 /// for it in the round.
@@ -104,6 +107,69 @@ void read_another_type(Context& context) {
   agree(context, {});
 }
 
+/// Rounds that wait for other messages of each other: the first ranks for a second wave, the last one for none.
+void end_in_another_way(Context& context) {
+  Neighborhood hood = make_hood(context);
+  const bool is_last = context.rank() == context.size() - 1;
+  auto round = hood.begin_round<int>(
+      {.termination = is_last ? exchange::Termination::neighbourhood : exchange::Termination::introductions});
+  round.close();
+  (void)round.collect();
+  agree(context, {});
+}
+
+/// Rank 0 makes another Neighborhood before, so its tags are others than those of its neighbours.
+void make_in_another_order(Context& context) {
+  std::optional<Neighborhood> other;
+  if (context.rank() == 0) other.emplace(context, std::vector<Rank>{});
+  Neighborhood hood(context, all_others(context), {.stall_warning_seconds = 0.1, .stall_limit_seconds = 0.5});
+  auto round = hood.begin_round<int>();
+  round.close();
+  (void)round.collect();
+}
+
+/// A round of one Context is open on rank 0, which waits in a round of another one.
+void wait_in_another_context(Context& context) {
+  mpi::Context other(context.comm());
+  const std::vector<Rank> others = all_others(context);
+  Neighborhood first(context, others,
+                     {.packet_bytes = 64, .ring_depth = 1, .stall_warning_seconds = 0.1, .stall_limit_seconds = 0.5});
+  Neighborhood second(other, others, {.stall_warning_seconds = 0.1, .stall_limit_seconds = 0.5});
+  auto open = first.begin_round<int>();
+  if (context.rank() == 0) {
+    auto round = second.begin_round<int>();
+    round.close();
+    (void)round.collect();
+  }
+  open.close();
+  (void)open.collect();
+}
+
+void break_out(Context& context) {
+  Neighborhood hood = make_hood(context);
+  auto round = hood.begin_round<int>();
+  for (Rank to = 0; to < context.size(); ++to) round.allocate(to) = to;
+  round.close();
+  for ([[maybe_unused]] const auto& [from, message] : round.received()) break;
+}
+
+/// All agree on an error in the middle of a round, give it up, and go on.
+void cancel(Context& context) {
+  Neighborhood hood = make_hood(context);
+  try {
+    auto round = hood.begin_round<int>();
+    for (Rank to = 0; to < context.size(); ++to) round.allocate(to) = to;
+    agree(context, context.rank() == context.size() - 1 ? Status(torn_file()) : Status());
+    round.close();
+  } catch (const AgreedError& error) {
+    if (context.is_root()) context.log().warning(error.what());
+    hood.cancel_round();
+  }
+  auto round = hood.begin_round<int>();
+  round.close();
+  (void)round.collect();
+}
+
 /// One byte more than was asked for, to the first rank.
 void write_past(Round& round) {
   auto* const bytes = reinterpret_cast<char*>(&round.allocate(0));
@@ -146,6 +212,11 @@ const std::map<std::string, std::function<void(Context&)>> scenarios{
        };
        do_round(context, {.before_close = to_itself});
      }},
+    {"other_termination", end_in_another_way},
+    {"other_order", make_in_another_order},
+    {"other_context", wait_in_another_context},
+    {"breaks_out", break_out},
+    {"cancels", cancel},
     {"one_sided", wait_for_a_rank_that_does_not_know},
     {"one_sided_validated", [](Context& context) { make_one_sided(context).validate(); }},
 };

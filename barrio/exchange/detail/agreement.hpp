@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <span>
 
-#include "barrio/exchange/termination.hpp"
 #include "barrio/mpi/comm.hpp"
 
 namespace barrio::exchange::detail {
@@ -17,25 +16,30 @@ namespace barrio::exchange::detail {
 /// sent and what has come, until they are equal.
 class Agreement {
  public:
-  /// Collective if the mode needs it: duplicates the communicator.
-  Agreement(MPI_Comm comm, Termination termination);
+  [[nodiscard]] bool is_prepared() const noexcept { return bool(comm_); }
+  /// Duplicate the communicator. Collective.
+  void prepare(MPI_Comm comm);
 
-  [[nodiscard]] bool is_needed() const noexcept { return bool(comm_); }
+  /// Whether this round needs it.
+  [[nodiscard]] bool is_needed() const noexcept { return mode_ != Mode::none; }
   [[nodiscard]] bool is_reached() const noexcept { return state_ == State::reached; }
   [[nodiscard]] std::uint64_t n_calls() const noexcept { return n_calls_; }
-  void begin_round() noexcept {
-    if (is_needed()) state_ = State::not_begun;
+  enum class Mode { none, consensus, allreduce };
+  void begin_round(Mode mode) noexcept {
+    mode_ = mode;
+    state_ = is_needed() ? State::not_begun : State::reached;
   }
-  /// Go on, once this rank has closed the round. @param sends  of parcels  @param n_received  parcels so far
+  /// Go on, once this rank has closed the round. @param sends  of parcels  @param n_sent  parcels that nobody announces
+  /// @param n_received  such parcels so far
   /// @param blocks  sleep in a reduction, if no other rank waits for this one. Not in a barrier: who does not take
   /// parcels in keeps others out of it
   /// @return false if nothing has happened
-  bool advance(std::span<MPI_Request> sends, std::size_t n_received, bool blocks);
+  bool advance(std::span<MPI_Request> sends, std::size_t n_sent, std::size_t n_received, bool blocks);
 
  private:
   enum class State { not_begun, under_way, reached };
   mpi::Comm comm_;
-  bool is_consensus_;
+  Mode mode_ = Mode::none;
   MPI_Request request_ = MPI_REQUEST_NULL;
   State state_ = State::reached;
   std::array<std::uint64_t, 2> parcels_{};  // sent and received, over all ranks

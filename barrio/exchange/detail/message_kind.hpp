@@ -7,13 +7,16 @@
 #include <type_traits>
 #include <typeinfo>
 
+#include "barrio/exchange/termination.hpp"
+
 namespace barrio::exchange::detail {
 
 /// What is done in a round: messages of the caller, or one of the collectives among neighbours.
 enum class RoundCall : std::uint8_t {
   messages,
   byte_messages,
-  envelopes,  ///< of other rounds, on their way by node
+  sized_messages,  ///< of a size that is given at run time
+  envelopes,       ///< of other rounds, on their way by node
   broadcast,
   broadcastv,
   scatter,
@@ -26,10 +29,13 @@ enum class RoundCall : std::uint8_t {
   reduce,
   allreduce,
   gather_scatter,
+  cancelled,  ///< a round that its rank has given up
 };
 
 /// "neighbor_allgather"
 std::string_view name(RoundCall call) noexcept;
+/// "introductions"
+std::string_view name(Termination termination) noexcept;
 
 /// What the messages of a round are. It travels in the header of each packet, so that ranks whose rounds differ hear of
 /// it and read no wrong values.
@@ -37,14 +43,29 @@ struct MessageKind {
   enum class Family : std::uint8_t { any, signed_integer, unsigned_integer, floating_point, other };
   RoundCall call;
   Family family;
-  std::uint16_t name_hash;  ///< of the type's name, for `Family::other`
-  std::uint32_t n_bytes;    ///< of one value; 0 for bytes that the caller packs
+  std::uint16_t name_hash : 13;   ///< of the type's name, for `Family::other`
+  std::uint16_t termination : 3;  ///< how the round ends; its core fills it in
+  std::uint32_t n_bytes;          ///< of one value; 0 for bytes that the caller packs
   bool operator==(const MessageKind&) const = default;
 };
 static_assert(sizeof(MessageKind) == 8);
+constexpr unsigned n_name_hash_bits = 13;
 
+constexpr MessageKind make_kind(RoundCall call, MessageKind::Family family, std::uint32_t n_bytes) {
+  MessageKind kind{};
+  kind.call = call;
+  kind.family = family;
+  kind.n_bytes = n_bytes;
+  return kind;
+}
 /// Bytes that the caller packs.
-constexpr MessageKind kind_of_bytes(RoundCall call) { return {call, MessageKind::Family::any, 0, 0}; }
+constexpr MessageKind kind_of_bytes(RoundCall call) { return make_kind(call, MessageKind::Family::any, 0); }
+/// The same in a round that ends so.
+constexpr MessageKind with_termination(MessageKind kind, Termination termination) {
+  kind.termination = static_cast<std::uint16_t>(termination) & 7U;
+  return kind;
+}
+constexpr Termination termination_of(const MessageKind& kind) { return static_cast<Termination>(kind.termination); }
 
 /// "int64", "float32", "a type of 24 bytes"
 std::string type_name(const MessageKind& kind);
@@ -64,12 +85,14 @@ MessageKind kind_of(RoundCall call) {
   if constexpr (std::is_enum_v<T>) {
     return kind_of<std::underlying_type_t<T>>(call);
   } else if constexpr (std::is_floating_point_v<T>) {
-    return {call, Family::floating_point, 0, n_bytes};
+    return make_kind(call, Family::floating_point, n_bytes);
   } else if constexpr (std::is_integral_v<T>) {
-    return {call, std::is_signed_v<T> ? Family::signed_integer : Family::unsigned_integer, 0, n_bytes};
+    return make_kind(call, std::is_signed_v<T> ? Family::signed_integer : Family::unsigned_integer, n_bytes);
   } else {
     static const std::uint16_t hash = name_hash(typeid(T).name());
-    return {call, Family::other, hash, n_bytes};
+    MessageKind kind = make_kind(call, Family::other, n_bytes);
+    kind.name_hash = hash & ((1U << n_name_hash_bits) - 1);
+    return kind;
   }
 }
 

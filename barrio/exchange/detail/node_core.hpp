@@ -22,11 +22,14 @@ class NodeCore final : public RoundCore {
   /// Local, but all ranks make it in the same order. @param neighbours  ascending, those of the plan
   NodeCore(mpi::Context& context, std::vector<Rank> neighbours, NodePlan plan, const PacketCoreOptions& options);
 
-  void begin(const MessageKind& kind) override;
+  MessageKind begin(const MessageKind& kind, const RoundOptions& options) override;
   std::byte* make_room(std::size_t channel, std::size_t n_bytes) override;
   std::byte* allocate_elsewhere(Rank to, std::size_t n_bytes) override;
   void close() override;
   std::optional<PacketRound::Packet> next_packet() override;
+  std::optional<PacketRound::Packet> poll() override { return {}; }
+  void cancel() override;
+  std::vector<Rank> drop_idle(std::uint64_t n_rounds) override;
   void set_neighbours(std::vector<Rank> neighbours) override;
 
   [[nodiscard]] SendCursor* cursors() noexcept override { return cursors_.data(); }
@@ -38,6 +41,7 @@ class NodeCore final : public RoundCore {
   [[nodiscard]] std::uint64_t epoch() const noexcept override { return near_.epoch(); }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept override;
   [[nodiscard]] const RoundStatistics& statistics() const noexcept override;
+  [[nodiscard]] Likeness likeness() const noexcept override { return near_.likeness(); }
 
  private:
   /// Stands before what one rank has written to another one.
@@ -75,6 +79,7 @@ class NodeCore final : public RoundCore {
   bool is_by_rank_;
   bool is_active_ = false;
   bool is_closed_ = false;
+  RoundOptions inner_options_;  // of the rounds that make up this one
   MessageKind kind_{};
   std::vector<SendCursor> cursors_;  // always without room: each message passes by make_room
   std::vector<std::size_t> places_;  // of each neighbour: its channel of near_, or near_.size() + its place in far

@@ -13,4 +13,7 @@ class PacketCore;
 /// Kept as an attribute of the communicator and freed with it. Local.
 std::vector<PacketCore*>& open_rounds(MPI_Comm comm);
 
+/// How many rounds this process has open, of all Contexts: to tell why one of them waits.
+int& n_open_rounds();
+
 }  // namespace barrio::exchange::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -25,8 +26,10 @@ class OutgoingParcels {
 
   /// Room for one more message. Valid until the next call.
   std::byte* allocate(Rank to, std::size_t n_bytes);
-  /// Write headers and take out what goes to this rank itself.
-  std::optional<Buffer> seal(const MessageKind& kind, Rank self);
+  /// Write headers, with the number of the round, and take out what goes to this rank itself.
+  std::optional<Buffer> seal(const MessageKind& kind, std::uint64_t epoch, Rank self);
+  /// Forget what was written. @pre not sealed
+  void discard() noexcept { parcels_.clear(); }
   /// What neighbours are told of the parcels. @pre sealed
   [[nodiscard]] std::vector<Introduction> introductions(int tag) const;
   /// End the round of a tag. @param lost  ranks that were not told, ascending; buffers of parcels to them stay for MPI

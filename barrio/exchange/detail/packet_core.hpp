@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct PacketCoreOptions {
   bool keeps_discovered;
   bool is_by_rank;
   double stall_warning_seconds;
+  double stall_limit_seconds;  // 0: none
 };
 
 /// Run the packet protocol of a Neighborhood: send rings, posted receives, end of a round by `RoundState`.
@@ -36,7 +38,7 @@ class PacketCore final : public RoundCore {
   PacketCore(mpi::Context& context, std::vector<Rank> neighbours, const PacketCoreOptions& options);
   ~PacketCore() override;
 
-  void begin(const MessageKind& kind) override;
+  MessageKind begin(const MessageKind& kind, const RoundOptions& options) override;
   /// As `PacketRound::allocate`.
   std::byte* allocate(std::size_t channel, std::size_t n_bytes) {
     SendCursor& cursor = cursors_[channel];
@@ -47,17 +49,23 @@ class PacketCore final : public RoundCore {
   std::byte* allocate_elsewhere(Rank to, std::size_t n_bytes) override;
   void close() override;
   std::optional<PacketRound::Packet> next_packet() override;
+  std::optional<PacketRound::Packet> poll() override;
+  void cancel() override;
+  /// Forget what was written and has not left; neighbours hear that the round is cancelled. @pre open, not closed
+  void discard_unsent();
+  std::vector<Rank> drop_idle(std::uint64_t n_rounds) override;
   void set_neighbours(std::vector<Rank> neighbours) override;
 
   [[nodiscard]] SendCursor* cursors() noexcept override { return cursors_.data(); }
   [[nodiscard]] bool is_over() const noexcept override { return !active_; }
   [[nodiscard]] std::span<const Rank> neighbours() const noexcept override { return neighbours_; }
   [[nodiscard]] mpi::Context& context() const noexcept override { return context_; }
-  [[nodiscard]] Termination termination() const noexcept override { return options_.termination; }
+  [[nodiscard]] Termination termination() const noexcept override;
   [[nodiscard]] Routing routing() const noexcept override { return Routing::direct; }
   [[nodiscard]] std::uint64_t epoch() const noexcept override { return epoch_; }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept override;
   [[nodiscard]] const RoundStatistics& statistics() const noexcept override { return statistics_; }
+  [[nodiscard]] Likeness likeness() const noexcept override;
 
  private:
   /// What has gone one way between two neighbours.
@@ -82,6 +90,7 @@ class PacketCore final : public RoundCore {
     Buffer posted;
     Buffer spare;
     std::uint32_t n_more_spares = 0;
+    std::uint32_t n_idle_rounds = 0;  // since something went either way
   };
   // A second wave without lines fits with room to spare; a longer one is announced.
   static constexpr std::size_t pass_bytes = 256;
@@ -98,6 +107,11 @@ class PacketCore final : public RoundCore {
   static constexpr std::size_t no_channel = SIZE_MAX;
 
   void allocate_tables();
+  /// Make ready for rounds that end so. Collective where all ranks take part in such rounds, the first time.
+  /// @return how; `automatic` stands for introductions with a reduction behind them
+  Termination prepare(Termination wanted);
+  /// Whether parcels that introductions do not reach are counted by reductions.
+  [[nodiscard]] bool escalates() const noexcept { return termination_ == Termination::automatic; }
   [[nodiscard]] MPI_Request& receive_request(std::size_t channel) { return requests_[channel]; }
   [[nodiscard]] MPI_Request& send_request(std::size_t channel, std::size_t place) {
     return requests_[neighbours_.size() * (1 + place) + channel];
@@ -121,9 +135,13 @@ class PacketCore final : public RoundCore {
   void wait_for_buffer(std::size_t channel, std::size_t n_bytes);
   /// Hand out the next bytes of the buffer that is being written.
   [[nodiscard]] std::byte* take_place(std::size_t channel, std::size_t n_bytes);
+  /// Bytes that the first packet of this round may have on a way.
+  [[nodiscard]] std::size_t first_packet_bytes(const Way& way) const noexcept {
+    return is_size_chosen_ ? packet_bytes_ : way.first_packet_bytes;
+  }
   /// Bytes that the next packet to a neighbour may have.
   [[nodiscard]] std::size_t next_packet_bytes(const Sender& sender) const noexcept {
-    return sender.n_packets == 0 ? sender.first_packet_bytes : packet_bytes_;
+    return sender.n_packets == 0 ? first_packet_bytes(sender) : packet_bytes_;
   }
   [[nodiscard]] bool is_free(std::size_t channel, std::size_t place);
   void wait_for_send(std::size_t request);
@@ -160,7 +178,14 @@ class PacketCore final : public RoundCore {
   /// Whether ranks are to sleep in MPI, and no other round is open that others may wait for this rank in.
   [[nodiscard]] bool may_block() const noexcept;
   [[nodiscard]] std::size_t n_watched() const noexcept;
+  /// The next packet that has come. @pre there is one
+  [[nodiscard]] std::optional<PacketRound::Packet> hand_out();
+  void release_read();
   void warn_of_stall(double seconds);
+  /// "; rank 3 has sent something of another round ..."
+  [[nodiscard]] std::string likely_cause();
+  /// What this rank waits for, and since when; and what may be the cause.
+  [[nodiscard]] std::string describe_stall(double seconds);
   /// Give the buffer that was read back to its channel.
   void recycle(Arrived& read);
   /// Name a rank that takes this one for a neighbour in vain: one that has sent it a packet of this tag.
@@ -170,10 +195,14 @@ class PacketCore final : public RoundCore {
   mpi::Context& context_;
   std::vector<Rank> neighbours_;
   PacketCoreOptions options_;
-  std::size_t packet_bytes_;
+  std::size_t packet_bytes_;              // in this round
+  bool is_size_chosen_ = false;           // for this round
+  Termination termination_;               // of this round
+  std::optional<Termination> automatic_;  // what it stands for, once found out
   std::uint32_t ring_depth_;
   mpi::TagBlock tags_;
   std::vector<PacketCore*>& open_rounds_;
+  int& n_open_rounds_;  // of all Contexts
   std::uint64_t epoch_ = 0;
   int tag_ = 0;
   bool active_ = false;

@@ -5,14 +5,34 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "barrio/exchange/detail/rank_table.hpp"
 #include "barrio/exchange/packet_round.hpp"
 #include "barrio/exchange/routing.hpp"
 #include "barrio/exchange/termination.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange::detail {
+
+/// What the ranks of a neighbourhood must have in common.
+struct Likeness {
+  std::uint64_t epoch;
+  std::uint64_t packet_bytes;        // of a full packet
+  std::uint64_t first_packet_least;  // bytes
+  std::uint64_t first_packet_most;   // bytes
+  std::int32_t first_tag;
+  Termination termination;
+};
+
+/// In what two ranks of a neighbourhood differ; `what` is empty if in nothing.
+struct Difference {
+  std::string what = {};
+  std::string theirs = {};
+  std::string ours = {};
+};
+[[nodiscard]] Difference first_difference(const Likeness& theirs, const Likeness& ours);
 
 /// What a Neighborhood does its rounds with: `PacketCore`, or `NodeCore` where messages go by nodes.
 class RoundCore {
@@ -22,8 +42,9 @@ class RoundCore {
   RoundCore& operator=(const RoundCore&) = delete;
   virtual ~RoundCore() = default;
 
-  /// Local. @param kind  of the messages; it goes with each packet
-  virtual void begin(const MessageKind& kind) = 0;
+  /// Local, but as `RoundOptions` says. @param kind  of the messages; it goes with each packet
+  /// @return the kind with how the round ends. @throws Error{usage} if a round is open
+  virtual MessageKind begin(const MessageKind& kind, const RoundOptions& options) = 0;
   /// What `PacketRound::allocate` does when there is no room left in the buffer. @return the place of the message
   virtual std::byte* make_room(std::size_t channel, std::size_t n_bytes) = 0;
   /// Room for a message to this rank itself or to a rank that is not a neighbour.
@@ -33,6 +54,13 @@ class RoundCore {
   virtual void close() = 0;
   /// Wait for the next packet. @return nothing at the end of the round. @throws Error{usage} then, if a parcel was lost
   virtual std::optional<PacketRound::Packet> next_packet() = 0;
+  /// The next packet, if one is here.
+  virtual std::optional<PacketRound::Packet> poll() = 0;
+  /// Give up the round that is open, if one is: send nothing more of it, and pass over all that comes, to its end.
+  virtual void cancel() = 0;
+  /// Leave out neighbours with whom nothing was exchanged in so many rounds, this one among them. Between rounds.
+  /// @return those that were left out
+  virtual std::vector<Rank> drop_idle(std::uint64_t n_rounds) = 0;
   /// Between rounds. @param neighbours  ascending, checked
   virtual void set_neighbours(std::vector<Rank> neighbours) = 0;
 
@@ -46,14 +74,23 @@ class RoundCore {
   [[nodiscard]] virtual std::uint64_t epoch() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t memory_bytes() const noexcept = 0;
   [[nodiscard]] virtual const RoundStatistics& statistics() const noexcept = 0;
+  /// What the ranks of a neighbourhood must have in common, for `Neighborhood::validate`.
+  [[nodiscard]] virtual Likeness likeness() const noexcept = 0;
 
-  /// The place of a rank among the neighbours.
+  /// The places of ranks among the neighbours.
+  [[nodiscard]] const RankTable& channels() const noexcept { return channels_; }
   [[nodiscard]] std::optional<std::size_t> find_channel(Rank neighbour) const noexcept {
-    const std::span<const Rank> all = neighbours();
-    const auto at = std::ranges::lower_bound(all, neighbour);
-    if (at == all.end() || *at != neighbour) return {};
-    return static_cast<std::size_t>(at - all.begin());
+    const std::uint32_t place = channels_.find(neighbour);
+    if (place == RankTable::none) return {};
+    return place;
   }
+
+ protected:
+  /// To be called when neighbours have changed.
+  void index_channels() { channels_.assign(neighbours()); }
+
+ private:
+  RankTable channels_;
 };
 
 }  // namespace barrio::exchange::detail

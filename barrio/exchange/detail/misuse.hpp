@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "barrio/base/error.hpp"
+
+namespace barrio::exchange::detail {
+
+/// Say what a caller has done out of order with a round. @throws Error{usage} "a round: <cause> (<remedy>)"
+[[noreturn]] inline void misuse(std::string cause, std::string remedy) {
+  throw Error(ErrorCode::usage, {.subject = "a round", .cause = std::move(cause), .remedy = std::move(remedy)});
+}
+
+/// @throws Error{usage}
+[[noreturn]] inline void refuse_late_message(Rank to) {
+  misuse("is asked for a message to rank " + std::to_string(to) + " when it is not open",
+         "allocate() belongs between begin and close()");
+}
+
+}  // namespace barrio::exchange::detail

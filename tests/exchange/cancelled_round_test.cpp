@@ -1,0 +1,272 @@
+// Rounds that are given up, calls that come out of order, and what `validate()` finds: the Neighborhood stays fit for
+// the rounds that follow. How jobs end: tests/negative/rounds.cpp.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "barrio/exchange/engine.hpp"
+#include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/exchange/speech.hpp"
+
+namespace barrio::exchange {
+namespace {
+
+using namespace test;
+
+void expect_sound(Neighborhood& hood) {
+  auto round = hood.begin_round<int>();
+  for (const Rank to : hood.neighbours()) round.allocate(to) = world().rank();
+  round.close();
+  const auto all = round.collect();
+  ASSERT_EQ(all.size(), hood.neighbours().size());
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].message, hood.neighbours()[i]);
+}
+
+struct Mode {
+  Termination termination;
+  Routing routing = Routing::direct;
+};
+class CancelledRounds : public testing::TestWithParam<Mode> {
+ protected:
+  static Neighborhood make_hood() {
+    return {world(),
+            neighbours_of(Graph::ring, world().rank(), world().size()),
+            {.packet_bytes = 256, .termination = GetParam().termination, .routing = GetParam().routing}};
+  }
+};
+
+enum class Place { before_writing, after_writing, before_reading, in_reading };
+
+TEST_P(CancelledRounds, LeaveTheNextOneSound) {
+  Neighborhood hood = make_hood();
+  for (const Place place : {Place::before_writing, Place::after_writing, Place::before_reading, Place::in_reading}) {
+    for (const std::uint64_t n : {1U, 5U, 2000U}) {
+      const auto fail = [&](Place here) {
+        if (here == place) throw AgreedError(ErrorCode::bad_input, {.subject = "wing.h5m", .cause = "is truncated"});
+      };
+      std::uint64_t n_read = 0;
+      try {
+        auto round = hood.begin_round<std::uint64_t>();
+        fail(Place::before_writing);
+        for (std::uint64_t i = 0; i < n; ++i)
+          for (const Rank to : hood.neighbours()) round.allocate(to) = i;
+        round.allocate(world().rank()) = 0;
+        fail(Place::after_writing);
+        round.close();
+        fail(Place::before_reading);
+        for (const auto& [from, message] : round.received()) {
+          EXPECT_LT(message, n) << from;
+          n_read += 1;
+          fail(Place::in_reading);
+        }
+        ADD_FAILURE() << "nothing was read by rank " << world().rank();
+      } catch (const AgreedError&) {
+        hood.cancel_round();
+      }
+      EXPECT_LE(n_read, 1U);
+      expect_sound(hood);
+    }
+  }
+  hood.cancel_round();  // there is none
+  expect_sound(hood);
+}
+
+TEST_P(CancelledRounds, AreToldToWhoReadsOn) {
+  Neighborhood hood = make_hood();
+  const Rank quits = world().size() - 1;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    auto round = hood.begin_round<int>();
+    for (const Rank to : hood.neighbours()) round.allocate(to) = 1;
+    std::string text = "cancelled";
+    if (world().rank() == quits) {
+      hood.cancel_round();
+    } else {
+      round.close();
+      text = error_of([&] { (void)round.collect(); });
+    }
+    const bool hears = std::ranges::find(hood.neighbours(), quits) != hood.neighbours().end();
+    EXPECT_EQ(text, world().rank() == quits ? "cancelled"
+                    : hears
+                        ? fmt::format("what rank {} sent: ends in a round that it has cancelled (cancel a round on all "
+                                      "ranks or on none)",
+                                      quits)
+                        : "no error");
+    expect_sound(hood);
+  }
+}
+
+TEST_P(CancelledRounds, MayBeCancelledWhileTheRoundObjectLives) {
+  Neighborhood hood = make_hood();
+  auto round = hood.begin_round<int>();
+  for (const Rank to : hood.neighbours()) round.allocate(to) = 1;
+  hood.cancel_round();
+  if (!hood.neighbours().empty()) {
+    EXPECT_NE(error_of([&] { round.allocate(hood.neighbours()[0]) = 1; }).find("when it is not open"),
+              std::string::npos);
+  }
+  EXPECT_TRUE(round.collect().empty());
+  expect_sound(hood);
+}
+
+INSTANTIATE_TEST_SUITE_P(Terminations, CancelledRounds,
+                         testing::Values(Mode{Termination::neighbourhood}, Mode{Termination::introductions},
+                                         Mode{Termination::allreduce}, Mode{Termination::consensus},
+                                         Mode{Termination::automatic},
+                                         Mode{Termination::neighbourhood, Routing::by_node}));
+
+class OutOfOrder : public testing::TestWithParam<Routing> {
+ protected:
+  static Neighborhood make_hood() {
+    return {world(), neighbours_of(Graph::all, world().rank(), world().size()), {.routing = GetParam()}};
+  }
+};
+
+TEST_P(OutOfOrder, CallsAreTheCallersFaultAndTheRoundGoesOn) {
+  Neighborhood hood = make_hood();
+  const Rank me = world().rank();
+  auto round = hood.begin_round<int>();
+  EXPECT_EQ(error_of([&] { (void)hood.begin_round<int>(); }),
+            "a round: was begun before the one before it was read to its end (one round at a time on a Neighborhood)");
+  EXPECT_NE(error_of([&] { (void)round.collect(); }).find("a round: is read before it was closed"), std::string::npos);
+  const std::size_t n = hood.neighbours().size();
+  EXPECT_EQ(
+      error_of([&] { (void)round.channel(n); }),
+      fmt::format("channel {}: is none of the {} that this rank has (Neighborhood::channel_of(rank) finds the one to "
+                  "a rank)",
+                  n, n));
+  for (std::size_t i = 0; i < n; ++i) {
+    EXPECT_EQ(hood.channel_of(hood.neighbours()[i]), i);
+    round.channel(i).allocate() = me;
+  }
+  EXPECT_EQ(error_of([&] { (void)hood.channel_of(me); }), fmt::format("rank {0}: is not a neighbour of rank {0}", me));
+  if (GetParam() == Routing::direct && n > 0) {
+    EXPECT_NE(error_of([&] { hood.set_neighbours(std::vector<Rank>{}); }).find("neighbours change between rounds"),
+              std::string::npos);
+  }
+  round.close();
+  EXPECT_EQ(error_of([&] { round.close(); }), "a round: is closed twice (a round is closed once)");
+  EXPECT_EQ(
+      error_of([&] { round.allocate(me) = 1; }),
+      fmt::format("a round: is asked for a message to rank {} when it is not open (allocate() belongs between begin "
+                  "and close())",
+                  me));
+  EXPECT_EQ(round.collect().size(), n);
+  expect_sound(hood);
+}
+
+TEST_P(OutOfOrder, AMovedRoundKeepsItsChannelsAndTheOneBeforeSaysSo) {
+  Neighborhood hood = make_hood();
+  auto first = hood.begin_round<int>();
+  std::vector<decltype(first)::Channel> channels;
+  for (std::size_t i = 0; i < hood.neighbours().size(); ++i) channels.push_back(first.channel(i));
+  auto second = std::move(first);
+  for (auto& channel : channels) channel.allocate() = world().rank();
+  const std::string text = "a round: is used that was moved from (use the one that it was moved into)";
+  // NOLINTBEGIN(bugprone-use-after-move)
+  EXPECT_EQ(error_of([&] { first.allocate(0) = 1; }), text);
+  EXPECT_EQ(error_of([&] { (void)first.channel(0); }), text);
+  EXPECT_EQ(error_of([&] { first.close(); }), text);
+  EXPECT_EQ(error_of([&] { (void)first.poll(); }), text);
+  EXPECT_EQ(error_of([&] { (void)first.collect(); }), text);
+  // NOLINTEND(bugprone-use-after-move)
+  second.close();
+  EXPECT_EQ(second.collect().size(), hood.neighbours().size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Routings, OutOfOrder, testing::Values(Routing::direct, Routing::by_node));
+
+#ifndef BARRIO_MPI_SMPI  // which has no threads within a rank
+TEST(Threads, OtherThanTheContextsAreRefused) {
+  Neighborhood hood(world(), neighbours_of(Graph::ring, world().rank(), world().size()));
+  EXPECT_EQ(world().thread(), std::this_thread::get_id());
+  std::string text;
+  std::thread([&] { text = error_of([&] { (void)hood.begin_round<int>(); }); }).join();
+  EXPECT_NE(text.find("begins a round of a Context that belongs to another thread"), std::string::npos) << text;
+  auto round = hood.begin_round<int>();
+  std::thread([&] { text = error_of([&] { round.close(); }); }).join();
+  EXPECT_NE(text.find("closes a round of a Context"), std::string::npos) << text;
+  round.close();
+  std::thread([&] { text = error_of([&] { (void)round.collect(); }); }).join();
+  EXPECT_NE(text.find("reads a round of a Context"), std::string::npos) << text;
+  EXPECT_TRUE(round.collect().empty());
+  // It may be handed on, to one that ends, and back.
+  const std::thread::id mine = std::this_thread::get_id();
+  std::thread([&] {
+    world().move_to_thread();
+    text = error_of([] {});
+    world().move_to_thread(mine);
+  }).join();
+  expect_sound(hood);
+}
+#endif
+
+/// What `validate()` says, the same on all ranks.
+std::string fault_of(const Neighborhood& hood) {
+  try {
+    hood.validate();
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Validate, TellsWhatNeighbourhoodsDoNotHaveInCommon) {
+  const int size = world().size();
+  if (size == 1) GTEST_SKIP() << "one rank has no neighbours";
+  const Rank last = size - 1;
+  const bool is_last = world().rank() == last;
+  const auto neighbours = neighbours_of(Graph::all, world().rank(), size);
+  const auto expect_fault = [&](const Neighborhood& hood, const std::string& what, const std::string& remedy) {
+    const std::string text = fault_of(hood);
+    EXPECT_NE(text.find(fmt::format("neighbourhood: {} on rank {} is ", what, last)), std::string::npos) << text;
+    EXPECT_NE(text.find(remedy), std::string::npos) << text;
+  };
+  const std::string options = "(give the same options and do the same rounds on all ranks)";
+  expect_fault({world(), neighbours, {.packet_bytes = is_last ? 1024U : 2048U}}, "the size of its packets", options);
+  expect_fault(
+      {world(), neighbours, {.termination = is_last ? Termination::introductions : Termination::neighbourhood}},
+      "its termination", options);
+  const std::uint32_t full = world().profile().packet_bytes;
+  expect_fault({world(), neighbours, {.packet_bytes = is_last ? full : 0U}}, "the size of its first packets", options);
+  {
+    mpi::Context context(world().comm());
+    if (is_last) (void)context.take_tags(3);
+    expect_fault({context, neighbours}, "its tag",
+                 "(make Neighborhoods, plans and meshes in the same order on all ranks)");
+  }
+  EXPECT_EQ(fault_of({world(), neighbours}), "no error");
+}
+
+TEST(ByteRounds, SendCopies) {
+  Neighborhood hood(world(), neighbours_of(Graph::ring, world().rank(), world().size()));
+  auto round = hood.begin_byte_round();
+  const std::vector<std::byte> bytes(77, std::byte{7});
+  for (std::size_t i = 0; i < hood.neighbours().size(); ++i) {
+    round.send(hood.neighbours()[i], bytes);
+    round.channel(i).send(bytes);
+    round.channel(i).send({});
+  }
+  round.close();
+  std::size_t n = 0;
+  for (const auto& [from, message] : round.received()) {
+    EXPECT_TRUE(message.empty() || std::ranges::equal(message, bytes)) << from;
+    n += message.size();
+  }
+  EXPECT_EQ(n, 2 * 77 * hood.neighbours().size());
+  auto numbers = hood.begin_round<int>();
+  for (const Rank to : hood.neighbours()) {
+    numbers.send(to, 1);
+    numbers.send(to, std::vector<int>{2, 3});
+  }
+  numbers.close();
+  EXPECT_EQ(numbers.collect().size(), 3 * hood.neighbours().size());
+}
+
+}  // namespace
+}  // namespace barrio::exchange
