@@ -27,42 +27,58 @@ GatherCore::GatherCore(mpi::Context& context, GatherPlan plan, GatherMethod meth
     : context_(context), plan_(std::move(plan)), method_(method), tags_(context.take_tags(n_gather_tags)) {}
 
 GatherCore::~GatherCore() {
-  if (!is_travelling_ || requests_.empty()) return;
-  if (std::uncaught_exceptions() > 0) {
-    new Buffer(std::move(in_));  // MPI may still write there
-    new Buffer(std::move(out_));
-    return;
+  if (is_travelling_ && !requests_.empty()) {
+    if (std::uncaught_exceptions() > 0) {
+      new Buffer(std::move(in_));  // MPI may still write there
+      new Buffer(std::move(out_));
+      return;
+    }
+    BARRIO_ASSERT(cheap, !is_travelling_ && "a gather-scatter was dropped between begin() and end()");
   }
-  BARRIO_ASSERT(cheap, !is_travelling_ && "a gather-scatter was dropped between begin() and end()");
+  free_requests();
+}
+
+void GatherCore::free_requests() noexcept {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  for (MPI_Request& request : requests_)
+    if (request != MPI_REQUEST_NULL && finalized == 0) MPI_Request_free(&request);
+  requests_.clear();
 }
 
 std::size_t GatherCore::message_bytes(const GatherEdges& edges, std::size_t peer) const noexcept {
-  return sizeof kind_ + (edges.offsets[peer + 1] - edges.offsets[peer]) * slot_bytes_;
-}
-
-std::size_t GatherCore::message_place(const GatherEdges& edges, std::size_t peer) const noexcept {
-  // 16 for the rounding, 16 for the kind, of which 8 are used.
-  constexpr std::size_t unit = 16;
-  const std::size_t slots = (edges.offsets[peer] * slot_bytes_ + unit - 1) / unit * unit;
-  return slots + 2 * unit * peer + unit - sizeof kind_;
+  return head_bytes + (edges.offsets[peer + 1] - edges.offsets[peer]) * slot_bytes_;
 }
 
 std::size_t GatherCore::buffer_bytes(const GatherEdges& edges) const noexcept {
-  return edges.peers.empty()
-             ? 0
-             : message_place(edges, edges.peers.size() - 1) + message_bytes(edges, edges.peers.size() - 1);
+  if (edges.peers.empty()) return 0;
+  const std::size_t last = edges.peers.size() - 1;
+  return message_place(edges, last, slot_bytes_) + message_bytes(edges, last);
 }
 
 void GatherCore::find_contributions(const GatherEdges& edges, const GatherFold& fold) {
   std::vector<const std::byte*> of_row(edges.slots.size());
   for (std::size_t peer = 0; peer < edges.peers.size(); ++peer) {
-    const std::byte* at = in_.data() + message_place(edges, peer) + sizeof kind_;
+    const std::byte* at = in_.data() + slots_place(edges, peer);
     for (std::size_t row = edges.offsets[peer]; row < edges.offsets[peer + 1]; ++row, at += slot_bytes_)
       of_row[row] = at;
   }
   contributions_.resize(fold.rows.size());
-  for (std::size_t k = 0; k < fold.rows.size(); ++k)
-    contributions_[k] = fold.rows[k] == GatherFold::own ? nullptr : of_row[fold.rows[k]];
+  for (std::size_t i = 0; i < fold.slots.size(); ++i) {
+    const std::byte* other = nullptr;
+    std::size_t own = 0;
+    for (std::size_t k = fold.offsets[i]; k < fold.offsets[i + 1]; ++k) {
+      const bool is_own = fold.rows[k] == GatherFold::own;
+      contributions_[k] = is_own ? nullptr : of_row[fold.rows[k]];
+      if (is_own) {
+        own = k;
+      } else {
+        other = contributions_[k];
+      }
+    }
+    // What this rank sends a sharer lies in one buffer as what comes from it does in the other one.
+    if (method_ == GatherMethod::pairwise) contributions_[own] = out_.data() + (other - in_.data());
+  }
 }
 
 void GatherCore::start(const MessageKind& kind, std::size_t n_components) {
@@ -71,25 +87,68 @@ void GatherCore::start(const MessageKind& kind, std::size_t n_components) {
   kind_ = kind;
   misfit_.reset();
   const std::size_t slot_bytes = kind.n_bytes * n_components;
-  const bool is_pairwise = method_ == GatherMethod::pairwise;
-  const GatherEdges& in = is_pairwise ? plan_.all : plan_.down;
-  const bool is_as_before = slot_bytes == slot_bytes_ && method_ == planned_method_;
-  if (is_as_before) return;
+  if (slot_bytes != slot_bytes_ || method_ != planned_method_) lay_out(slot_bytes);
+}
+
+void GatherCore::lay_out(std::size_t slot_bytes) {
   slot_bytes_ = slot_bytes;
   planned_method_ = method_;
-  partials_.resize(plan_.n_slots() * slot_bytes);
+  const bool is_pairwise = method_ == GatherMethod::pairwise;
+  const GatherEdges& in = is_pairwise ? plan_.all : plan_.down;
+  free_requests();
+  if (!is_direct()) partials_.resize(plan_.n_slots() * slot_bytes);
   in_.resize(buffer_bytes(in));
   out_.resize(buffer_bytes(is_pairwise ? plan_.all : plan_.up));
   find_contributions(in, is_pairwise ? plan_.all_fold : plan_.down_fold);
+#ifndef BARRIO_MPI_SMPI  // which does not start requests again
+  if (!is_pairwise) return;
+  const std::size_t n = in.peers.size();
+  requests_.assign(2 * n, MPI_REQUEST_NULL);
+  for (std::size_t peer = 0; peer < n; ++peer) {
+    const int n_bytes = mpi::detail::checked_bytes(message_bytes(in, peer));
+    const std::size_t place = message_place(in, peer, slot_bytes_);
+    mpi::check(MPI_Recv_init(in_.data() + place, n_bytes, MPI_BYTE, in.peers[peer], tags_.first, context_.comm(),
+                             &requests_[peer]),
+               "MPI_Recv_init");
+    mpi::check(MPI_Send_init(out_.data() + place, n_bytes, MPI_BYTE, in.peers[peer], tags_.first, context_.comm(),
+                             &requests_[n + peer]),
+               "MPI_Send_init");
+  }
+#endif
+}
+
+void GatherCore::count(const GatherEdges& edges, bool receives) noexcept {
+  mpi::Counters& counters = context_.counters();
+  const std::uint64_t n_messages = edges.peers.size();
+  const std::uint64_t n_bytes = n_messages * head_bytes + edges.slots.size() * slot_bytes_;
+  (receives ? counters.messages_received : counters.messages_sent) += n_messages;
+  (receives ? counters.bytes_received : counters.bytes_sent) += n_bytes;
+}
+
+void GatherCore::start_pairwise(bool receives) {
+  const std::size_t n = plan_.all.peers.size();
+#ifdef BARRIO_MPI_SMPI
+  requests_.resize(2 * n, MPI_REQUEST_NULL);
+  if (receives) {
+    post_receives(plan_.all, in_, tags_.first, std::span(requests_).first(n));
+  } else {
+    post_sends(plan_.all, out_, tags_.first, std::span(requests_).subspan(n));
+  }
+#else
+  if (n > 0) mpi::check(MPI_Startall(static_cast<int>(n), requests_.data() + (receives ? 0 : n)), "MPI_Startall");
+  count(plan_.all, receives);
+#endif
 }
 
 void GatherCore::send() {
   if (method_ == GatherMethod::pairwise) {
-    const std::size_t n = plan_.all.peers.size();
-    requests_.assign(2 * n, MPI_REQUEST_NULL);
-    post_receives(plan_.all, in_, tags_.first, std::span(requests_).first(n));
-    pack(plan_.all, out_);
-    post_sends(plan_.all, out_, tags_.first, std::span(requests_).subspan(n));
+    for (std::size_t peer = 0; peer < plan_.all.peers.size(); ++peer) {
+      const std::size_t place = message_place(plan_.all, peer, slot_bytes_);
+      put_head(out_.data() + place);
+      std::memset(in_.data() + place, 0, head_bytes);  // a message that MPI cannot deliver leaves it so
+    }
+    start_pairwise(true);
+    start_pairwise(false);
     return;
   }
   pack(plan_.up, out_);
@@ -107,12 +166,12 @@ const GatherFold& GatherCore::receive() {
   }
   const bool is_pairwise = method_ == GatherMethod::pairwise;
   const GatherEdges& edges = is_pairwise ? plan_.all : plan_.down;
-  complete_receives(edges, in_, std::span(requests_).first(edges.peers.size()));
+  complete(requests_);
+  check_messages(edges, in_);
   return is_pairwise ? plan_.all_fold : plan_.down_fold;
 }
 
 void GatherCore::finish() {
-  if (method_ != GatherMethod::crystal) mpi::wait_all(requests_, context_.wait_policy());
   if (method_ != GatherMethod::pairwise) {
     // What came is combined and what was sent has left: both buffers serve the way back.
     pack(plan_.down, in_);
@@ -122,8 +181,8 @@ void GatherCore::finish() {
       const std::size_t n = plan_.up.peers.size();
       post_receives(plan_.up, out_, tags_.first + 1, std::span(requests_).first(n));
       post_sends(plan_.down, in_, tags_.first + 1, std::span(requests_).subspan(n));
-      complete_receives(plan_.up, out_, std::span(requests_).first(n));
-      mpi::wait_all(requests_, context_.wait_policy());
+      complete(requests_);
+      check_messages(plan_.up, out_);
     }
     unpack(plan_.up, out_);
   }
@@ -136,11 +195,15 @@ void GatherCore::finish() {
                                  .remedy = "give as many components on all ranks"});
 }
 
+void GatherCore::put_head(std::byte* message) const noexcept {
+  const Head head{kind_, slot_bytes_};
+  std::memcpy(message, &head, sizeof head);
+}
+
 void GatherCore::pack(const GatherEdges& edges, Buffer& buffer) const {
   for (std::size_t peer = 0; peer < edges.peers.size(); ++peer) {
-    std::byte* to = buffer.data() + message_place(edges, peer);
-    std::memcpy(to, &kind_, sizeof kind_);
-    to += sizeof kind_;
+    put_head(buffer.data() + message_place(edges, peer, slot_bytes_));
+    std::byte* to = buffer.data() + slots_place(edges, peer);
     for (std::size_t row = edges.offsets[peer]; row < edges.offsets[peer + 1]; ++row, to += slot_bytes_)
       std::memcpy(to, partials_.data() + index(edges.slots[row]) * slot_bytes_, slot_bytes_);
   }
@@ -148,54 +211,56 @@ void GatherCore::pack(const GatherEdges& edges, Buffer& buffer) const {
 
 void GatherCore::unpack(const GatherEdges& edges, const Buffer& buffer) {
   for (std::size_t peer = 0; peer < edges.peers.size(); ++peer) {
-    const std::byte* from = buffer.data() + message_place(edges, peer) + sizeof kind_;
+    const std::byte* from = buffer.data() + slots_place(edges, peer);
     for (std::size_t row = edges.offsets[peer]; row < edges.offsets[peer + 1]; ++row, from += slot_bytes_)
       std::memcpy(partials_.data() + index(edges.slots[row]) * slot_bytes_, from, slot_bytes_);
   }
 }
 
 void GatherCore::post_receives(const GatherEdges& edges, Buffer& buffer, int tag, std::span<MPI_Request> requests) {
-  for (std::size_t peer = 0; peer < edges.peers.size(); ++peer) {
-    const std::size_t n_bytes = message_bytes(edges, peer);
-    mpi::check(MPI_Irecv(buffer.data() + message_place(edges, peer), mpi::detail::checked_bytes(n_bytes), MPI_BYTE,
-                         edges.peers[peer], tag, context_.comm(), &requests[peer]),
+  for (std::size_t peer = 0; peer < edges.peers.size(); ++peer)
+    mpi::check(MPI_Irecv(buffer.data() + message_place(edges, peer, slot_bytes_),
+                         mpi::detail::checked_bytes(message_bytes(edges, peer)), MPI_BYTE, edges.peers[peer], tag,
+                         context_.comm(), &requests[peer]),
                "MPI_Irecv");
-    context_.counters().messages_received += 1;
-    context_.counters().bytes_received += n_bytes;
-  }
+  count(edges, true);
 }
 
 void GatherCore::post_sends(const GatherEdges& edges, const Buffer& buffer, int tag, std::span<MPI_Request> requests) {
-  for (std::size_t peer = 0; peer < edges.peers.size(); ++peer) {
-    const std::size_t n_bytes = message_bytes(edges, peer);
-    mpi::check(MPI_Isend(buffer.data() + message_place(edges, peer), mpi::detail::checked_bytes(n_bytes), MPI_BYTE,
-                         edges.peers[peer], tag, context_.comm(), &requests[peer]),
+  for (std::size_t peer = 0; peer < edges.peers.size(); ++peer)
+    mpi::check(MPI_Isend(buffer.data() + message_place(edges, peer, slot_bytes_),
+                         mpi::detail::checked_bytes(message_bytes(edges, peer)), MPI_BYTE, edges.peers[peer], tag,
+                         context_.comm(), &requests[peer]),
                "MPI_Isend");
-    context_.counters().messages_sent += 1;
-    context_.counters().bytes_sent += n_bytes;
-  }
+  count(edges, false);
 }
 
-void GatherCore::complete_receives(const GatherEdges& edges, const Buffer& buffer, std::span<MPI_Request> requests) {
-  for (std::size_t peer = 0; peer < edges.peers.size(); ++peer) {
-    MPI_Status status{};
-    int n_bytes = -1;
+void GatherCore::complete(std::span<MPI_Request> requests) {
+  try {
+    mpi::wait_all(requests, context_.wait_policy());
+    return;
+  } catch (const Error&) {
+    // A message was longer than its buffer. Its head is there all the same; the others are waited for one by one.
+  }
+  for (MPI_Request& request : requests) {
     try {
-      mpi::wait(requests[peer], context_.wait_policy(), &status);
-      mpi::check(MPI_Get_count(&status, MPI_BYTE, &n_bytes), "MPI_Get_count");
+      mpi::wait(request, context_.wait_policy());
     } catch (const Error&) {
-      n_bytes = -1;  // longer than what was expected, and cut
+      continue;
     }
-    check_message(edges.peers[peer], buffer.data() + message_place(edges, peer),
-                  std::cmp_equal(n_bytes, message_bytes(edges, peer)));
   }
 }
 
-void GatherCore::check_message(Rank from, const std::byte* message, bool has_right_length) {
-  MessageKind kind{};
-  std::memcpy(&kind, message, sizeof kind);
-  if (kind == kind_ && has_right_length) return;
-  if (!misfit_ || from < misfit_->from) misfit_ = Misfit{from, kind};
+void GatherCore::check_messages(const GatherEdges& edges, const Buffer& buffer) {
+  for (std::size_t peer = 0; peer < edges.peers.size(); ++peer)
+    check_message(edges.peers[peer], buffer.data() + message_place(edges, peer, slot_bytes_));
+}
+
+void GatherCore::check_message(Rank from, const std::byte* message) {
+  Head head{};
+  std::memcpy(&head, message, sizeof head);
+  if (head.kind == kind_ && head.slot_bytes == slot_bytes_) return;
+  if (!misfit_ || from < misfit_->from) misfit_ = Misfit{from, head.kind};
 }
 
 void GatherCore::route(const GatherEdges& out, const Buffer& sent, const GatherEdges& in, Buffer& received) {
@@ -208,7 +273,7 @@ void GatherCore::route(const GatherEdges& out, const Buffer& sent, const GatherE
     const std::size_t n_bytes = message_bytes(out, peer);
     words[at] = static_cast<std::uint64_t>(out.peers[peer]) << 32U | static_cast<std::uint64_t>(context_.rank());
     words[at + 1] = n_bytes;
-    std::memcpy(words.data() + at + n_head_words, sent.data() + message_place(out, peer), n_bytes);
+    std::memcpy(words.data() + at + n_head_words, sent.data() + message_place(out, peer, slot_bytes_), n_bytes);
     at += n_head_words + words_of(n_bytes);
   }
   words = route_words(context_, std::move(words));
@@ -217,9 +282,9 @@ void GatherCore::route(const GatherEdges& out, const Buffer& sent, const GatherE
     const auto peer = static_cast<std::size_t>(std::ranges::lower_bound(in.peers, from) - in.peers.begin());
     BARRIO_ASSERT(cheap, peer < in.peers.size() && in.peers[peer] == from, from);
     const std::size_t n_bytes = entry_bytes(words[at + 1]);
-    std::byte* const place = received.data() + message_place(in, peer);
+    std::byte* const place = received.data() + message_place(in, peer, slot_bytes_);
     std::memcpy(place, words.data() + at + n_head_words, std::min(n_bytes, message_bytes(in, peer)));
-    check_message(from, place, n_bytes == message_bytes(in, peer));
+    check_message(from, place);
   }
 }
 
@@ -230,6 +295,7 @@ void GatherCore::drop_other_methods() {
     plan_.down_fold = {};
   } else {
     plan_.all = {};
+    plan_.all_pairs = {};
     plan_.all_fold = {};
   }
 }

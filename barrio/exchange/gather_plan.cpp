@@ -48,7 +48,7 @@ Edges find_edges(mpi::Context& context, std::span<const GlobalId> ids, std::uint
   const std::span<const GlobalId> id = std::as_const(rows).column<2>();
   const auto for_each_id = [&](auto&& visit) {
     for (std::size_t first = 0, last = 0; first < rows.size(); first = last) {
-      while (last < rows.size() && id[last] == id[first]) ++last;
+      for (++last; last < rows.size() && id[last] == id[first];) ++last;
       visit(first, last);
     }
   };
@@ -93,13 +93,19 @@ GatherEdges choose_edges(const Edges& edges, IsWanted&& is_wanted) {
 }
 
 /// Order by slot and rank what comes by peer and slot, with the own contribution of each slot in its place.
-GatherFold make_fold(const GatherEdges& edges, Rank own) {
+/// @param is_wanted  (slot)
+template <class IsWanted>
+GatherFold make_fold(const GatherEdges& edges, Rank own, IsWanted&& is_wanted) {
   TupleList<LocalId, Rank, std::size_t> contributions;
   contributions.reserve(2 * edges.slots.size());
-  for (std::size_t peer = 0; peer < edges.peers.size(); ++peer)
-    for (std::size_t row = edges.offsets[peer]; row < edges.offsets[peer + 1]; ++row)
+  std::vector<LocalId> slots;
+  for (std::size_t peer = 0; peer < edges.peers.size(); ++peer) {
+    for (std::size_t row = edges.offsets[peer]; row < edges.offsets[peer + 1]; ++row) {
+      if (!is_wanted(edges.slots[row])) continue;
       contributions.push_back(edges.slots[row], edges.peers[peer], row);
-  std::vector<LocalId> slots(edges.slots);
+      slots.push_back(edges.slots[row]);
+    }
+  }
   sort_unique(slots);
   for (const LocalId slot : slots) contributions.push_back(slot, own, GatherFold::own);
   contributions.sort_by<0, 1>();
@@ -113,6 +119,35 @@ GatherFold make_fold(const GatherEdges& edges, Rank own) {
   return fold;
 }
 
+/// @param n_sharers  other ranks of each slot
+GatherPairs make_pairs(const GatherEdges& edges, const std::vector<std::uint32_t>& n_sharers) {
+  GatherPairs pairs;
+  for (std::size_t peer = 0; peer < edges.peers.size(); ++peer) {
+    for (std::size_t row = edges.offsets[peer]; row < edges.offsets[peer + 1]; ++row) {
+      if (n_sharers[index(edges.slots[row])] != 1) continue;
+      pairs.rows.push_back(local_id(row - edges.offsets[peer]));
+      pairs.slots.push_back(edges.slots[row]);
+    }
+    pairs.offsets.push_back(pairs.rows.size());
+  }
+  return pairs;
+}
+
+/// What `pairwise` needs.
+void plan_pairwise(GatherPlan& plan, const Edges& edges, Rank own) {
+  plan.all = choose_edges(edges, [](Role) { return true; });
+  std::vector<std::uint32_t> n_sharers(plan.n_slots(), 0);
+  for (const LocalId slot : plan.all.slots) n_sharers[index(slot)] += 1;
+  plan.all_pairs = make_pairs(plan.all, n_sharers);
+  plan.all_fold = make_fold(plan.all, own, [&](LocalId slot) { return n_sharers[index(slot)] != 1; });
+  if (plan.has_repeats) return;
+  for (std::vector<LocalId>* slots : {&plan.all.slots, &plan.all_pairs.slots, &plan.all_fold.slots})
+    for (LocalId& slot : *slots) slot = plan.positions[index(slot)];
+}
+
+std::uint64_t bytes_of(const GatherPairs& pairs) {
+  return barrio::memory_bytes(pairs.offsets) + barrio::memory_bytes(pairs.rows) + barrio::memory_bytes(pairs.slots);
+}
 std::uint64_t bytes_of(const GatherEdges& edges) {
   return barrio::memory_bytes(edges.peers) + barrio::memory_bytes(edges.offsets) + barrio::memory_bytes(edges.slots);
 }
@@ -123,8 +158,9 @@ std::uint64_t bytes_of(const GatherFold& fold) {
 }  // namespace
 
 std::uint64_t GatherPlan::memory_bytes() const noexcept {
-  return barrio::memory_bytes(position_offsets) + barrio::memory_bytes(positions) + bytes_of(all) + bytes_of(all_fold) +
-         bytes_of(up) + bytes_of(down) + bytes_of(down_fold) + barrio::memory_bytes(neighbours);
+  return barrio::memory_bytes(position_offsets) + barrio::memory_bytes(positions) + bytes_of(all) +
+         bytes_of(all_pairs) + bytes_of(all_fold) + bytes_of(up) + bytes_of(down) + bytes_of(down_fold) +
+         barrio::memory_bytes(neighbours);
 }
 
 GatherPlan plan_gather(mpi::Context& context, std::span<const GlobalId> ids, std::uint64_t most_pairwise) {
@@ -149,11 +185,9 @@ GatherPlan plan_gather(mpi::Context& context, std::span<const GlobalId> ids, std
   plan.neighbours = other_ranks(std::as_const(edges).column<2>(), context.rank());
   plan.up = choose_edges(edges, [](Role role) { return role == Role::other_combines; });
   plan.down = choose_edges(edges, [](Role role) { return role == Role::this_combines; });
-  plan.down_fold = make_fold(plan.down, context.rank());
-  if (plan.has_all) {
-    plan.all = choose_edges(edges, [](Role) { return true; });
-    plan.all_fold = make_fold(plan.all, context.rank());
-  }
+  plan.down_fold = make_fold(plan.down, context.rank(), [](LocalId) { return true; });
+  plan.has_repeats = plan.positions.size() > plan.n_slots();
+  if (plan.has_all) plan_pairwise(plan, edges, context.rank());
   return plan;
 }
 

@@ -37,13 +37,10 @@ void GatherScatter::choose_fastest() {
   core_->set_method(methods.front());
   if (n_most_ranks == 1) return;  // nothing ever travels
 
+  std::vector<double> values(n_positions_, 0.0);
   const auto exchange = [&](GatherMethod method) {
     core_->set_method(method);
-    core_->start(detail::kind_of<double>(detail::RoundCall::gather_scatter), 1);
-    std::fill_n(reinterpret_cast<double*>(core_->partials()), core_->plan().n_slots(), 0.0);
-    core_->send();
-    detail::fold_contributions<double>(*core_, core_->receive(), 1, Sum{});
-    core_->finish();
+    apply(values, 1, Sum{});
   };
   // Short blocks in turn, so that a disturbance does not strike one method alone; the best block of each counts.
   constexpr std::size_t n_blocks = 3;

@@ -3,7 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ranges>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "barrio/base/assert.hpp"
@@ -63,25 +66,29 @@ class GatherScatter {
   GatherScatter& operator=(GatherScatter&&) = delete;
 
   /// begin() and end() in one. All ranks take part.
-  template <mpi::Trivial T, class Combine>
-  void apply(std::span<T> values, int n_components, Combine&& combine) {
+  template <std::ranges::contiguous_range Values, class Combine>
+  void apply(Values&& values, int n_components, Combine&& combine) {
     begin(values, n_components, combine);
     end(values, n_components, combine);
   }
 
-  /// Combine what this rank has of each id and send it. Local (`crystal` waits with it). Until `end()`, values with ids
-  /// that are shared may be read, and what is written to them is lost.
-  /// @param values  shape (n_positions, n_components), contiguous by position
+  /// Send what this rank has of each id. Local (`crystal` waits with it). Until `end()`, values with ids that are
+  /// shared may be read, and what is written to them is lost.
+  /// @param values  a vector or span of shape (n_positions, n_components), contiguous by position
   /// @param combine  T(T, T), applied to each component; the same on all ranks
   /// @throws Error{usage} if the shape is wrong
-  template <mpi::Trivial T, class Combine>
-  void begin(std::span<T> values, int n_components, Combine&& combine);
+  template <std::ranges::contiguous_range Values, class Combine>
+  void begin(Values&& values, int n_components, Combine&& combine) {
+    begin_span(std::span(values), n_components, combine);
+  }
   /// Wait for the others, combine and write the results. Blocks. The arguments are those of `begin()`.
   /// @throws Error{usage} on the ranks that find it, when all is done, if another rank gave values of another type or
   /// another number of components; `values` stay as they were then. Of a message that is too long MPICH itself ends the
   /// job
-  template <mpi::Trivial T, class Combine>
-  void end(std::span<T> values, int n_components, Combine&& combine);
+  template <std::ranges::contiguous_range Values, class Combine>
+  void end(Values&& values, int n_components, Combine&& combine) {
+    end_span(std::span(values), n_components, combine);
+  }
 
   /// The method in use; never automatic.
   [[nodiscard]] GatherMethod method() const noexcept;
@@ -100,6 +107,10 @@ class GatherScatter {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
+  template <mpi::Trivial T, class Combine>
+  void begin_span(std::span<T> values, int n_components, Combine& combine);
+  template <mpi::Trivial T, class Combine>
+  void end_span(std::span<T> values, int n_components, Combine& combine);
   [[nodiscard]] std::size_t checked_components(std::size_t n_values, int n_components) const;
   void choose_fastest();
 
@@ -110,17 +121,59 @@ class GatherScatter {
 
 namespace detail {
 
-/// Combine what came with what this rank has, in the order of the fold.
-template <class T, class Combine>
-void fold_contributions(GatherCore& core, const GatherFold& fold, std::size_t n_components, Combine&& combine) {
-  T* const partials = reinterpret_cast<T*>(core.partials());
+/// Call `f` with a number of components that the compiler knows, where there are few.
+template <class F>
+void with_components(std::size_t n, F&& f) {
+  switch (n) {
+    case 1: return f(std::integral_constant<std::size_t, 1>{});
+    case 2: return f(std::integral_constant<std::size_t, 2>{});
+    case 3: return f(std::integral_constant<std::size_t, 3>{});
+    case 4: return f(std::integral_constant<std::size_t, 4>{});
+    case 5: return f(std::integral_constant<std::size_t, 5>{});
+    default: return f(n);
+  }
+}
+
+/// Write the values of slots into the messages to all sharers. @param from  by the slots of `all`, in rows of n
+template <class T, class N>
+void pack_slots(GatherCore& core, const T* from, N n) {
+  const GatherEdges& edges = core.plan().all;
+  for (std::size_t peer = 0; peer < edges.peers.size(); ++peer) {
+    T* to = reinterpret_cast<T*>(core.out_slots(peer));
+    for (std::size_t row = edges.offsets[peer]; row < edges.offsets[peer + 1]; ++row) {
+      const T* const value = from + index(edges.slots[row]) * n;
+      for (std::size_t c = 0; c < n; ++c) *to++ = value[c];
+    }
+  }
+}
+
+/// Combine the values of slots that two ranks share. @param to  by the slots of `all_pairs`, in rows of n
+template <class T, class N, class Combine>
+void fold_pairs(GatherCore& core, T* to, N n, Combine& combine) {
+  const GatherPairs& pairs = core.plan().all_pairs;
+  for (std::size_t peer = 0; peer + 1 < pairs.offsets.size(); ++peer) {
+    const T* lower = reinterpret_cast<const T*>(core.in_slots(peer));
+    const T* upper = reinterpret_cast<const T*>(core.out_slots(peer));
+    if (core.plan().all.peers[peer] > core.context().rank()) std::swap(lower, upper);
+    for (std::size_t k = pairs.offsets[peer]; k < pairs.offsets[peer + 1]; ++k) {
+      const std::size_t row = index(pairs.rows[k]) * n;
+      T* const result = to + index(pairs.slots[k]) * n;
+      for (std::size_t c = 0; c < n; ++c) result[c] = combine(lower[row + c], upper[row + c]);
+    }
+  }
+}
+
+/// Combine what came with what this rank has, in the order of the fold. @param to  by the slots of the fold, in rows of
+/// n
+template <class T, class N, class Combine>
+void fold_contributions(GatherCore& core, const GatherFold& fold, T* to, N n, Combine& combine) {
   const auto contributions = core.contributions();
   for (std::size_t i = 0; i < fold.slots.size(); ++i) {
-    T* const own = partials + index(fold.slots[i]) * n_components;
+    T* const own = to + index(fold.slots[i]) * n;
     const auto value = [&](std::size_t k, std::size_t c) {
       return contributions[k] == nullptr ? own[c] : reinterpret_cast<const T*>(contributions[k])[c];
     };
-    for (std::size_t c = 0; c < n_components; ++c) {
+    for (std::size_t c = 0; c < n; ++c) {
       T result = value(fold.offsets[i], c);
       for (std::size_t k = fold.offsets[i] + 1; k < fold.offsets[i + 1]; ++k) result = combine(result, value(k, c));
       own[c] = result;
@@ -128,37 +181,60 @@ void fold_contributions(GatherCore& core, const GatherFold& fold, std::size_t n_
   }
 }
 
-}  // namespace detail
-
-template <mpi::Trivial T, class Combine>
-void GatherScatter::begin(std::span<T> values, int n_components, Combine&& combine) {
-  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-  const std::size_t n = checked_components(values.size(), n_components);
-  core_->start(detail::kind_of<T>(detail::RoundCall::gather_scatter), n);
-  const detail::GatherPlan& plan = core_->plan();
-  T* partial = reinterpret_cast<T*>(core_->partials());
+/// Combine the values of the positions of each slot.
+template <class T, class N, class Combine>
+void fold_positions(const GatherPlan& plan, const T* values, T* partials, N n, Combine& combine) {
   for (std::size_t slot = 0; slot < plan.n_slots(); ++slot) {
     for (std::size_t c = 0; c < n; ++c) {
       std::size_t k = plan.position_offsets[slot];
       T result = values[index(plan.positions[k]) * n + c];
       while (++k < plan.position_offsets[slot + 1]) result = combine(result, values[index(plan.positions[k]) * n + c]);
-      *partial++ = result;
+      *partials++ = result;
     }
   }
-  core_->send();
+}
+
+/// Give all positions of each slot its result.
+template <class T, class N>
+void spread_results(const GatherPlan& plan, const T* results, T* values, N n) {
+  for (std::size_t slot = 0; slot < plan.n_slots(); ++slot, results += n)
+    for (std::size_t k = plan.position_offsets[slot]; k < plan.position_offsets[slot + 1]; ++k)
+      for (std::size_t c = 0; c < n; ++c) values[index(plan.positions[k]) * n + c] = results[c];
+}
+
+}  // namespace detail
+
+template <mpi::Trivial T, class Combine>
+void GatherScatter::begin_span(std::span<T> values, int n_components, Combine& combine) {
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+  const std::size_t n_values = checked_components(values.size(), n_components);
+  detail::GatherCore& core = *core_;
+  core.start(detail::kind_of<T>(detail::RoundCall::gather_scatter), n_values);
+  detail::with_components(n_values, [&](auto n) {
+    T* const partials = reinterpret_cast<T*>(core.partials());
+    if (!core.is_direct()) detail::fold_positions(core.plan(), values.data(), partials, n, combine);
+    if (core.method() == GatherMethod::pairwise)
+      detail::pack_slots<T>(core, core.is_direct() ? values.data() : partials, n);
+  });
+  core.send();
 }
 
 template <mpi::Trivial T, class Combine>
-void GatherScatter::end(std::span<T> values, int n_components, Combine&& combine) {
-  const std::size_t n = checked_components(values.size(), n_components);
-  BARRIO_ASSERT(cheap, core_->is_travelling() && core_->slot_bytes() == n * sizeof(T), n_components);
-  detail::fold_contributions<T>(*core_, core_->receive(), n, combine);
-  core_->finish();
-  const detail::GatherPlan& plan = core_->plan();
-  const T* result = reinterpret_cast<const T*>(core_->partials());
-  for (std::size_t slot = 0; slot < plan.n_slots(); ++slot, result += n)
-    for (std::size_t k = plan.position_offsets[slot]; k < plan.position_offsets[slot + 1]; ++k)
-      for (std::size_t c = 0; c < n; ++c) values[index(plan.positions[k]) * n + c] = result[c];
+void GatherScatter::end_span(std::span<T> values, int n_components, Combine& combine) {
+  const std::size_t n_values = checked_components(values.size(), n_components);
+  detail::GatherCore& core = *core_;
+  BARRIO_ASSERT(cheap, core.is_travelling() && core.slot_bytes() == n_values * sizeof(T), n_components);
+  const detail::GatherFold& fold = core.receive();
+  T* const partials = reinterpret_cast<T*>(core.partials());
+  T* const results = core.is_direct() ? values.data() : partials;
+  if (core.is_direct() && core.has_misfit()) return core.finish();  // which tells of it
+  detail::with_components(n_values, [&](auto n) {
+    if (core.method() == GatherMethod::pairwise) detail::fold_pairs(core, results, n, combine);
+    detail::fold_contributions(core, fold, results, n, combine);
+  });
+  core.finish();
+  if (core.is_direct()) return;
+  detail::with_components(n_values, [&](auto n) { detail::spread_results(core.plan(), partials, values.data(), n); });
 }
 
 }  // namespace barrio::exchange

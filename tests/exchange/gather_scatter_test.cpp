@@ -198,11 +198,11 @@ TEST_P(Gather, AWrongShapeIsRefused) {
   gather.apply(std::span(values), 2, Sum{});
 }
 
-std::string name_of(const testing::TestParamInfo<GatherMethod>& info) {
+std::string name_of_method(const testing::TestParamInfo<GatherMethod>& info) {
   constexpr std::array names{"automatic", "pairwise", "owner", "crystal"};
   return names[static_cast<std::size_t>(info.param)];
 }
-INSTANTIATE_TEST_SUITE_P(Methods, Gather, testing::ValuesIn(all_methods), name_of);
+INSTANTIATE_TEST_SUITE_P(Methods, Gather, testing::ValuesIn(all_methods), name_of_method);
 
 TEST(GatherScatter, KnowsItsNeighboursAndWhatIsShared) {
   for (const Sharing sharing : all_sharing) {
@@ -253,10 +253,10 @@ TEST(GatherScatter, OwnerSendsEachValueThereAndBackOnly) {
   auto values = values_of<double>(Sharing::all_shared, world().rank(), 1, 0);
   const mpi::Counters before = world().counters();
   gather.apply(std::span(values), 1, Sum{});
-  // 12 ids: each sharer but the one that combines sends one value and gets one; a message says its kind in 8 bytes.
+  // 12 ids: each sharer but the one that combines sends one value and gets one; a message has a head of 16 bytes.
   const std::uint64_t all = mpi::sum(world(), world().counters().bytes_sent - before.bytes_sent);
   const std::uint64_t n_messages = mpi::sum(world(), world().counters().messages_sent - before.messages_sent);
-  EXPECT_EQ(all, 12 * 2 * word(world().size() - 1) * sizeof(double) + 8 * n_messages);
+  EXPECT_EQ(all, 12 * 2 * word(world().size() - 1) * sizeof(double) + 16 * n_messages);
 }
 
 TEST(GatherScatter, CrystalNeedsLogarithmicallyManyMessages) {

@@ -223,11 +223,12 @@ TEST_P(Transfer, ARankThatDoesNotExistIsNamedOnAllRanks) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<Route>& info) {
+std::string name_of_route(const testing::TestParamInfo<Route>& info) {
   constexpr std::array names{"automatic", "crystal", "direct"};
   return names[static_cast<std::size_t>(info.param)];
 }
-INSTANTIATE_TEST_SUITE_P(Routes, Transfer, testing::Values(Route::automatic, Route::crystal, Route::direct), name_of);
+INSTANTIATE_TEST_SUITE_P(Routes, Transfer, testing::Values(Route::automatic, Route::crystal, Route::direct),
+                         name_of_route);
 
 /// Messages of this rank in one transfer to all ranks, with a column of the given size.
 template <std::size_t n_bytes>

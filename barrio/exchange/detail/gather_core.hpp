@@ -15,10 +15,10 @@
 
 namespace barrio::exchange::detail {
 
-/// Carry the partial results of a GatherScatter between ranks. Knows bytes and the kind of the values, not types.
-/// A message is one word, the kind, and then the slots; it begins 8 bytes before a multiple of 16, so that any type of
-/// value is aligned.
-/// In turn: start(), write partials(), send(), receive(), fold what came into partials(), finish().
+/// Carry the values of a GatherScatter between ranks. Knows bytes and the kind of the values, not types.
+/// A message is two words, the kind and the bytes of a slot, and then the slots, which any type of value is aligned in.
+/// In turn: start(), then with `pairwise` write out_slots() of each peer, send(), receive(), fold in_slots() and
+/// contributions(), finish(); else write partials(), send(), receive(), fold what came into partials(), finish().
 class GatherCore {
  public:
   GatherCore(mpi::Context& context, GatherPlan plan, GatherMethod method);
@@ -28,13 +28,25 @@ class GatherCore {
 
   /// Begin an exchange with so many values of a kind per slot.
   void start(const MessageKind& kind, std::size_t n_components);
-  /// One value per slot: first what this rank contributes, at last the result. Aligned for any number.
+  /// Whether values go straight from the caller's array into messages, without partials().
+  [[nodiscard]] bool is_direct() const noexcept { return method_ == GatherMethod::pairwise && !plan_.has_repeats; }
+  /// One value per slot: first what this rank contributes, at last the result. Aligned for any number. @pre
+  /// !is_direct()
   [[nodiscard]] std::byte* partials() noexcept { return partials_.data(); }
+  /// With `pairwise`, what this rank sends a peer and what came from it: slots in the order of `plan().all`. What was
+  /// sent stays until start().
+  [[nodiscard]] std::byte* out_slots(std::size_t peer) noexcept { return out_.data() + slots_place(plan_.all, peer); }
+  [[nodiscard]] const std::byte* in_slots(std::size_t peer) const noexcept {
+    return in_.data() + slots_place(plan_.all, peer);
+  }
   void send();
-  /// Wait for the contributions that this rank is to combine. @return how
+  /// Wait for the contributions that this rank is to combine. @return how; with `pairwise` those of slots that more
+  /// than two ranks share
   const GatherFold& receive();
-  /// Where each contribution of the fold lies, in the order of its rows; null for this rank's own.
+  /// Where each contribution of the fold lies, in the order of its rows; null for one that is in partials().
   [[nodiscard]] std::span<const std::byte* const> contributions() const noexcept { return contributions_; }
+  /// Whether a message has come that does not fit.
+  [[nodiscard]] bool has_misfit() const noexcept { return misfit_.has_value(); }
   /// Give back results and wait for those that others have combined.
   /// @throws Error{usage} when all is done if a rank sent values of another kind, or another number of them
   void finish();
@@ -54,6 +66,12 @@ class GatherCore {
 
  private:
   using Buffer = std::vector<std::byte>;
+  struct Head {
+    MessageKind kind;
+    std::uint64_t slot_bytes;
+  };
+  static constexpr std::size_t head_bytes = sizeof(Head);
+  static_assert(head_bytes == 16 && head_bytes % __STDCPP_DEFAULT_NEW_ALIGNMENT__ == 0);
   /// A message that does not fit what this rank exchanges.
   struct Misfit {
     Rank from;
@@ -62,14 +80,29 @@ class GatherCore {
   /// Bytes of a buffer for messages of these slots.
   [[nodiscard]] std::size_t buffer_bytes(const GatherEdges& edges) const noexcept;
   /// Where the message of a peer begins in it. @param peer  its place among the peers
-  [[nodiscard]] std::size_t message_place(const GatherEdges& edges, std::size_t peer) const noexcept;
+  [[nodiscard]] static std::size_t message_place(const GatherEdges& edges, std::size_t peer,
+                                                 std::size_t slot_bytes) noexcept {
+    constexpr std::size_t unit = head_bytes;
+    return (edges.offsets[peer] * slot_bytes + unit - 1) / unit * unit + 2 * unit * peer;  // rounded, and with heads
+  }
+  [[nodiscard]] std::size_t slots_place(const GatherEdges& edges, std::size_t peer) const noexcept {
+    return message_place(edges, peer, slot_bytes_) + head_bytes;
+  }
   [[nodiscard]] std::size_t message_bytes(const GatherEdges& edges, std::size_t peer) const noexcept;
+  /// Lay out buffers, and with `pairwise` make the requests that all exchanges of this layout use.
+  void lay_out(std::size_t slot_bytes);
   void find_contributions(const GatherEdges& edges, const GatherFold& fold);
-  /// Wait for the receives that post_receives() has posted.
-  void complete_receives(const GatherEdges& edges, const Buffer& buffer, std::span<MPI_Request> requests);
-  void check_message(Rank from, const std::byte* message, bool has_right_length);
+  /// Wait for requests; one whose message is too long for its buffer counts as done.
+  void complete(std::span<MPI_Request> requests);
+  /// Look at the heads of the messages that have come.
+  void check_messages(const GatherEdges& edges, const Buffer& buffer);
+  void check_message(Rank from, const std::byte* message);
+  void put_head(std::byte* message) const noexcept;
   void pack(const GatherEdges& edges, Buffer& buffer) const;
   void unpack(const GatherEdges& edges, const Buffer& buffer);
+  void start_pairwise(bool receives);
+  void free_requests() noexcept;
+  void count(const GatherEdges& edges, bool receives) noexcept;
   void post_receives(const GatherEdges& edges, Buffer& buffer, int tag, std::span<MPI_Request> requests);
   void post_sends(const GatherEdges& edges, const Buffer& buffer, int tag, std::span<MPI_Request> requests);
   /// Send a buffer laid out by `out` through the router into one laid out by `in`.
@@ -88,7 +121,7 @@ class GatherCore {
   Buffer out_;
   std::vector<const std::byte*> contributions_;
   std::optional<Misfit> misfit_;       // the one of the lowest rank in this exchange
-  std::vector<MPI_Request> requests_;  // receives, then sends
+  std::vector<MPI_Request> requests_;  // receives, then sends; with `pairwise` they are started again and again
 };
 
 }  // namespace barrio::exchange::detail

@@ -25,16 +25,27 @@ struct GatherFold {
   std::vector<std::size_t> rows;  // where the contribution stands among what came, or `own`
 };
 
+/// Slots that one peer alone shares with this rank: for each peer the rows of its message, and the slots of these.
+struct GatherPairs {
+  std::vector<std::size_t> offsets{0};
+  std::vector<LocalId> rows;  // within the message
+  std::vector<LocalId> slots;
+};
+
 /// The positions of one rank by id, and who contributes to which. A slot is an id of this rank that has more than one
 /// position in all; slots are ascending by id.
 struct GatherPlan {
   std::vector<std::size_t> position_offsets{0};
   std::vector<LocalId> positions;  // of each slot, ascending
   bool has_all = false;            // the same on all ranks
-  GatherEdges all;                 // to and from every sharer; empty unless has_all
-  GatherFold all_fold;
-  GatherEdges up;    // slots that another rank combines, by that rank
-  GatherEdges down;  // slots that this rank combines, by the other sharers
+  /// Whether an id has several positions here. If none has, the slots of `all`, `all_pairs` and `all_fold` are
+  /// positions: values go straight into messages and results straight to where they belong.
+  bool has_repeats = false;
+  GatherEdges all;        // to and from every sharer; empty unless has_all
+  GatherPairs all_pairs;  // of slots with one other sharer
+  GatherFold all_fold;    // of the others
+  GatherEdges up;         // slots that another rank combines, by that rank
+  GatherEdges down;       // slots that this rank combines, by the other sharers
   GatherFold down_fold;
   std::vector<Rank> neighbours;    // sharers with whom messages are exchanged, ascending
   std::uint64_t n_most_ranks = 1;  // ranks that share one id, at most, over all ranks
