@@ -1,4 +1,6 @@
 // barrio itself, in each of its modes.
+#include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <span>
 
@@ -55,6 +57,72 @@ class Barrio : public Contender {
   exchange::Neighborhood hood_;
 };
 
+/// The same numbers by other verbs: to ranks instead of channels, read one by one, in messages of bytes.
+class ByVerb : public Contender {
+ public:
+  explicit ByVerb(const Setup& setup)
+      : context_(setup.context), hood_(setup.context, setup.neighbours, {.packet_bytes = setup.packet_bytes}) {
+    for (const Rank to : hood_.neighbours()) numbers_.push_back(number_of_pair(context_.rank(), to));
+  }
+
+ protected:
+  mpi::Context& context_;
+  exchange::Neighborhood hood_;
+  std::vector<std::uint64_t> numbers_;
+};
+
+class ByRank : public ByVerb {
+ public:
+  using ByVerb::ByVerb;
+  Tally round(const Work& work) override {
+    auto round = hood_.begin_round<std::uint64_t>();
+    const std::uint64_t n = work.n;
+    const std::uint64_t salt = work.salt;
+    const std::span<const std::uint64_t> numbers(numbers_);
+    const std::span<const Rank> neighbours = hood_.neighbours();
+    for (std::uint64_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < numbers.size(); ++j) round.allocate(neighbours[j]) = numbers[j] + salt + i;
+    round.close();
+    Tally tally;
+    for (const auto& [from, number] : round.received()) tally += {1, number};
+    return tally;
+  }
+};
+
+/// Messages of `n_numbers` numbers, the last of a round perhaps of fewer.
+template <std::size_t n_numbers>
+class Bytes : public ByVerb {
+ public:
+  using ByVerb::ByVerb;
+  Tally round(const Work& work) override {
+    auto round = hood_.begin_byte_round();
+    const std::uint64_t n = work.n;
+    const std::uint64_t salt = work.salt;
+    const std::span<const std::uint64_t> numbers(numbers_);
+    const std::span<const Rank> neighbours = hood_.neighbours();
+    for (std::uint64_t i = 0; i < n; i += n_numbers) {
+      for (std::size_t j = 0; j < numbers.size(); ++j) {
+        const std::size_t n_here = std::min<std::uint64_t>(n_numbers, n - i);
+        std::byte* const place = round.allocate(neighbours[j], n_here * sizeof(std::uint64_t)).data();
+        for (std::size_t k = 0; k < n_here; ++k) {
+          const std::uint64_t number = numbers[j] + salt + i + k;
+          std::memcpy(place + k * sizeof number, &number, sizeof number);
+        }
+      }
+    }
+    round.close();
+    Tally tally;
+    for (const auto& [from, bytes] : round.received()) {
+      for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+        std::uint64_t number = 0;
+        std::memcpy(&number, bytes.data() + at, sizeof number);
+        tally += {1, number};
+      }
+    }
+    return tally;
+  }
+};
+
 }  // namespace
 
 std::vector<Kind> barrio_kinds() {
@@ -62,6 +130,15 @@ std::vector<Kind> barrio_kinds() {
       {.name = "barrio",
        .about = "Neighborhood, neighbours known",
        .make = make_contender<Barrio<Termination::neighbourhood>>},
+      {.name = "barrio-by-rank",
+       .about = "the same by allocate(rank) and received(): one look-up and one copy a number",
+       .make = make_contender<ByRank>},
+      {.name = "barrio-bytes",
+       .about = "a ByteRound, a message of 8 bytes per number",
+       .make = make_contender<Bytes<1>>},
+      {.name = "barrio-bytes64",
+       .about = "a ByteRound, a message of 64 bytes for 8 numbers",
+       .make = make_contender<Bytes<8>>},
       {.name = "barrio-node",
        .about = "the same, by nodes: one message for a pair of them",
        .make = make_contender<Barrio<Termination::neighbourhood, Routing::by_node>>},
