@@ -29,8 +29,6 @@ void shrink(Buffer& buffer, std::size_t used_bytes) {
   if (8 * buffer.size() > std::max(4 * used_bytes, most)) buffer = Buffer();
 }
 
-constexpr std::size_t padded(std::size_t n_bytes) { return 8 * words_of(n_bytes); }
-
 constexpr MessageKind envelopes = kind_of_bytes(RoundCall::envelopes);
 
 }  // namespace

@@ -15,7 +15,10 @@ namespace barrio::exchange {
 
 namespace detail {
 class RoundCore;
-}
+
+/// Whole words.
+constexpr std::size_t padded(std::size_t n_bytes) noexcept { return (n_bytes + 7U) & ~std::size_t{7}; }
+}  // namespace detail
 
 /// What one message buffer of a round looks like on the wire: this header, then messages back to back.
 struct PacketHeader {

@@ -49,8 +49,6 @@ struct Unread {
 /// Those of the next packet that has any; waits for it.
 [[nodiscard]] Unread next_unread(PacketRound& packets);
 
-constexpr std::size_t padded(std::size_t n_bytes) noexcept { return (n_bytes + 7U) & ~std::size_t{7}; }
-
 /// Messages of one type, back to back.
 template <class T>
 struct FixedReader {

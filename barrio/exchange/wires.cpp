@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t unit = sizeof(std::max_align_t);  // every message begins at a multiple of it
 
-std::size_t padded(std::size_t n_bytes) { return (n_bytes + unit - 1) / unit * unit; }
+std::size_t whole_units(std::size_t n_bytes) { return (n_bytes + unit - 1) / unit * unit; }
 
 /// Messages by peer: groups of places in the caller's list, in its order within a group and among groups.
 template <class Message, class Peer, class Bytes>
@@ -26,7 +26,7 @@ std::vector<std::vector<std::size_t>> group(std::span<const Message> messages, c
     std::uint64_t total = 0;
     std::uint64_t smallest = n_bytes(messages[order[begin]]);
     for (; end < order.size() && peer(messages[order[end]]) == peer(messages[order[begin]]); ++end) {
-      total += padded(n_bytes(messages[order[end]]));
+      total += whole_units(n_bytes(messages[order[end]]));
       smallest = std::min<std::uint64_t>(smallest, n_bytes(messages[order[end]]));
     }
     const auto first = order.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -65,7 +65,7 @@ Wires::Wires(std::span<const Outgoing> outgoing, std::span<const Incoming> incom
       outgoing, coalescing, [](const Outgoing& one) { return one.to; },
       [](const Outgoing& one) { return one.n_bytes; });
   std::size_t n_units = 0;
-  for (const Outgoing& one : outgoing) n_units += padded(one.n_bytes) / unit;
+  for (const Outgoing& one : outgoing) n_units += whole_units(one.n_bytes) / unit;
   memory_.resize(n_units);
   outgoing_.resize(outgoing.size());
   std::byte* at = start_of(memory_);
@@ -75,7 +75,7 @@ Wires::Wires(std::span<const Outgoing> outgoing, std::span<const Incoming> incom
     for (const std::size_t i : messages) {
       outgoing_[i] = {at, outgoing[i].n_bytes};
       n_bytes = static_cast<std::size_t>(at - first) + outgoing[i].n_bytes;
-      at += padded(outgoing[i].n_bytes);
+      at += whole_units(outgoing[i].n_bytes);
     }
     out.push_back({outgoing[messages.front()].to, first, mpi::detail::checked_bytes(n_bytes), messages});
   }
@@ -86,7 +86,7 @@ Wires::Wires(std::span<const Outgoing> outgoing, std::span<const Incoming> incom
   n_units = 0;
   for (const std::vector<std::size_t>& messages : in_groups)
     for (const std::size_t i : messages)
-      if (messages.size() > 1) n_units += padded(incoming[i].bytes.size()) / unit;
+      if (messages.size() > 1) n_units += whole_units(incoming[i].bytes.size()) / unit;
   arriving_.resize(n_units);
   for (const Incoming& one : incoming) incoming_.push_back(one.bytes);
   at = start_of(arriving_);
@@ -100,7 +100,7 @@ Wires::Wires(std::span<const Outgoing> outgoing, std::span<const Incoming> incom
     std::size_t n_bytes = 0;
     for (const std::size_t i : messages) {
       n_bytes = static_cast<std::size_t>(at - first) + incoming[i].bytes.size();
-      at += padded(incoming[i].bytes.size());
+      at += whole_units(incoming[i].bytes.size());
     }
     in.push_back({front.from, first, mpi::detail::checked_bytes(n_bytes), messages});
   }
@@ -113,7 +113,7 @@ void Wires::hand_out(const Wire& wire) const {
   const std::byte* at = wire.data;
   for (const std::size_t i : wire.messages) {
     if (!incoming_[i].empty()) std::memcpy(incoming_[i].data(), at, incoming_[i].size());
-    at += padded(incoming_[i].size());
+    at += whole_units(incoming_[i].size());
   }
 }
 

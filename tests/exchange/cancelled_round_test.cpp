@@ -11,21 +11,13 @@
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "tests/exchange/sound.hpp"
 #include "tests/exchange/speech.hpp"
 
 namespace barrio::exchange {
 namespace {
 
 using namespace test;
-
-void expect_sound(Neighborhood& hood) {
-  auto round = hood.begin_round<int>();
-  for (const Rank to : hood.neighbours()) round.allocate(to) = world().rank();
-  round.close();
-  const auto all = round.collect();
-  ASSERT_EQ(all.size(), hood.neighbours().size());
-  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].message, hood.neighbours()[i]);
-}
 
 struct Mode {
   Termination termination;

@@ -126,7 +126,7 @@ struct Shape {
   std::uint32_t ring_depth;
 };
 
-std::string name_of(const testing::TestParamInfo<Shape>& info) {
+std::string name_of_shape(const testing::TestParamInfo<Shape>& info) {
   constexpr std::array names{"none", "ring", "all", "random"};
   return std::string(names[static_cast<std::size_t>(info.param.graph)]) + "_packet" +
          std::to_string(info.param.packet_bytes) + "_depth" + std::to_string(info.param.ring_depth);
@@ -177,7 +177,7 @@ TEST_P(Rounds, DeliverEveryMessageOfAnyLength) {
   EXPECT_EQ(calls.collectives(), 0U) << "a round must talk to neighbours only";
 }
 
-INSTANTIATE_TEST_SUITE_P(, Rounds, testing::ValuesIn(all_shapes()), name_of);
+INSTANTIATE_TEST_SUITE_P(, Rounds, testing::ValuesIn(all_shapes()), name_of_shape);
 
 TEST(Round, ManyInARowWithRanksDelayed) {
   for (const Graph graph : {Graph::ring, Graph::random}) {
