@@ -41,7 +41,7 @@ class CdfHeader {
   CdfHeader(std::string path, std::string bytes, std::function<bool(std::string&)> more)
       : path_(std::move(path)), bytes_(std::move(bytes)), more_(std::move(more)) {
     if (!is_cdf(take(4))) refuse("is not a classic netCDF file");
-    version_ = bytes_[3];
+    version_ = static_cast<unsigned char>(bytes_[3]);
   }
   [[nodiscard]] const std::string& bytes() const& noexcept { return bytes_; }
   /// As far as it was read.
@@ -163,7 +163,7 @@ CdfFile::CdfFile(mpi::Context& context, const std::string& path) : path_(path), 
 }
 
 void CdfFile::parse(CdfHeader& header) {
-  version_ = header.bytes()[3];
+  version_ = static_cast<unsigned char>(header.bytes()[3]);
   std::uint64_t n_records = header.word32();
   if (version_ == 5) n_records = n_records << 32U | header.word32();
   constexpr std::uint64_t most_dimensions = 1024;  // of a variable

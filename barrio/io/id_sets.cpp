@@ -9,7 +9,11 @@
 namespace barrio::io::detail {
 namespace {
 
-using Key = std::pair<std::int32_t, std::int32_t>;  // dimension, id
+struct Key {
+  std::int32_t dimension;
+  std::int32_t id;
+  auto operator<=>(const Key&) const = default;
+};
 static_assert(sizeof(Key) == 8);
 
 std::string pack(const std::vector<Key>& keys) {
@@ -20,7 +24,7 @@ std::string pack(const std::vector<Key>& keys) {
 
 std::vector<Key> unpack(const std::string& text) {
   std::vector<Key> keys(text.size() / sizeof(Key));
-  if (!keys.empty()) std::memcpy(static_cast<void*>(keys.data()), text.data(), text.size());
+  if (!keys.empty()) std::memcpy(keys.data(), text.data(), text.size());
   return keys;
 }
 
@@ -57,7 +61,7 @@ bool IdSets::move_into(mpi::Context& context, mesh::MeshTables& tables,
   int is_wide = 0;
   for (const Run& run : runs_) {
     if (static_cast<std::int32_t>(run.id) != run.id) is_wide = 1;
-    keys.emplace_back(value(run.dim), static_cast<std::int32_t>(run.id));
+    keys.push_back({value(run.dim), static_cast<std::int32_t>(run.id)});
   }
   sort_unique(keys);
   keys.resize(std::min(keys.size(), most + 1));
@@ -65,10 +69,10 @@ bool IdSets::move_into(mpi::Context& context, mesh::MeshTables& tables,
   if (mpi::max(context, is_wide) > 0 || keys.size() > most) return false;
   const std::size_t n_before = tables.sets.size();
   for (const Key& key : keys) {
-    const auto named = names.find({key.first, key.second});
+    const auto named = names.find({key.dimension, key.id});
     tables.sets.push_back(
-        {.kind = key.first == value(tables.top_dim()) ? mesh::SetKind::material : mesh::SetKind::neumann,
-         .id = key.second,
+        {.kind = key.dimension == value(tables.top_dim()) ? mesh::SetKind::material : mesh::SetKind::neumann,
+         .id = key.id,
          .name = named == names.end() ? "" : named->second});
   }
   for (const Run& run : runs_) {

@@ -19,7 +19,9 @@ bool ends_word(int c) noexcept { return c == EOF || c == '<' || is_blank(c); }
 
 Scanner::Scanner(std::string path, std::string remedy)
     : path_(std::move(path)), remedy_(std::move(remedy)), file_(std::fopen(path_.c_str(), "rb"), &std::fclose) {
-  if (!file_ || ::fseeko(file_.get(), 0, SEEK_END) != 0 || (n_bytes_ = ::ftello(file_.get())) < 0) {
+  const bool is_at_end = file_ && ::fseeko(file_.get(), 0, SEEK_END) == 0;
+  if (is_at_end) n_bytes_ = ::ftello(file_.get());
+  if (!is_at_end || n_bytes_ < 0) {
     throw Error(ErrorCode::failed,
                 {.subject = path_, .cause = fmt::format("cannot be read: {}", std::strerror(errno))});
   }

@@ -160,7 +160,7 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
   std::ranges::sort(items, {}, [](const Item& item) { return std::pair(item.block, item.row); });
 
   std::vector<std::int64_t> n_values(1 + out.blocks.size(), 0);  // by block, vertices first
-  for (const Item& item : items) n_values[static_cast<std::size_t>(item.block + 1)] += 1;
+  for (const Item& item : items) n_values[static_cast<std::size_t>(std::int64_t{item.block} + 1)] += 1;
   mpi::all_reduce(context, std::span<std::int64_t>(n_values), MPI_SUM);
   TagTable& table = out.tags.emplace_back();
   table.info = tag.info;
@@ -168,7 +168,7 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
   const bool may_be_dense = !tag.info.length_varies && tag.info.storage != TagStorage::sparse;
   auto item = items.begin();
   for (std::int32_t block = -1; block < static_cast<std::int32_t>(out.blocks.size()); ++block) {
-    const std::int64_t n = n_values[static_cast<std::size_t>(block + 1)];
+    const std::int64_t n = n_values[static_cast<std::size_t>(std::int64_t{block} + 1)];
     if (n == 0) continue;
     TagColumn column{.block = block, .is_dense = may_be_dense && n == slabs_of(block).n_rows};
     if (tag.info.length_varies) column.items.offsets.push_back(0);

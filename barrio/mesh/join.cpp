@@ -297,7 +297,8 @@ void move_members(mpi::Context& context, const std::vector<MeshTables>& pieces, 
     }
     for (const detail::HomeRun& run : detail::set_runs_at_home(context, of_vertices).of_vertices) {
       for (std::int32_t i = 0; i < run.count; ++i) {
-        const SetRows rows{new_set(run.set), Dim::vertex, vertices.row(p, static_cast<std::size_t>(run.first + i)), 1,
+        const SetRows rows{new_set(run.set), Dim::vertex,
+                           vertices.row(p, static_cast<std::size_t>(run.first) + static_cast<std::size_t>(i)), 1,
                            run.position < 0 ? -1 : run.position + i};
         SetRows* last = out.members.empty() ? nullptr : &out.members.back();
         if (i > 0 && last != nullptr && last->first + last->count == rows.first &&

@@ -9,7 +9,6 @@
 namespace barrio::mesh {
 namespace {
 
-using detail::MessageReader;
 using detail::MessageWriter;
 using detail::SetRun;
 

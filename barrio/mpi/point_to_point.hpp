@@ -12,6 +12,12 @@
 
 namespace barrio::mpi {
 
+namespace detail {
+struct BeginRequest;
+int checked_bytes(std::size_t bytes);
+void check_whole_items(std::size_t bytes, std::size_t item_bytes, Rank from, int tag);
+}  // namespace detail
+
 /// Own a message on its way, and its buffer, until `wait()`. Move-only.
 /// One that is dropped before it is complete is a bug and ends the job, unless an exception is on its way.
 template <Trivial T>
@@ -51,10 +57,7 @@ class [[nodiscard]] Request {
   }
 
  private:
-  template <Trivial U>
-  friend Request<U> begin_send(Context&, std::vector<U>, Rank, int);
-  template <Trivial U>
-  friend Request<U> begin_receive(Context&, std::size_t, Rank, int);
+  friend struct detail::BeginRequest;  // functions as friends have constraints, which clang 16 does not take
   Request(Context& context, std::vector<T> items)
       : context_(&context), items_(std::make_unique<std::vector<T>>(std::move(items))) {}
 
@@ -64,33 +67,41 @@ class [[nodiscard]] Request {
 };
 
 namespace detail {
-int checked_bytes(std::size_t bytes);
-void check_whole_items(std::size_t bytes, std::size_t item_bytes, Rank from, int tag);
+struct BeginRequest {
+  template <Trivial T>
+  static Request<T> send(Context& context, std::vector<T> items, Rank to, int tag) {
+    Request<T> made(context, std::move(items));
+    const std::size_t bytes = made.items_->size() * sizeof(T);
+    check(MPI_Isend(made.items_->data(), checked_bytes(bytes), MPI_BYTE, to, tag, context.comm(), &made.request_),
+          "MPI_Isend");
+    context.counters().messages_sent += 1;
+    context.counters().bytes_sent += bytes;
+    return made;
+  }
+  template <Trivial T>
+  static Request<T> receive(Context& context, std::size_t n, Rank from, int tag) {
+    Request<T> made(context, std::vector<T>(n));
+    check(MPI_Irecv(made.items_->data(), checked_bytes(n * sizeof(T)), MPI_BYTE, from, tag, context.comm(),
+                    &made.request_),
+          "MPI_Irecv");
+    context.counters().messages_received += 1;
+    context.counters().bytes_received += n * sizeof(T);
+    return made;
+  }
+};
 }  // namespace detail
 
 /// Start to send items; the request keeps them. Local.
 /// @throws Error{internal} above 2^31 - 1 bytes in one message
 template <Trivial T>
 Request<T> begin_send(Context& context, std::vector<T> items, Rank to, int tag) {
-  Request<T> made(context, std::move(items));
-  const std::size_t bytes = made.items_->size() * sizeof(T);
-  check(MPI_Isend(made.items_->data(), detail::checked_bytes(bytes), MPI_BYTE, to, tag, context.comm(), &made.request_),
-        "MPI_Isend");
-  context.counters().messages_sent += 1;
-  context.counters().bytes_sent += bytes;
-  return made;
+  return detail::BeginRequest::send(context, std::move(items), to, tag);
 }
 
 /// Start to receive exactly `n` items. Local.
 template <Trivial T>
 Request<T> begin_receive(Context& context, std::size_t n, Rank from, int tag) {
-  Request<T> made(context, std::vector<T>(n));
-  check(MPI_Irecv(made.items_->data(), detail::checked_bytes(n * sizeof(T)), MPI_BYTE, from, tag, context.comm(),
-                  &made.request_),
-        "MPI_Irecv");
-  context.counters().messages_received += 1;
-  context.counters().bytes_received += n * sizeof(T);
-  return made;
+  return detail::BeginRequest::receive<T>(context, n, from, tag);
 }
 
 /// Send items and wait until the buffer is free. Local, blocks.

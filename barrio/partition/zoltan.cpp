@@ -19,7 +19,7 @@ namespace barrio::partition {
 namespace {
 
 // Zoltan's ids are 32 bits wide: ours take two.
-constexpr int id_words = 2;
+constexpr std::ptrdiff_t id_words = 2;
 void put_id(std::int64_t id, ZOLTAN_ID_PTR words) {
   words[0] = static_cast<ZOLTAN_ID_TYPE>(id >> 32);
   words[1] = static_cast<ZOLTAN_ID_TYPE>(id & 0xffffffff);

@@ -194,7 +194,7 @@ Json find_streams(Pair& pair, Profile& profile) {
   }
   Json depths = Json::array();
   std::vector<std::pair<std::size_t, double>> of_depth;
-  for (const std::size_t depth : {1, 2, 4, 8}) {
+  for (const std::size_t depth : {1U, 2U, 4U, 8U}) {
     of_depth.emplace_back(depth, stream_rate(pair, profile.packet_bytes, depth));
     depths.push_back({{"depth", depth}, {"bytes_per_second", of_depth.back().second}});
   }

@@ -122,7 +122,7 @@ std::string name_of(const Setting& setting) {
 
 Json to_json(const Setting& setting) {
   Json memory = Json::array();
-  for (const std::uint64_t n_peers : {16, 256, 4096})
+  for (const std::uint64_t n_peers : {16U, 256U, 4096U})
     memory.push_back({{"peers", n_peers}, {"bytes", setting.bytes_per_rank + n_peers * setting.bytes_per_peer}});
   Json json{{"transport", setting.transport}, {"name", name_of(setting)}, {"quantity", setting.quantity},
             {"value", setting.value},         {"how", setting.how},       {"variables", setting.variables},

@@ -25,7 +25,8 @@ double look_seconds(const CommunicationGraph& graph, const Machine& machine) {
 
 double filled_nodes(const Machine& machine, int n_ranks) {
   const int most = std::max(1, machine.max_cores_per_node());
-  return static_cast<double>((n_ranks + most - 1) / most);
+  const int n_nodes = (n_ranks + most - 1) / most;
+  return n_nodes;
 }
 
 class Relief {
@@ -137,7 +138,8 @@ class Relief {
           is_late_ = true;
           return false;
         }
-        if ((n_looks_left_ -= 1) < 0) break;
+        n_looks_left_ -= 1;
+        if (n_looks_left_ < 0) break;
         if (const double change = try_exchange(core, other, node); change < best) {
           best = change;
           best_core = core;

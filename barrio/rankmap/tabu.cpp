@@ -35,8 +35,7 @@ class TabuSearch {
  public:
   TabuSearch(const CommunicationGraph& graph, const Machine& machine, const Placement& start,
              const TabuOptions& options)
-      : machine_(machine),
-        options_(options),
+      : options_(options),
         random_(options.seed),
         seats_(machine, start, options.is_fixed),
         n_(seats_.n_vertices()),
@@ -219,7 +218,6 @@ class TabuSearch {
     forbidden_ = Square<std::uint64_t>(n_);
   }
 
-  const Machine& machine_;
   const TabuOptions& options_;
   detail::Random random_;
   Seats seats_;

@@ -75,8 +75,9 @@ MeshTables make_assembly(barrio::Context& context, const Core& core, int kind) {
   const std::int64_t first_vertex = tables.vertices.first(me);
   for (std::int64_t row = first_vertex; row < tables.vertices.first(me + 1); ++row) {
     const Point at = section.position(row % section.n_vertices());
-    const auto layer = static_cast<double>(row / section.n_vertices());
-    tables.coordinates.insert(tables.coordinates.end(), {at[0], at[1], layer * Core::height / core.n_layers});
+    const std::int64_t layer = row / section.n_vertices();
+    tables.coordinates.insert(tables.coordinates.end(),
+                              {at[0], at[1], static_cast<double>(layer) * Core::height / core.n_layers});
   }
   constexpr std::array<const char*, 3> materials{"fuel", "absorber", "coolant"};
   for (int m = 0; m < 3; ++m)

@@ -12,7 +12,8 @@ Section::Section(Shape shape, int kind, int n_pins, int cells_per_pin)
       n_pins_(n_pins),
       cells_per_pin_(cells_per_pin),
       n_(std::int64_t{n_pins} * cells_per_pin),
-      pin_ring_(2.0 * (cells_per_pin / 3) / cells_per_pin) {}
+      n_pin_cells_(cells_per_pin / 3),
+      pin_ring_(2.0 * n_pin_cells_ / cells_per_pin) {}
 
 double Section::area() const noexcept { return is_hexagon() ? 1.5 * std::numbers::sqrt3 : 1.0; }
 
@@ -61,7 +62,8 @@ Point Section::position(std::int64_t vertex) const {
   const double length = std::hypot(straight[0], straight[1]);
   // Squares around the middle become circles up to the rim of the pin; from there on they straighten again.
   const double room = (x[0] * y[1] - x[1] * y[0]) / (2.0 * n_pins);
-  const double radius = (0.55 + 0.09 * (kind_ / 4)) * room;
+  const int size = kind_ / 4;
+  const double radius = (0.55 + 0.09 * size) * room;
   const double rest = std::max(0.0, (ring - pin_ring_) / (1.0 - pin_ring_));
   for (std::size_t k = 0; k < 2 && length > 0.0; ++k) {
     const double round = straight[k] / length * radius * std::min(1.0, ring / pin_ring_);

@@ -52,7 +52,8 @@ class Section {
   std::int64_t n_blocks_;
   std::int64_t n_pins_;
   std::int64_t cells_per_pin_;
-  std::int64_t n_;   ///< quads along a side
+  std::int64_t n_;  ///< quads along a side
+  int n_pin_cells_;
   double pin_ring_;  ///< where pins end, as in `ring`
 };
 

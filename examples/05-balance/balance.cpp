@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <numeric>
 
-using barrio::index, barrio::LocalId, barrio::mesh::Dim;
+using barrio::index, barrio::LocalId;
 
 int main(int argc, char** argv) {
   return barrio::run(argc, argv, [&](barrio::Context& context) {

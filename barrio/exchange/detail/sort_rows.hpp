@@ -63,8 +63,8 @@ std::vector<std::size_t> sorted_rows(std::span<const Keys>... columns) {
   const auto is_before = [&](std::size_t a, std::size_t b) {
     std::weak_ordering result = std::weak_ordering::equivalent;
     // The first key that differs decides.
-    (void)(((result = compare_keys(columns[a], columns[b])) != 0) || ...);
-    return result < 0;
+    (void)(std::is_neq(result = compare_keys(columns[a], columns[b])) || ...);
+    return std::is_lt(result);
   };
   if (std::is_sorted(order.begin(), order.end(), is_before)) return order;
   if constexpr ((RadixKey<Keys> && ...)) {
