@@ -2,6 +2,8 @@
 set(BARRIO_BENCHMARK_PEERS AUTO CACHE STRING "libraries to compare barrio with: AUTO (those that are found), ON (all), OFF")
 set_property(CACHE BARRIO_BENCHMARK_PEERS PROPERTY STRINGS AUTO ON OFF)
 
+set(BARRIO_PEERS_DIR "" CACHE PATH "where peers that no registry has were installed, each in a folder of its name: gslib")
+
 # Make the target `peer::peer`, or set the variable `lacking` to why there is none.
 macro(barrio_find_peer peer lacking)
   set(${lacking} "")
@@ -14,7 +16,7 @@ macro(barrio_find_peer peer lacking)
   elseif(NOT TARGET ${peer}::${peer})
     find_package(${peer} QUIET MODULE)
     if(NOT ${peer}_FOUND)
-      set(${lacking} "${peer} was not found when barrio was configured (tools/setup peers)")
+      set(${lacking} "${peer} was not found when barrio was configured (tools/setup peers, or BARRIO_PEERS_DIR)")
     endif()
   endif()
   if(${lacking} AND BARRIO_BENCHMARK_PEERS AND NOT BARRIO_BENCHMARK_PEERS STREQUAL AUTO)

@@ -6,14 +6,27 @@
 //   barrio --ranks 64 bench exchange --pattern tile --iterations 64 2048
 //   barrio --ranks 64 bench exchange --pattern meet --iterations 64
 //   barrio --ranks 2 bench exchange --sweep
+//   barrio --ranks 8 bench exchange --work gather
+//   barrio --ranks 16 bench exchange --work transfer
+#include <algorithm>
+
 #include "benchmarks/exchange/result.hpp"
 
 namespace {
 
 using namespace barrio;
 
+void run_work(Context& context, const bench::Options& options) {
+  const std::vector<bench::WorkTraits> works = bench::all_works();
+  const bench::WorkTraits& work = *std::ranges::find(works, options.work, &bench::WorkTraits::name);
+  std::vector<bench::Case> cases;
+  for (const std::uint64_t n : options.iterations) cases.push_back(bench::compare_work(context, options, work, n));
+  bench::print_output(context, options.output, bench::make_document(context, options, work, cases), bench::to_text);
+}
+
 void run(Context& context, const bench::Options& options) {
   bench::begin_output(context, options.output);
+  if (options.work != "rounds") return run_work(context, options);
   const bench::Pattern pattern(options.pattern, context.rank(), context.size(), options.seed);
   std::vector<bench::Case> cases;
   for (const std::uint64_t n : options.iterations)

@@ -1,9 +1,13 @@
 #include "benchmarks/exchange/options.hpp"
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "barrio/base/error.hpp"
+#include "barrio/base/text.hpp"
 #include "benchmarks/exchange/contenders.hpp"
 #include "benchmarks/exchange/pattern.hpp"
+#include "benchmarks/exchange/work.hpp"
 
 namespace barrio::bench {
 namespace {
@@ -31,6 +35,23 @@ void choose_contenders(Options& options) {
   }
 }
 
+void choose_workers(Options& options, const WorkTraits& work, bool has_numbers) {
+  if (!has_numbers) options.iterations = work.numbers;
+  if (options.contenders.empty())
+    for (const WorkerKind& kind : work.workers)
+      if (kind.make) options.contenders.push_back(kind.name);
+  for (const std::string& name : options.contenders) {
+    const auto found = std::ranges::find(work.workers, name, &WorkerKind::name);
+    std::vector<std::string> known;
+    for (const WorkerKind& kind : work.workers) known.push_back(kind.name);
+    if (found != work.workers.end() && found->make) continue;
+    throw AgreedError(ErrorCode::usage,
+                      {.subject = fmt::format("contender '{}'", name),
+                       .cause = found != work.workers.end() ? "is not in this build: " + found->lacking
+                                                            : "does not do this work." + did_you_mean(name, known)});
+  }
+}
+
 }  // namespace
 
 std::optional<Options> parse_options(mpi::Context& context, int argc, char** argv) {
@@ -39,7 +60,19 @@ std::optional<Options> parse_options(mpi::Context& context, int argc, char** arg
   std::string names;
   for (const Kind& kind : all_kinds())
     names += fmt::format("\n  {:<17}{}", kind.name, kind.make ? kind.about : "not built: " + kind.lacking);
-  app.footer("Contenders:" + names + "\nbarrio@1024 has packets of 1024 bytes, and so have barrio's other modes.");
+  names += "\nbarrio@1024 has packets of 1024 bytes, and so have barrio's other modes.";
+  std::vector<std::string> work_names{"rounds"};
+  for (const WorkTraits& work : all_works()) {
+    work_names.push_back(work.name);
+    names += fmt::format("\nOf --work {}, {}:", work.name, work.about);
+    for (const WorkerKind& kind : work.workers)
+      names += fmt::format("\n  {:<17}{}", kind.name, kind.make ? kind.about : "not built: " + kind.lacking);
+  }
+  app.footer("Contenders:" + names);
+  app.add_option("--work", options.work,
+                 "rounds of messages; gather: sums over the sharers of vertices; transfer: rows to random ranks")
+      ->check(CLI::IsMember(work_names))
+      ->capture_default_str();
   app.add_option("--pattern", options.pattern,
                  "ring; tile (Ovcharenko et al. 2012, figure 9); meet (tile, and new ranks at distance two in each "
                  "round); cube "
@@ -47,7 +80,9 @@ std::optional<Options> parse_options(mpi::Context& context, int argc, char** arg
       ->check(CLI::IsMember(Pattern::names()))
       ->capture_default_str();
   const CLI::Option* iterations =
-      app.add_option("--iterations", options.iterations, "Messages to each neighbour in one round")
+      app.add_option(
+             "--iterations", options.iterations,
+             "Messages to each neighbour in one round; of gather values at a vertex, of transfer rows on a rank")
           ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30U))
           ->capture_default_str();
   CLI::Option* contenders = app.add_option("--contenders", options.contenders, "Whom to run; all by default");
@@ -78,7 +113,12 @@ std::optional<Options> parse_options(mpi::Context& context, int argc, char** arg
     throw AgreedError(ErrorCode::usage,
                       {.subject = "--sweep", .cause = "compares packets on ring or tile, not on meet"});
   if (options.is_sweep && iterations->count() == 0) options.iterations = {15'360};
-  choose_contenders(options);
+  if (options.work == "rounds") {
+    choose_contenders(options);
+  } else {
+    const std::vector<WorkTraits> works = all_works();
+    choose_workers(options, *std::ranges::find(works, options.work, &WorkTraits::name), iterations->count() > 0);
+  }
   return options;
 }
 

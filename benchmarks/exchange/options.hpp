@@ -12,6 +12,7 @@ namespace barrio::bench {
 
 struct Options {
   Output output = {};
+  std::string work = "rounds";  ///< or one of all_works()
   std::string pattern = "ring";
   std::vector<std::uint64_t> iterations{1024};  ///< numbers to each neighbour in a round; a case for each
   std::vector<std::string> contenders = {};     ///< empty: all that the pattern has

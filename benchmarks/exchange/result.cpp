@@ -64,11 +64,31 @@ class Goals {
       add("ring.persistent_ratio", ours / seconds_of(one, "persistent"), 1.4);
       if (one.n > options.iterations.front()) add("ring.normalised_time", per_message / first_per_message_, 1.2);
     }
+    if (options.pattern == "ring") {
+      const double floor = seconds_of(one, "persistent");
+      if (one.n == 61'440) {
+        add("ring.by_rank_of_persistent", seconds_of(one, "barrio-by-rank") / floor, 1.4);
+        add("ring.bytes_of_persistent", seconds_of(one, "barrio-bytes") / floor, 2.5);
+      }
+      if (one.n == 8 * 61'440) add("ring.bytes64_of_persistent", seconds_of(one, "barrio-bytes64") / floor, 1.5);
+    }
     if (options.pattern == "tile" && one.n <= 64) add("tile.short_round_of_floor", ours / reference, 1.2);
     if (options.pattern == "tile" && one.n >= 2048)
       add("tile.long_round_of_neighbor", ours / seconds_of(one, "neighbor"), 1.0);
     add(fmt::format("{}.{}.introductions_of_fixed", options.pattern, one.n),
         seconds_of(one, "barrio-intro") / (options.pattern == "meet" ? reference : ours), 1.8);
+  }
+  void add(const WorkTraits& work, const Case& one) {
+    const std::string stem = fmt::format("{}.{}", work.name, one.n);
+    const double ours = seconds_of(one, "barrio");
+    const double by_hand = seconds_of(one, work.reference);
+    const double gslib = seconds_of(one, "gslib");
+    if (work.name == "gather") {
+      add(stem + ".of_gslib", ours / gslib, 1.0);
+      add(stem + ".of_by_hand", ours / by_hand, 1.2);
+    } else {
+      add(stem + ".of_the_better", ours / std::fmin(gslib, by_hand), 1.0);
+    }
   }
   [[nodiscard]] const Json& list() const { return list_; }
 
@@ -124,12 +144,34 @@ Json make_document(mpi::Context& context, const Options& options, const Pattern&
   return document;
 }
 
+Json make_document(mpi::Context& context, const Options& options, const WorkTraits& work,
+                   const std::vector<Case>& cases) {
+  Json document = mpi::document(context, "barrio.bench.exchange", 2, options.seed);
+  document["pattern"] = work.name;
+  document["about"] = work.about;
+  document["unit"] = work.unit;
+  document["repeats"] = options.n_repeats;
+  document["between_barriers"] = true;
+  document["reference"] = {{"name", work.reference}, {"short_name", work.reference}};
+  document["cases"] = Json::array();
+  Goals goals;
+  for (const Case& one : cases) {
+    document["cases"].push_back(to_json(one, seconds_of(one, work.reference)));
+    goals.add(work, one);
+  }
+  document["not_built"] = Json::array();
+  for (const WorkerKind& kind : work.workers)
+    if (!kind.make) document["not_built"].push_back({{"name", kind.name}, {"reason", kind.lacking}});
+  document["goals"] = goals.list();
+  return document;
+}
+
 std::string to_text(const Json& document) {
   std::string text;
   for (const Json& one : document["cases"]) {
-    text +=
-        fmt::format("{}, {} ranks, {} messages of 8 bytes to each neighbour\n", document["pattern"].get<std::string>(),
-                    document["ranks"].get<int>(), one["iterations"].get<std::uint64_t>());
+    text += fmt::format("{}, {} ranks, {} {}\n", document["pattern"].get<std::string>(), document["ranks"].get<int>(),
+                        one["iterations"].get<std::uint64_t>(),
+                        document.value("unit", "messages of 8 bytes to each neighbour"));
     const auto line = [&text](auto&&... cells) {
       text += fmt::format("  {:<16} {:>12} {:>11} {:>9} {:>12} {:>12}\n", cells...);
     };

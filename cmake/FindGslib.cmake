@@ -1,0 +1,11 @@
+# Makes the target Gslib::Gslib. No registry has it: BARRIO_PEERS_DIR/gslib is where `make DESTDIR=...` has put it.
+find_path(Gslib_INCLUDE_DIR gslib.h HINTS ${BARRIO_PEERS_DIR}/gslib PATH_SUFFIXES include)
+find_library(Gslib_LIBRARY NAMES gs HINTS ${BARRIO_PEERS_DIR}/gslib PATH_SUFFIXES lib)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Gslib REQUIRED_VARS Gslib_LIBRARY Gslib_INCLUDE_DIR)
+if(Gslib_FOUND AND NOT TARGET Gslib::Gslib)
+  add_library(Gslib::Gslib INTERFACE IMPORTED)
+  target_include_directories(Gslib::Gslib SYSTEM INTERFACE ${Gslib_INCLUDE_DIR})
+  target_link_libraries(Gslib::Gslib INTERFACE ${Gslib_LIBRARY})
+endif()
+mark_as_advanced(Gslib_INCLUDE_DIR Gslib_LIBRARY)
