@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "barrio/mesh/rank_sets.hpp"
 #include "barrio/mpi/datatype.hpp"
 
-namespace barrio::mesh::detail {
+namespace barrio::exchange {
 
-/// Write arrays one after the other into one message: each with its length before it, and padded to 8 bytes.
+/// Write arrays one after the other into one message: each with its length before it, and padded to 8 bytes. Local.
+/// Send its bytes in a `ByteRound`, in `Parcels<std::byte>`, or in any other way that keeps them aligned.
 class MessageWriter {
  public:
   template <mpi::Trivial T>
@@ -44,7 +44,8 @@ class MessageWriter {
   std::vector<std::byte> bytes_;
 };
 
-/// Read them back in the same order, in place. @pre the message is aligned to 8 bytes
+/// Read them back in the same order and of the same types, in place: spans live as long as the message. Local.
+/// @pre the message is aligned to 8 bytes
 class MessageReader {
  public:
   MessageReader() = default;
@@ -57,6 +58,7 @@ class MessageReader {
     at_ += sizeof n + MessageWriter::padded(n * sizeof(T));
     return {first, static_cast<std::size_t>(n)};
   }
+  /// Whether all was read.
   [[nodiscard]] bool done() const noexcept { return at_ >= bytes_.size(); }
 
  private:
@@ -64,29 +66,4 @@ class MessageReader {
   std::size_t at_ = 0;
 };
 
-/// Sets of ranks keep their numbers.
-inline void put(MessageWriter& out, const RankSets& sets) {
-  std::vector<std::int32_t> sizes;
-  std::vector<Rank> ranks;
-  for (std::size_t s = 0; s < sets.size(); ++s) {
-    const auto of_set = sets[static_cast<std::int32_t>(s)];
-    sizes.push_back(static_cast<std::int32_t>(of_set.size()));
-    ranks.insert(ranks.end(), of_set.begin(), of_set.end());
-  }
-  out.put(sizes);
-  out.put(ranks);
-}
-
-inline RankSets take_rank_sets(MessageReader& in) {
-  RankSets sets;
-  const auto sizes = in.get<std::int32_t>();
-  const auto ranks = in.get<Rank>();
-  std::size_t first = 0;
-  for (const std::int32_t size : sizes) {
-    sets.add(ranks.subspan(first, static_cast<std::size_t>(size)));
-    first += static_cast<std::size_t>(size);
-  }
-  return sets;
-}
-
-}  // namespace barrio::mesh::detail
+}  // namespace barrio::exchange

@@ -298,6 +298,12 @@ void neighbor_allreduce(Neighborhood& hood, std::span<T> values, Combine&& combi
   const std::vector<T> theirs = detail::take_from_all(round, std::move(tally), n * values.size());
   detail::fold(values, theirs, detail::n_neighbours_below(hood, hood.context().rank()), combine);
 }
+/// The same for a vector, or any other range of values side by side.
+template <std::ranges::contiguous_range Values, class Combine>
+  requires(!Message<std::remove_cvref_t<Values>>)  // an array is one value
+void neighbor_allreduce(Neighborhood& hood, Values&& values, Combine&& combine) {
+  neighbor_allreduce(hood, std::span<std::ranges::range_value_t<Values>>(values), combine);
+}
 /// The same for one value. @return the combined value
 template <Message T, class Combine>
 [[nodiscard]] T neighbor_allreduce(Neighborhood& hood, const T& mine, Combine&& combine) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <numeric>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -59,6 +59,12 @@ template <mpi::Trivial T>
     for (const std::size_t i : detail::order_by_rank(to)) add(i);
   }
   return parcels;
+}
+
+/// The same of a vector, or any other range of items side by side.
+template <std::ranges::contiguous_range Items>
+[[nodiscard]] auto pack_by_rank(std::span<const Rank> to, const Items& items) {
+  return pack_by_rank<std::ranges::range_value_t<Items>>(to, std::span(items));
 }
 
 /// Deliver parcels to ranks that do not expect them. Collective.

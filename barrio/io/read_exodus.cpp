@@ -4,6 +4,7 @@
 #include <map>
 
 #include "barrio/base/error.hpp"
+#include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/detail/damaged.hpp"
 #include "barrio/io/detail/exodus_source.hpp"
@@ -150,15 +151,10 @@ void read_side_sets(const ExodusSource& source, MeshTables& tables) {
       to.push_back(source.table(tables, static_cast<std::size_t>(named[i].block)).rows.rank_of(named[i].row));
     }
   });
-  // Whoever holds the element says what its side is; answers come in the order of the questions, rank after rank.
-  const auto asked = exchange::route(source.context, exchange::pack_by_rank<NamedSide>(to, named));
-  exchange::Parcels<ListedSide> answers{asked.peers, asked.offsets, {}};
-  for (const NamedSide& question : asked.items) answers.items.push_back(side_of(source, tables, question));
-  const std::vector<ListedSide> answered = exchange::route(source.context, answers).items;
-  sides.resize(answered.size());
-  std::size_t at = 0;
-  for (const std::size_t i : exchange::detail::order_by_rank(to)) {
-    sides[i] = answered[at++];
+  // The rank that holds the element says what its side is.
+  sides = exchange::ask(source.context, to, named,
+                        [&](const NamedSide& question) { return side_of(source, tables, question); });
+  for (std::size_t i = 0; i < sides.size(); ++i) {
     sides[i].position = mine.first + static_cast<std::int64_t>(i);
     sides[i].set = set_of[i].second;
   }

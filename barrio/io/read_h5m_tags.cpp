@@ -9,15 +9,17 @@
 #include <tuple>
 
 #include "barrio/base/error.hpp"
+#include "barrio/exchange/message.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/detail/readers.hpp"
-#include "barrio/mesh/detail/message.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::io::detail {
 namespace {
 
+using exchange::MessageReader;
+using exchange::MessageWriter;
 using files::NativeValues;
 using mesh::EntityCode;
 using mesh::MeshTables;
@@ -27,8 +29,6 @@ using mesh::TagItems;
 using mesh::TagStorage;
 using mesh::TagTable;
 using mesh::TagType;
-using mesh::detail::MessageReader;
-using mesh::detail::MessageWriter;
 
 constexpr const char* set_of_parts = "PARALLEL_MESH_PARTITIONING";
 

@@ -6,6 +6,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/sort_unique.hpp"
+#include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -55,16 +56,19 @@ void VertexRows::translate(const std::string& path, std::vector<GlobalId>& tags)
       to.push_back(homes_.rank_of(tag));
     }
   });
-  auto asked = exchange::route(context_, exchange::pack_by_rank<GlobalId>(to, wanted));
-  agree_after(context_, [&] {
-    for (GlobalId& tag : asked.items) {
-      const auto at = std::lower_bound(held_.begin(), held_.end(), value(tag),
-                                       [](const TaggedVertex& v, std::int64_t t) { return v.tag < t; });
-      if (at == held_.end() || at->tag != value(tag)) missing(path, tag);
-      tag = GlobalId{first_row_ + (at - held_.begin())};
-    }
-  });
-  const std::vector<GlobalId> rows = exchange::route(context_, asked).items;
+  const auto find_rows = [&](const exchange::Parcels<GlobalId>& asked) {
+    std::vector<GlobalId> found;
+    agree_after(context_, [&] {
+      for (const GlobalId tag : asked.items) {
+        const auto at = std::lower_bound(held_.begin(), held_.end(), value(tag),
+                                         [](const TaggedVertex& v, std::int64_t t) { return v.tag < t; });
+        if (at == held_.end() || at->tag != value(tag)) missing(path, tag);
+        found.push_back(GlobalId{first_row_ + (at - held_.begin())});
+      }
+    });
+    return found;
+  };
+  const std::vector<GlobalId> rows = exchange::ask_together(context_, to, wanted, find_rows);
   for (GlobalId& tag : tags)
     tag = rows[static_cast<std::size_t>(std::lower_bound(wanted.begin(), wanted.end(), tag) - wanted.begin())];
 }

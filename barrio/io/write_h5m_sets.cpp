@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/files/h5m.hpp"
 #include "barrio/io/detail/h5m_sets.hpp"
@@ -108,23 +109,22 @@ void close_holes(mpi::Context& context, const MeshTables& tables, std::vector<Ru
     to.push_back(static_cast<Rank>(run.set % context.size()));
     pieces.push_back({run.set, run.position, run.count});
   }
-  const std::vector<std::size_t> sent = exchange::detail::order_by_rank(to);
-  const auto asked = exchange::route(context, exchange::pack_by_rank<Piece>(to, pieces));
-  std::vector<std::size_t> order(asked.items.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, {},
-                           [&](std::size_t i) { return std::tuple(asked.items[i].set, asked.items[i].position); });
-  exchange::Parcels<std::int64_t> answers{asked.peers, asked.offsets, std::vector<std::int64_t>(order.size())};
-  std::int64_t next = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const Piece& piece = asked.items[order[i]];
-    if (i == 0 || asked.items[order[i - 1]].set != piece.set) next = 0;
-    answers.items[order[i]] = next;
-    next += piece.count;
-  }
-  const std::vector<std::int64_t> positions = exchange::route(context, answers).items;
-  std::vector<std::int64_t> position_of(sent.size());
-  for (std::size_t i = 0; i < sent.size(); ++i) position_of[sent[i]] = positions[i];
+  const auto place_all = [](const exchange::Parcels<Piece>& asked) {
+    std::vector<std::size_t> order(asked.items.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, {},
+                             [&](std::size_t i) { return std::tuple(asked.items[i].set, asked.items[i].position); });
+    std::vector<std::int64_t> positions(order.size());
+    std::int64_t next = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const Piece& piece = asked.items[order[i]];
+      if (i == 0 || asked.items[order[i - 1]].set != piece.set) next = 0;
+      positions[order[i]] = next;
+      next += piece.count;
+    }
+    return positions;
+  };
+  const std::vector<std::int64_t> position_of = exchange::ask_together(context, to, pieces, place_all);
   std::size_t at = 0;
   for (Run& run : runs)
     if (is_ordered(run)) run.position = position_of[at++];

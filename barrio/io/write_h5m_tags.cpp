@@ -3,14 +3,16 @@
 #include <cstring>
 #include <map>
 
+#include "barrio/exchange/message.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/detail/h5m_tags.hpp"
 #include "barrio/io/detail/readers.hpp"
-#include "barrio/mesh/detail/message.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::io::detail {
 
+using exchange::MessageReader;
+using exchange::MessageWriter;
 using mesh::EntityCode;
 using mesh::MeshTables;
 using mesh::TagColumn;
@@ -18,8 +20,6 @@ using mesh::TagInfo;
 using mesh::TagStorage;
 using mesh::TagTable;
 using mesh::TagType;
-using mesh::detail::MessageReader;
-using mesh::detail::MessageWriter;
 
 std::string escaped(const std::string& name) {
   if (name == ".") return "\\2E";

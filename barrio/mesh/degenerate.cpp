@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "barrio/base/error.hpp"
+#include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/collapse.hpp"
 #include "barrio/mesh/detail/memberships.hpp"
@@ -334,14 +335,11 @@ class Reducer {
         requests.push_back({static_cast<std::int64_t>(b), row});
       }
     }
-    const std::vector<std::size_t> order = exchange::detail::order_by_rank(to);
-    const auto asked = exchange::route(context_, exchange::pack_by_rank<Request>(to, requests));
-    exchange::Parcels<std::int64_t> answers{asked.peers, asked.offsets, {}};
-    for (const Request& request : asked.items)
-      answers.items.push_back(row_after(static_cast<std::size_t>(request.block), request.row));
-    const std::vector<std::int64_t> rows = exchange::route(context_, answers).items;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const Place& place = places[order[i]];
+    const std::vector<std::int64_t> rows = exchange::ask(context_, to, requests, [&](const Request& request) {
+      return row_after(static_cast<std::size_t>(request.block), request.row);
+    });
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Place& place = places[i];
       const EntityCode code = rows[i] < 0 ? EntityCode::none : code_of(place.dim, GlobalId{rows[i]});
       std::memcpy(&(*place.bytes)[place.at], &code, sizeof code);
     }

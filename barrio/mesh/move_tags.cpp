@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/message.hpp"
 
@@ -103,16 +104,13 @@ void translate_codes(mpi::Context& context, const Moves& moves, TagItems& items)
     requests.push_back({block, static_cast<std::int32_t>(row - slabs.first(to.back()))});
     asking.push_back({i, block});
   }
-  const std::vector<std::size_t> order = exchange::detail::order_by_rank(to);
-  const auto asked = exchange::route(context, exchange::pack_by_rank<Request>(to, requests));
-  exchange::Parcels<std::int64_t> answers{asked.peers, asked.offsets, {}};
-  for (const Request& request : asked.items)
-    answers.items.push_back(moves.new_rows.at(request.block)[static_cast<std::size_t>(request.row)]);
-  const auto rows = exchange::route(context, answers);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto& [at, block] = asking[order[i]];
-    codes[at] = rows.items[i] < 0 ? EntityCode::none
-                                  : code_of(dim_of(codes[at]), GlobalId{moves.first_row_after(block) + rows.items[i]});
+  const std::vector<std::int64_t> rows = exchange::ask(context, to, requests, [&](const Request& request) {
+    return moves.new_rows.at(request.block)[static_cast<std::size_t>(request.row)];
+  });
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [at, block] = asking[i];
+    codes[at] =
+        rows[i] < 0 ? EntityCode::none : code_of(dim_of(codes[at]), GlobalId{moves.first_row_after(block) + rows[i]});
   }
   if (n > 0) std::memcpy(items.bytes.data(), codes.data(), items.bytes.size());
 }

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "barrio/base/sort_unique.hpp"
+#include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/memberships.hpp"
 #include "barrio/mesh/detail/move_tags.hpp"
@@ -75,23 +76,17 @@ class VertexNumbers {
       to.push_back(slices.rank_of(part_of[i]));
       claims.push_back({part_of[i], static_cast<std::int32_t>(i)});
     }
-    const auto asked = exchange::route(context, exchange::pack_by_rank<Claim>(to, claims));
-    // Claims stand by ascending sender and place, which is old order; a stable sort by part finishes it.
-    std::vector<std::size_t> order(asked.items.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return asked.items[a].part < asked.items[b].part; });
-    const auto first = mpi::exclusive_sum(context, static_cast<std::int64_t>(order.size()));
-    exchange::Parcels<std::int64_t> answers{asked.peers, asked.offsets, std::vector<std::int64_t>(order.size())};
-    for (std::size_t i = 0; i < order.size(); ++i) answers.items[order[i]] = first + static_cast<std::int64_t>(i);
-    const auto numbers = exchange::route(context, answers);
-    // Answers of one slice come in the order of its claims, which was by place.
-    new_row_.resize(part_of.size());
-    std::vector<std::size_t> next(numbers.offsets.begin(), numbers.offsets.end());
-    for (std::size_t i = 0; i < part_of.size(); ++i) {
-      const auto peer = std::lower_bound(numbers.peers.begin(), numbers.peers.end(), to[i]) - numbers.peers.begin();
-      new_row_[i] = numbers.items[next[static_cast<std::size_t>(peer)]++];
-    }
+    new_row_ = exchange::ask_together(context, to, claims, [&](const exchange::Parcels<Claim>& asked) {
+      // Claims stand by ascending sender and place, which is old order; a stable sort by part finishes it.
+      std::vector<std::size_t> order(asked.items.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::size_t a, std::size_t b) { return asked.items[a].part < asked.items[b].part; });
+      const auto first = mpi::exclusive_sum(context, static_cast<std::int64_t>(order.size()));
+      std::vector<std::int64_t> numbers(order.size());
+      for (std::size_t i = 0; i < order.size(); ++i) numbers[order[i]] = first + static_cast<std::int64_t>(i);
+      return numbers;
+    });
   }
 
   [[nodiscard]] std::span<const std::int64_t> of_slab() const noexcept { return new_row_; }
@@ -102,10 +97,9 @@ class VertexNumbers {
     sort_unique(wanted);
     std::vector<Rank> to;
     for (const GlobalId id : wanted) to.push_back(rows_.rank_of(id));
-    auto asked = exchange::route(context_, exchange::pack_by_rank<GlobalId>(to, wanted));
     const auto first = static_cast<std::size_t>(rows_.first(context_.rank()));
-    for (GlobalId& id : asked.items) id = GlobalId{new_row_[index(id) - first]};
-    const std::vector<GlobalId> numbers = exchange::route(context_, asked).items;
+    const std::vector<GlobalId> numbers =
+        exchange::ask(context_, to, wanted, [&](GlobalId id) { return GlobalId{new_row_[index(id) - first]}; });
     for (GlobalId& id : ids) {
       const auto at = std::lower_bound(wanted.begin(), wanted.end(), id) - wanted.begin();
       id = numbers[static_cast<std::size_t>(at)];

@@ -11,6 +11,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
 #include "barrio/base/memory.hpp"
+#include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/matched_sides.hpp"
 #include "barrio/mesh/detail/plan_halo.hpp"
@@ -278,21 +279,23 @@ std::vector<std::int64_t> Sides::Builder<n_corners>::begins_of_vertices(std::spa
     next = GlobalId{barrio::value(id) + 1};
   }
   first_vertices.push_back(static_cast<std::int32_t>(vertices_.n_owned));
-  const std::vector<std::size_t> sent_order = exchange::detail::order_by_rank(to);
-  const auto counted = exchange::route(context_, exchange::pack_by_rank<Run>(to, runs), exchange::Route::automatic);
-  std::vector<std::int64_t> first(slabs.size(context_.rank()) + 1, 0);
-  for (const Run& run : counted.items) first[static_cast<std::size_t>(run.row) + 1] = run.n;
-  for (std::size_t row = 0; row + 1 < first.size(); ++row) first[row + 1] += first[row];
-  const std::int64_t offset = mpi::exclusive_sum(context_, first.back());
-  out_.table_.n_global = mpi::sum(context_, first.back());
-  exchange::Parcels<std::int64_t> answers{counted.peers, counted.offsets, {}};
-  answers.items.reserve(counted.items.size());
-  for (const Run& run : counted.items) answers.items.push_back(offset + first[static_cast<std::size_t>(run.row)]);
-  const auto begins = exchange::route(context_, answers, exchange::Route::automatic);
-  for (std::size_t i = 0; i < sent_order.size(); ++i) {
-    const auto low = static_cast<std::size_t>(first_vertices[sent_order[i]]);
-    const auto high = static_cast<std::size_t>(first_vertices[sent_order[i] + 1]);
-    for (std::size_t v = low; v < high; ++v) begin_of[v] += begins.items[i];
+  const auto number_rows = [&](const exchange::Parcels<Run>& counted) {
+    std::vector<std::int64_t> first(slabs.size(context_.rank()) + 1, 0);
+    for (const Run& run : counted.items) first[static_cast<std::size_t>(run.row) + 1] = run.n;
+    for (std::size_t row = 0; row + 1 < first.size(); ++row) first[row + 1] += first[row];
+    const std::int64_t offset = mpi::exclusive_sum(context_, first.back());
+    out_.table_.n_global = mpi::sum(context_, first.back());
+    std::vector<std::int64_t> begins;
+    begins.reserve(counted.items.size());
+    for (const Run& run : counted.items) begins.push_back(offset + first[static_cast<std::size_t>(run.row)]);
+    return begins;
+  };
+  const std::vector<std::int64_t> begins =
+      exchange::ask_together(context_, to, runs, number_rows, exchange::Route::automatic);
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    const auto low = static_cast<std::size_t>(first_vertices[i]);
+    const auto high = static_cast<std::size_t>(first_vertices[i + 1]);
+    for (std::size_t v = low; v < high; ++v) begin_of[v] += begins[i];
   }
   exchange::HaloExchange<std::int64_t>(context_, mesh_.halo_plan(Dim::vertex), begin_of, 1).exchange();
   return begin_of;

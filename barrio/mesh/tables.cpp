@@ -11,6 +11,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/base/sort_unique.hpp"
+#include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/set_runs.hpp"
 #include "barrio/mesh/detail/sides.hpp"
@@ -107,19 +108,11 @@ std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tab
   for (const GlobalId id : wanted) to.push_back(tables.vertices.rank_of(id));
 
   using Point = std::array<double, 3>;
-  const auto asked = exchange::route(context, exchange::pack_by_rank<GlobalId>(to, wanted));
-  exchange::Parcels<Point> answers;
   const auto first = static_cast<std::size_t>(tables.vertices.first(context.rank()));
-  for (std::size_t p = 0; p < asked.n_peers(); ++p) {
-    std::vector<Point> group;
-    for (const GlobalId id : asked.of(p)) {
-      const double* x = &tables.coordinates[3 * (index(id) - first)];
-      group.push_back({x[0], x[1], x[2]});
-    }
-    answers.add(asked.peers[p], group);
-  }
-  // Homes ascend with ids, so the answers stand in the order of `wanted`.
-  const std::vector<Point> points = exchange::route(context, answers).items;
+  const std::vector<Point> points = exchange::ask(context, to, wanted, [&](GlobalId id) {
+    const double* x = &tables.coordinates[3 * (index(id) - first)];
+    return Point{x[0], x[1], x[2]};
+  });
 
   std::vector<double> centres;
   std::vector<GlobalId> room;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "barrio/base/sort_unique.hpp"
+#include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/detail/memberships.hpp"
 #include "barrio/mesh/detail/move_tags.hpp"
@@ -54,10 +55,9 @@ void translate(mpi::Context& context, const Slabs& before, std::span<const std::
   sort_unique(wanted);
   std::vector<Rank> to;
   for (const GlobalId id : wanted) to.push_back(before.rank_of(id));
-  auto asked = exchange::route(context, exchange::pack_by_rank<GlobalId>(to, wanted));
   const auto first = static_cast<std::size_t>(before.first(context.rank()));
-  for (GlobalId& id : asked.items) id = GlobalId{new_rows[index(id) - first]};
-  const std::vector<GlobalId> answers = exchange::route(context, asked).items;  // homes ascend with ids
+  const std::vector<GlobalId> answers =
+      exchange::ask(context, to, wanted, [&](GlobalId id) { return GlobalId{new_rows[index(id) - first]}; });
   for (CellBlock& block : blocks)
     for (GlobalId& id : block.nodes)
       id = answers[static_cast<std::size_t>(std::ranges::lower_bound(wanted, id) - wanted.begin())];
