@@ -12,6 +12,7 @@ QUOTES = {
     "docs/tutorial/neighbourhood-exchange.md": "examples/02-exchange",
     "docs/howto/my-mesh-in-my-solver.md": "examples/03-solver",
     "docs/howto/mesh-from-my-arrays.md": "examples/08-arrays",
+    "docs/howto/messages.md": "examples/09-assembly",
     "docs/howto/reactor-core.md": "examples/04-lattice",
     "docs/howto/cells-that-move.md": "examples/05-balance",
     "docs/explanation/overlap.md": "benchmarks/strategies",
