@@ -6,65 +6,139 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "barrio/base/assert.hpp"
+#include "barrio/exchange/detail/buffer.hpp"
 #include "barrio/exchange/detail/packet.hpp"
 #include "barrio/exchange/neighborhood.hpp"
+#include "barrio/exchange/tuple_list.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/point_to_point.hpp"
 
 namespace barrio::exchange::detail {
 namespace {
 
-using Pack = std::function<void(std::size_t entry, std::byte* into)>;
+// Tag of counted deliveries, below the ones objects get; order between two ranks keeps calls apart.
+constexpr int counted_tag = 3;
 
 std::uint64_t head_of(Rank to, Rank from) {
   return static_cast<std::uint64_t>(to) << 32U | static_cast<std::uint64_t>(from);
 }
 
-std::byte* add_entry(std::vector<std::uint64_t>& words, Rank to, Rank from, std::uint64_t kind, std::size_t n_bytes) {
+/// Append the head of an entry and room for it. @return where the room begins, in words
+std::size_t add_entry(std::vector<std::uint64_t>& words, Rank to, Rank from, std::uint64_t kind, std::size_t n_bytes) {
   const std::size_t at = words.size();
   words.resize(at + n_head_words + words_of(n_bytes));
   words[at] = head_of(to, from);
   words[at + 1] = kind << n_length_bits | n_bytes;
-  return reinterpret_cast<std::byte*>(words.data() + at + n_head_words);
+  return at + n_head_words;
 }
 
-std::vector<std::uint64_t> deliver_by_router(mpi::Context& context, std::uint64_t kind,
-                                             const std::vector<BytesTo>& outgoing, const Pack& pack) {
+/// Entries as they travel by the router, with what is for this rank itself in a list of its own.
+struct Packed {
+  std::vector<std::uint64_t> others;
+  std::vector<std::uint64_t> own;
+};
+Packed pack_entries(Rank me, std::uint64_t kind, const std::vector<BytesTo>& outgoing, const PackAll& pack) {
+  Packed packed;
   std::size_t n_words = 0;
   for (const BytesTo& one : outgoing)
-    if (one.to != context.rank()) n_words += n_head_words + words_of(one.n_bytes);
-  std::vector<std::uint64_t> words;
-  words.reserve(n_words);
-  for (std::size_t i = 0; i < outgoing.size(); ++i)
-    if (outgoing[i].to != context.rank())
-      pack(i, add_entry(words, outgoing[i].to, context.rank(), kind, outgoing[i].n_bytes));
-  return route_words(context, std::move(words));
+    if (one.to != me) n_words += n_head_words + words_of(one.n_bytes);
+  packed.others.reserve(n_words);
+  std::vector<std::byte*> places;
+  for (const BytesTo& one : outgoing) {
+    std::vector<std::uint64_t>& words = one.to == me ? packed.own : packed.others;
+    const std::size_t at = add_entry(words, one.to, me, kind, one.n_bytes);
+    places.push_back(reinterpret_cast<std::byte*>(words.data() + at));  // words do not move: there is room for all
+  }
+  pack(places);
+  return packed;
 }
 
-std::vector<std::uint64_t> deliver_directly(mpi::Context& context, std::uint64_t kind,
-                                            const std::vector<BytesTo>& outgoing, const Pack& pack) {
-  std::vector<std::uint64_t> words;
+/// Send each entry to its receiver, in a round that ends by a consensus, and append what comes.
+void deliver_directly(mpi::Context& context, const std::vector<std::uint64_t>& entries,
+                      std::vector<std::uint64_t>& words) {
   Neighborhood hood(context, {}, {.termination = Termination::consensus, .keeps_discovered = false});
   ByteRound round = hood.begin_byte_round();
-  for (std::size_t i = 0; i < outgoing.size(); ++i)
-    if (outgoing[i].to != context.rank()) {
-      std::byte* const place = round.allocate(outgoing[i].to, sizeof kind + outgoing[i].n_bytes).data();
-      std::memcpy(place, &kind, sizeof kind);
-      pack(i, place + sizeof kind);
-    }
+  for (std::size_t at = 0; at < entries.size();) {
+    const std::size_t n = n_head_words + words_of(entry_bytes(entries[at + 1]));
+    round.send(static_cast<Rank>(entries[at] >> 32U), std::as_bytes(std::span(entries).subspan(at, n)));
+    at += n;
+  }
   round.close();
   for (const auto& [from, message] : round.received()) {
-    std::uint64_t theirs = 0;
-    std::memcpy(&theirs, message.data(), sizeof theirs);
-    const std::span<const std::byte> bytes = message.subspan(sizeof theirs);
-    std::memcpy(add_entry(words, context.rank(), from, theirs, bytes.size()), bytes.data(), bytes.size());
+    const std::size_t at = words.size();
+    words.resize(at + message.size() / sizeof(std::uint64_t));
+    std::memcpy(words.data() + at, message.data(), message.size());
   }
-  return words;
+}
+
+[[noreturn]] void refuse_items(Rank from, const ItemKind& kind, Rank me) {
+  throw Error(ErrorCode::usage, {.subject = fmt::format("what rank {} sent", from),
+                                 .cause = fmt::format("are no items of {}, which rank {} delivers", kind.name, me),
+                                 .remedy = "call with the same type in the same order on all ranks"});
+}
+
+Error other_items(Rank me, const ItemKind& kind) {
+  return {ErrorCode::usage,
+          {.subject = fmt::format("rank {}", me),
+           .cause = fmt::format("delivers items of {}, and other ranks others", kind.name),
+           .remedy = "call with the same type on all ranks"}};
+}
+
+/// What each rank tells each other one before a counted delivery.
+struct Announced {
+  std::uint64_t n_bytes_and_one;  // 0: no entry
+  std::uint64_t kind;
+};
+constexpr std::uint64_t has_fault = ~std::uint64_t{0};
+
+/// Give messages of any length to MPI, which counts words in an int.
+void post(MPI_Comm comm, std::uint64_t* words, std::size_t n_words, Rank peer, bool receives, MPI_Request& request) {
+  const int n = mpi::detail::checked_bytes(n_words);
+  if (receives) {
+    mpi::check(MPI_Irecv(words, n, MPI_UINT64_T, peer, counted_tag, comm, &request), "MPI_Irecv");
+  } else {
+    mpi::check(MPI_Isend(words, n, MPI_UINT64_T, peer, counted_tag, comm, &request), "MPI_Isend");
+  }
 }
 
 }  // namespace
+
+Destinations::Destinations(std::span<const Rank> to, std::size_t row_bytes) {
+  if (to.empty()) return;
+  const auto [low, high] = std::ranges::minmax(to);
+  low_ = low;
+  const auto n_ranks = static_cast<std::size_t>(high - low) + 1;
+  constexpr std::size_t most_far = 4096;
+  if (n_ranks > std::max(to.size(), most_far)) {
+    std::vector<Rank> sorted(to.begin(), to.end());
+    std::ranges::sort(sorted);
+    for (const Rank rank : sorted) {
+      if (entries_.empty() || entries_.back().to != rank) entries_.push_back({rank, 0});
+      entries_.back().n_bytes += row_bytes;
+    }
+    return;
+  }
+  std::vector<std::size_t> n_rows(n_ranks, 0);
+  for (const Rank rank : to) n_rows[static_cast<std::size_t>(rank - low)] += 1;
+  entry_of_rank_.assign(n_ranks, 0);
+  for (std::size_t i = 0; i < n_ranks; ++i) {
+    if (n_rows[i] == 0) continue;
+    entry_of_rank_[i] = static_cast<std::uint32_t>(entries_.size());
+    entries_.push_back({low + static_cast<Rank>(i), n_rows[i] * row_bytes});
+  }
+}
+
+Status find_fault(std::span<const Rank> to, int n_ranks) {
+  if (to.empty()) return {};
+  if (const auto [low, high] = std::ranges::minmax(to); low >= 0 && high < n_ranks) return {};
+  const auto wrong = std::ranges::find_if(to, [n_ranks](Rank rank) { return rank < 0 || rank >= n_ranks; });
+  return Error(ErrorCode::usage, {.subject = fmt::format("row {} of a tuple list", wrong - to.begin()),
+                                  .cause = fmt::format("is for rank {}, and ranks are 0 to {}", *wrong, n_ranks - 1)});
+}
 
 Route agree_on_route(mpi::Context& context, Status fault, const ItemKind& kind, const std::vector<BytesTo>& outgoing,
                      Route wanted) {
@@ -76,10 +150,7 @@ Route agree_on_route(mpi::Context& context, Status fault, const ItemKind& kind, 
     most[2] += one.n_bytes;
   }
   mpi::all_reduce(context, std::span<std::uint64_t>(most), MPI_MAX);
-  if (most[0] == 0 && most[3] != ~most[4] && kind.hash != most[3])
-    fault = Error(ErrorCode::usage, {.subject = fmt::format("rank {}", context.rank()),
-                                     .cause = fmt::format("delivers items of {}, and other ranks others", kind.name),
-                                     .remedy = "call with the same type on all ranks"});
+  if (most[0] == 0 && most[3] != ~most[4] && kind.hash != most[3]) fault = other_items(context.rank(), kind);
   if (most[0] != 0 || most[3] != ~most[4]) mpi::agree(context, fault);
   if (wanted != Route::automatic) return wanted;
   // A message costs as much as moving `message_bytes`; in each of its stages the router sorts all that a rank has and
@@ -95,29 +166,87 @@ Route agree_on_route(mpi::Context& context, Status fault, const ItemKind& kind, 
 }
 
 DeliveredBytes deliver(mpi::Context& context, const ItemKind& kind, const std::vector<BytesTo>& outgoing,
-                       const Pack& pack, Route route) {
+                       const PackAll& pack, Route route) {
+  BARRIO_ASSERT(cheap, route == Route::crystal || route == Route::direct);
   const std::uint64_t mine = entry_kind(kind.hash);
-  BARRIO_ASSERT(cheap, route != Route::automatic);
+  Packed packed = pack_entries(context.rank(), mine, outgoing, pack);
   DeliveredBytes incoming;
-  if (context.size() > 1)
-    incoming.words = (route == Route::direct ? deliver_directly : deliver_by_router)(context, mine, outgoing, pack);
-  // What a rank sends to itself stays where it is.
-  for (std::size_t i = 0; i < outgoing.size(); ++i)
-    if (outgoing[i].to == context.rank())
-      pack(i, add_entry(incoming.words, context.rank(), context.rank(), mine, outgoing[i].n_bytes));
-  const std::vector<std::uint64_t>& words = incoming.words;
+  incoming.words = std::move(packed.own);
+  std::vector<std::uint64_t>& words = incoming.words;
+  if (context.size() > 1 && route == Route::direct) deliver_directly(context, packed.others, words);
+  if (context.size() > 1 && route == Route::crystal) {
+    const std::vector<std::uint64_t> routed = route_words(context, std::move(packed.others));
+    words.insert(words.end(), routed.begin(), routed.end());
+  }
   Rank stranger = context.size();
   for (std::size_t at = 0; at < words.size(); at += n_head_words + words_of(entry_bytes(words[at + 1]))) {
     const auto from = static_cast<Rank>(words[at] & 0xffffffffU);
     if (entry_kind(words[at + 1]) != mine) stranger = std::min(stranger, from);
     incoming.places.push_back({from, at + n_head_words, entry_bytes(words[at + 1])});
   }
-  if (stranger < context.size())
-    throw Error(ErrorCode::usage,
-                {.subject = fmt::format("what rank {} sent", stranger),
-                 .cause = fmt::format("are no items of {}, which rank {} delivers", kind.name, context.rank()),
-                 .remedy = "call with the same type in the same order on all ranks"});
+  if (stranger < context.size()) refuse_items(stranger, kind, context.rank());
   std::ranges::sort(incoming.places, {}, &DeliveredBytes::Place::from);
+  return incoming;
+}
+
+DeliveredBytes deliver_counted(mpi::Context& context, Status fault, const ItemKind& kind,
+                               const std::vector<BytesTo>& outgoing, const PackAll& pack) {
+  const Rank me = context.rank();
+  std::vector<Announced> out(static_cast<std::size_t>(context.size()), {0, fault ? has_fault : kind.hash});
+  if (!fault)
+    for (const BytesTo& one : outgoing) out[static_cast<std::size_t>(one.to)].n_bytes_and_one = one.n_bytes + 1;
+  const std::vector<Announced> in = mpi::all_to_all(context, std::span<const Announced>(out));
+  // All ranks hear the same kinds, so all see the same fault.
+  const auto [least, most] = std::ranges::minmax(in, {}, &Announced::kind);
+  if (least.kind != most.kind) {
+    if (!fault && most.kind != has_fault && kind.hash != most.kind) fault = other_items(me, kind);
+    mpi::agree(context, fault);
+  } else if (fault) {
+    mpi::agree(context, fault);
+  }
+
+  DeliveredBytes incoming;
+  std::size_t n_words = 0;
+  for (Rank from = 0; from < context.size(); ++from) {
+    if (in[static_cast<std::size_t>(from)].n_bytes_and_one == 0) continue;
+    const std::uint64_t n_bytes = in[static_cast<std::size_t>(from)].n_bytes_and_one - 1;
+    incoming.places.push_back({from, n_words, n_bytes});
+    n_words += words_of(n_bytes);
+  }
+  incoming.room = Buffer(n_words);
+  std::vector<MPI_Request> requests;
+  requests.reserve(incoming.places.size() + outgoing.size());
+  std::uint64_t* own = nullptr;
+  for (const DeliveredBytes::Place& place : incoming.places) {
+    std::uint64_t* const words = incoming.room.data() + place.first_word;
+    if (place.from == me) {
+      own = words;
+      continue;
+    }
+    if (place.n_bytes == 0) continue;
+    post(context.comm(), words, words_of(place.n_bytes), place.from, true, requests.emplace_back(MPI_REQUEST_NULL));
+    context.counters().messages_received += 1;
+    context.counters().bytes_received += place.n_bytes;
+  }
+  std::size_t n_sent_words = 0;
+  for (const BytesTo& one : outgoing)
+    if (one.to != me) n_sent_words += words_of(one.n_bytes);
+  Buffer sent(n_sent_words);
+  std::vector<std::byte*> places;
+  std::uint64_t* next = sent.data();
+  for (const BytesTo& one : outgoing) {
+    places.push_back(reinterpret_cast<std::byte*>(one.to == me ? own : next));
+    if (one.to != me) next += words_of(one.n_bytes);
+  }
+  pack(places);
+  for (std::size_t i = 0; i < outgoing.size(); ++i) {
+    if (outgoing[i].to == me || outgoing[i].n_bytes == 0) continue;
+    post(context.comm(), reinterpret_cast<std::uint64_t*>(places[i]), words_of(outgoing[i].n_bytes), outgoing[i].to,
+         false, requests.emplace_back(MPI_REQUEST_NULL));
+    context.counters().messages_sent += 1;
+    context.counters().bytes_sent += outgoing[i].n_bytes;
+  }
+  mpi::wait_all(requests, context.wait_policy());
   return incoming;
 }
 

@@ -84,12 +84,13 @@ template <mpi::Trivial T>
     outgoing.push_back({parcels.peers[i], parcels.of(i).size_bytes()});
   const detail::ItemKind kind = detail::items_of<T>();
   if (route == Route::automatic) route = detail::agree_on_route(context, Status{}, kind, outgoing, route);
-  const detail::DeliveredBytes incoming = detail::deliver(
-      context, kind, outgoing,
-      [&](std::size_t i, std::byte* into) {
-        if (!parcels.of(i).empty()) std::memcpy(into, parcels.of(i).data(), parcels.of(i).size_bytes());
-      },
-      route);
+  const auto pack = [&](std::span<std::byte* const> places) {
+    for (std::size_t i = 0; i < places.size(); ++i)
+      if (!parcels.of(i).empty()) std::memcpy(places[i], parcels.of(i).data(), parcels.of(i).size_bytes());
+  };
+  const detail::DeliveredBytes incoming = route == Route::counted
+                                              ? detail::deliver_counted(context, Status{}, kind, outgoing, pack)
+                                              : detail::deliver(context, kind, outgoing, pack, route);
   Parcels<T> received;
   std::size_t n_items = 0;
   for (const auto& place : incoming.places) n_items += place.n_bytes / sizeof(T);

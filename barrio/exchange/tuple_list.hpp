@@ -131,6 +131,28 @@ void for_each_other_column(Visit&& visit) {
   }(std::make_index_sequence<n_columns>{});
 }
 
+/// How many rows each rank is to be sent, and a way from ranks to their places in that list. Cost: O(rows) if the ranks
+/// lie within some thousands of each other, else O(rows log rows).
+class Destinations {
+ public:
+  /// @param row_bytes  that one row takes in a message
+  Destinations(std::span<const Rank> to, std::size_t row_bytes);
+  /// Ascending by rank.
+  [[nodiscard]] const std::vector<BytesTo>& entries() const noexcept { return entries_; }
+  [[nodiscard]] std::size_t entry_of(Rank rank) const noexcept {
+    if (!entry_of_rank_.empty()) return entry_of_rank_[static_cast<std::size_t>(rank - low_)];
+    return static_cast<std::size_t>(std::ranges::lower_bound(entries_, rank, {}, &BytesTo::to) - entries_.begin());
+  }
+
+ private:
+  std::vector<BytesTo> entries_;
+  Rank low_ = 0;
+  std::vector<std::uint32_t> entry_of_rank_;  // from low_ on; empty where ranks lie too far from each other
+};
+
+/// The fault of the first row that is for no rank.
+Status find_fault(std::span<const Rank> to, int n_ranks);
+
 }  // namespace detail
 
 /// Send each row to the rank its column I names. Collective. Afterwards the list holds the rows that came, and column I
@@ -138,8 +160,8 @@ void for_each_other_column(Visit&& visit) {
 /// oneself are legal and stay here.
 /// @throws AgreedError{usage} on all ranks if any destination is no rank of the communicator, or if ranks have lists of
 /// other columns; the lists are as before
-/// Cost: O(rows) to sort, one reduction, then see `Route`. A column is copied once into the message and once out of it,
-/// and in between `crystal` copies up to log2(P) times and `direct` once. Memory O(rows sent + rows received); by the
+/// Cost: O(rows), then see `Route`. A row is copied once into the message and once out of it, and in between `crystal`
+/// copies it up to log2(P) times and `direct` twice. Memory O(rows sent + rows received); by the
 /// router a rank also holds rows on their way to others, as many as it sends if destinations are spread evenly.
 /// Source: Tautges et al. 2012, section III, tuple_transfer().
 template <std::size_t I, Column... Columns>
@@ -153,38 +175,30 @@ void transfer(mpi::Context& context, TupleList<Columns...>& list, TransferOption
 
   const List& rows = list;
   const std::span<const Rank> to = rows.template column<I>();
-  const std::vector<std::size_t> order = detail::sorted_rows(to);
-  std::vector<detail::BytesTo> outgoing;
-  std::vector<std::size_t> first_of;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i == 0 || to[order[i]] != outgoing.back().to) {
-      outgoing.push_back({to[order[i]], 0});
-      first_of.push_back(i);
-    }
-    outgoing.back().n_bytes += row_bytes;
-  }
-  Status fault;
-  for (const std::size_t i : {std::size_t{0}, order.size() - 1}) {
-    if (order.empty() || fault || (to[order[i]] >= 0 && to[order[i]] < context.size())) continue;
-    fault = Error(ErrorCode::usage,
-                  {.subject = fmt::format("row {} of a tuple list", order[i]),
-                   .cause = fmt::format("is for rank {}, and ranks are 0 to {}", to[order[i]], context.size() - 1)});
-  }
+  Status fault = detail::find_fault(to, context.size());
+  const detail::Destinations destinations(fault ? std::span<const Rank>() : to, row_bytes);
   const detail::ItemKind kind = detail::items_of<Columns...>();
-  const Route route = detail::agree_on_route(context, fault, kind, outgoing, options.route);
-
-  const auto pack = [&](std::size_t entry, std::byte* into) {
-    const std::size_t n = outgoing[entry].n_bytes / row_bytes;
-    const std::span<const std::size_t> group(order.data() + first_of[entry], n);
-    detail::for_each_other_column<I, n_columns>([&]<std::size_t K>() {
-      const auto column = rows.template column<K>();
-      for (const std::size_t row : group) {
-        std::memcpy(into, &column[row], sizeof column[row]);
-        into += sizeof column[row];
-      }
-    });
+  const auto pack = [&](std::span<std::byte* const> places) {
+    // Row by row, as they stand: each rank's rows keep their order, and columns are read from front to end.
+    std::vector<std::byte*> next(places.begin(), places.end());
+    for (std::size_t row = 0; row < to.size(); ++row) {
+      std::byte*& into = next[destinations.entry_of(to[row])];
+      if constexpr (sent_bytes == 0) *into = std::byte{};
+      std::byte* at = into;
+      detail::for_each_other_column<I, n_columns>([&]<std::size_t K>() {
+        const auto column = rows.template column<K>();
+        std::memcpy(at, &column[row], sizeof column[row]);
+        at += sizeof column[row];
+      });
+      into += row_bytes;
+    }
   };
-  const detail::DeliveredBytes incoming = detail::deliver(context, kind, outgoing, pack, route);
+  const bool counts = options.route == Route::counted ||
+                      (options.route == Route::automatic && context.size() <= detail::most_counted_ranks);
+  const detail::DeliveredBytes incoming =
+      counts ? detail::deliver_counted(context, fault, kind, destinations.entries(), pack)
+             : detail::deliver(context, kind, destinations.entries(), pack,
+                               detail::agree_on_route(context, fault, kind, destinations.entries(), options.route));
 
   std::size_t n_rows = 0;
   for (const auto& place : incoming.places) n_rows += place.n_bytes / row_bytes;
@@ -194,11 +208,14 @@ void transfer(mpi::Context& context, TupleList<Columns...>& list, TransferOption
     const std::size_t n = place.n_bytes / row_bytes;
     const std::byte* from = incoming.bytes_of(place);
     std::ranges::fill(list.template column<I>().subspan(row, n), place.from);
-    detail::for_each_other_column<I, n_columns>([&]<std::size_t K>() {
-      const auto column = list.template column<K>().subspan(row, n);
-      if (n > 0) std::memcpy(column.data(), from, column.size_bytes());
-      from += column.size_bytes();
-    });
+    for (std::size_t i = row; i < row + n; ++i) {
+      detail::for_each_other_column<I, n_columns>([&]<std::size_t K>() {
+        auto& value = list.template column<K>()[i];
+        std::memcpy(&value, from, sizeof value);
+        from += sizeof value;
+      });
+      if constexpr (sent_bytes == 0) from += row_bytes;
+    }
     row += n;
   }
 }

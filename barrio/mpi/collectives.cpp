@@ -120,6 +120,17 @@ void all_gather(Context& context, const void* in, std::size_t n_bytes, void* out
       [&] { check(MPI_Allgather(in, n, MPI_BYTE, out, n, MPI_BYTE, comm), "MPI_Allgather"); });
 }
 
+void all_to_all(Context& context, const void* in, std::size_t n_bytes, void* out) {
+  const MPI_Comm comm = context.comm();
+  const int n = as_count(n_bytes);
+  call(
+      context,
+      [&](MPI_Request* request) {
+        check(MPI_Ialltoall(in, n, MPI_BYTE, out, n, MPI_BYTE, comm, request), "MPI_Ialltoall");
+      },
+      [&] { check(MPI_Alltoall(in, n, MPI_BYTE, out, n, MPI_BYTE, comm), "MPI_Alltoall"); });
+}
+
 }  // namespace detail
 
 void broadcast(Context& context, std::string& text, Rank root) {

@@ -21,6 +21,7 @@ void all_reduce(Context& context, void* items, std::size_t n, MPI_Datatype type,
 void exclusive_scan(Context& context, const void* in, void* out, std::size_t n, MPI_Datatype type, MPI_Op op);
 void broadcast(Context& context, void* bytes, std::size_t n_bytes, Rank root);
 void all_gather(Context& context, const void* in, std::size_t n_bytes, void* out);
+void all_to_all(Context& context, const void* in, std::size_t n_bytes, void* out);
 }  // namespace detail
 
 /// Combine items of all ranks, in place, on all ranks. Collective. Cost: O(log P) messages.
@@ -86,6 +87,15 @@ template <Trivial T>
   std::vector<T> all(static_cast<std::size_t>(context.size()));
   detail::all_gather(context, &item, sizeof(T), all.data());
   return all;
+}
+
+/// Send one item to each rank and get one from each. Collective. Memory O(P) on every rank: where ranks are few.
+/// @param out  by rank. @return by rank
+template <Trivial T>
+[[nodiscard]] std::vector<T> all_to_all(Context& context, std::span<const T> out) {
+  std::vector<T> in(out.size());
+  detail::all_to_all(context, out.data(), sizeof(T), in.data());
+  return in;
 }
 
 /// Merge one text of each rank up a binomial tree to rank 0. Collective.

@@ -214,7 +214,7 @@ TEST(Introductions, FartherRanksAreNamed) {
     EXPECT_EQ(me, 0);
     EXPECT_EQ(std::string(error.what()),
               "rank 3: is no neighbour of a neighbour of rank 0 (introductions reach two hops; name farther ranks as "
-              "neighbours)");
+              "neighbours, or let the round end by automatic, consensus or allreduce)");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "barrio/exchange/router.hpp"
 #include "tests/exchange/mpi_calls.hpp"
 #include "tests/exchange/speech.hpp"
 
@@ -224,10 +225,11 @@ TEST_P(Transfer, ARankThatDoesNotExistIsNamedOnAllRanks) {
 }
 
 std::string name_of_route(const testing::TestParamInfo<Route>& info) {
-  constexpr std::array names{"automatic", "crystal", "direct"};
+  constexpr std::array names{"automatic", "crystal", "direct", "counted"};
   return names[static_cast<std::size_t>(info.param)];
 }
-INSTANTIATE_TEST_SUITE_P(Routes, Transfer, testing::Values(Route::automatic, Route::crystal, Route::direct),
+INSTANTIATE_TEST_SUITE_P(Routes, Transfer,
+                         testing::Values(Route::automatic, Route::crystal, Route::direct, Route::counted),
                          name_of_route);
 
 /// Messages of this rank in one transfer to all ranks, with a column of the given size.
@@ -246,8 +248,8 @@ TEST(TransferRoutes, CostTheMessagesTheySay) {
   const auto n_stages = word(std::bit_width(static_cast<unsigned>(world().size() - 1)));
   EXPECT_LE(n_messages<8>(Route::crystal), n_stages);
   EXPECT_EQ(n_messages<8>(Route::direct), n_others);
-  // Small lists go by the router.
-  EXPECT_LE(n_messages<8>(Route::automatic), n_stages);
+  EXPECT_EQ(n_messages<8>(Route::counted), n_others);
+  EXPECT_EQ(n_messages<8>(Route::automatic), n_others) << "counted on few ranks";
 }
 
 /// Collective calls of one automatic transfer to all ranks.
@@ -258,10 +260,36 @@ std::uint64_t n_collectives() {
   return world().counters().collectives - before;
 }
 
-TEST(TransferRoutes, AutomaticCostsOneReductionAndSendsLargeListsDirectly) {
-  if (world().size() < 3) GTEST_SKIP() << "two ranks have nothing to choose";
+TEST(TransferRoutes, AutomaticCostsOneCollectiveOnFewRanks) {
   EXPECT_EQ(n_collectives<8>(), 1U);
-  EXPECT_EQ(n_collectives<200'000>(), 2U) << "the reduction and a consensus";
+  EXPECT_EQ(n_collectives<200'000>(), 1U);
+}
+
+/// What `route` chooses on its own, as transfers on many ranks do.
+template <std::size_t n_bytes>
+std::uint64_t n_collectives_of_route() {
+  std::vector<Rank> to;
+  for (Rank rank = 0; rank < world().size(); ++rank) to.push_back(rank);
+  const std::vector<Blob<n_bytes>> items(to.size());
+  const std::uint64_t before = world().counters().collectives;
+  EXPECT_EQ(route(world(), pack_by_rank(to, items), Route::automatic).n_peers(), to.size());
+  return world().counters().collectives - before;
+}
+
+TEST(TransferRoutes, ChoosingCostsOneReductionAndLargeItemsGoDirectly) {
+  if (world().size() < 3) GTEST_SKIP() << "two ranks have nothing to choose";
+  EXPECT_EQ(n_collectives_of_route<8>(), 1U);
+  EXPECT_EQ(n_collectives_of_route<200'000>(), 2U) << "the reduction and a consensus";
+}
+
+TEST(TransferRoutes, EmptyGroupsArrive) {
+  for (const Route by : {Route::crystal, Route::direct, Route::counted}) {
+    Parcels<int> parcels;
+    for (Rank rank = 0; rank < world().size(); ++rank) parcels.add(rank, {});
+    const Parcels<int> heard = route(world(), parcels, by);
+    EXPECT_EQ(heard.peers, parcels.peers);
+    EXPECT_TRUE(heard.items.empty());
+  }
 }
 
 }  // namespace

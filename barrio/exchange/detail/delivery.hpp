@@ -4,18 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
+#include "barrio/exchange/detail/buffer.hpp"
 #include "barrio/exchange/detail/message_kind.hpp"
 #include "barrio/exchange/transfer_options.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange::detail {
 
-/// What one rank is to be sent: bytes that `Delivery::pack` writes.
+/// What one rank is to be sent: bytes that are written when all places are known.
 struct BytesTo {
   Rank to;
   std::size_t n_bytes;
@@ -28,10 +30,11 @@ struct DeliveredBytes {
     std::size_t first_word;
     std::size_t n_bytes;
   };
-  std::vector<std::uint64_t> words;
+  std::vector<std::uint64_t> words;  // of the router and of single messages
+  Buffer room;                       // of counted ones
   std::vector<Place> places;
   [[nodiscard]] const std::byte* bytes_of(const Place& place) const& noexcept {
-    return reinterpret_cast<const std::byte*>(words.data() + place.first_word);
+    return reinterpret_cast<const std::byte*>((room.size() > 0 ? room.data() : words.data()) + place.first_word);
   }
 };
 
@@ -69,12 +72,22 @@ constexpr unsigned n_length_bits = 40;
 constexpr std::uint64_t entry_bytes(std::uint64_t word) { return word & ((std::uint64_t{1} << n_length_bits) - 1); }
 constexpr std::uint64_t entry_kind(std::uint64_t word) { return word >> n_length_bits; }
 
+/// Write the bytes of all entries, each to its place, straight into the messages. Called once.
+using PackAll = std::function<void(std::span<std::byte* const> places)>;
+
 /// Deliver bytes to ranks that do not expect them. Collective.
 /// @param outgoing  ascending by rank, without repetition
-/// @param pack  called once for each entry: write the bytes of this one, straight into the message
-/// @param route  as agreed; not automatic
+/// @param route  as agreed: crystal or direct
 /// @throws Error{usage}, once all has come, on ranks that were sent items of another kind
 DeliveredBytes deliver(mpi::Context& context, const ItemKind& kind, const std::vector<BytesTo>& outgoing,
-                       const std::function<void(std::size_t entry, std::byte* into)>& pack, Route route);
+                       const PackAll& pack, Route route);
+
+/// The same by `Route::counted`, with what `agree_on_route` asks all ranks for. @throws AgreedError as agree_on_route,
+/// before anything is packed
+DeliveredBytes deliver_counted(mpi::Context& context, Status fault, const ItemKind& kind,
+                               const std::vector<BytesTo>& outgoing, const PackAll& pack);
+
+/// Ranks up to which `Route::automatic` counts.
+constexpr int most_counted_ranks = 256;
 
 }  // namespace barrio::exchange::detail
