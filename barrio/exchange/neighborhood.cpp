@@ -198,7 +198,14 @@ PacketRound::PacketRound(PacketRound&& other) noexcept
       kind_(other.kind_),
       cursors_(other.cursors_),
       table_(std::exchange(other.table_, &detail::no_channels())),
-      n_channels_(std::exchange(other.n_channels_, 0)) {}
+      n_channels_(std::exchange(other.n_channels_, 0)),
+      last_rank_(std::exchange(other.last_rank_, none)),
+      last_channel_(other.last_channel_) {}
+void PacketRound::refresh() {
+  cursors_ = core_->cursors();
+  n_channels_ = core_->neighbours().size();
+  last_rank_ = none;
+}
 PacketRound::~PacketRound() {
   if (core_ == nullptr || std::uncaught_exceptions() > 0 || core_->is_over()) return;
   abort_job(
@@ -227,6 +234,7 @@ void PacketRound::refuse_channel(std::size_t channel) const {
 void PacketRound::close() { core().close(); }
 std::optional<PacketRound::Packet> PacketRound::next_packet() {
   std::optional<Packet> packet = core().next_packet();
+  if (!packet) refresh();
   if (packet && packet->kind != kind_) [[unlikely]]
     refuse(*packet);
   return packet;
@@ -244,6 +252,7 @@ void PacketRound::refuse(const Packet& packet) {
   Packet first = packet;
   while (const std::optional<Packet> more = core_->next_packet())
     if (more->kind != kind_ && more->from < first.from) first = *more;
+  refresh();
   detail::refuse_kind(fmt::format("what rank {} sent", first.from), first.kind, kind_);
 }
 

@@ -75,7 +75,7 @@ Likeness PacketCore::likeness() const noexcept {
 void PacketCore::allocate_tables() {
   const std::size_t n = neighbours_.size();
   index_channels();
-  cursors_.assign(n, {});
+  retired_cursors_ = std::exchange(cursors_, std::vector<SendCursor>(n));
   senders_.resize(n);
   receivers_.resize(n);
   rings_.resize(n * ring_depth_);

@@ -82,10 +82,14 @@ class PacketRound {
   }
   /// The same by rank: a neighbour, this rank itself, or where the round may meet others any rank.
   std::byte* allocate_for(Rank to, std::size_t n_bytes) {
-    const std::uint32_t channel = table_->find(to);
-    if (channel == detail::RankTable::none) [[unlikely]]
-      return allocate_elsewhere(to, n_bytes);
-    return allocate(channel, n_bytes);
+    if (to != last_rank_) {
+      const std::uint32_t channel = table_->find(to);
+      if (channel == detail::RankTable::none) [[unlikely]]
+        return allocate_elsewhere(to, n_bytes);
+      last_rank_ = to;
+      last_channel_ = channel;
+    }
+    return allocate(last_channel_, n_bytes);
   }
   void close();
   [[nodiscard]] std::size_t n_channels() const noexcept { return n_channels_; }
@@ -121,9 +125,12 @@ class PacketRound {
   std::optional<Packet> poll();
 
  private:
+  static constexpr std::int64_t none = INT64_MIN;  // which is no rank that anybody could name
   std::byte* allocate_elsewhere(Rank to, std::size_t n_bytes);
   static std::byte* make_room(detail::RoundCore& core, std::size_t channel, std::size_t n_bytes);
   [[nodiscard]] detail::RoundCore& core() const;
+  /// Look at the core anew: the end of a round may have brought new neighbours.
+  void refresh();
   [[noreturn]] void refuse(const Packet& packet);
   [[noreturn]] void refuse_channel(std::size_t channel) const;
   detail::RoundCore* core_;
@@ -131,6 +138,8 @@ class PacketRound {
   SendCursor* cursors_;
   const detail::RankTable* table_;
   std::size_t n_channels_;
+  std::int64_t last_rank_ = none;  // that was written to by rank, and its channel
+  std::uint32_t last_channel_ = 0;
 };
 
 }  // namespace barrio::exchange

@@ -31,7 +31,7 @@ std::size_t PacketCore::used_bytes(std::size_t channel) noexcept {
 }
 
 std::byte* PacketCore::make_room(std::size_t channel, std::size_t n_bytes) {
-  if (!active_ || closed_) refuse_late_message(neighbours_[channel]);
+  if (!active_ || closed_) refuse_late_message(channel < neighbours_.size() ? neighbours_[channel] : -1);
   const SendCursor& cursor = cursors_[channel];
   const Sender& sender = senders_[channel];
   if (cursor.at == nullptr) {

@@ -170,6 +170,33 @@ TEST_P(OutOfOrder, AMovedRoundKeepsItsChannelsAndTheOneBeforeSaysSo) {
   EXPECT_EQ(second.collect().size(), hood.neighbours().size());
 }
 
+TEST(AfterTheRound, WhatOutlivesARoundThatBroughtNeighboursIsRefused) {
+  const int size = world().size();
+  const Rank me = world().rank();
+  for (const bool is_cancelled : {false, true}) {
+    Neighborhood hood(world(), {}, {.termination = Termination::consensus});
+    auto first = hood.begin_round<int>();
+    for (Rank to = 0; to < size; ++to) first.allocate(to) = 1;
+    first.close();
+    EXPECT_EQ(first.collect().size(), word(size));
+    auto round = hood.begin_round<int>();
+    std::vector<decltype(round)::Channel> channels;
+    for (std::size_t i = 0; i < hood.neighbours().size(); ++i) channels.push_back(round.channel(i));
+    round.close();
+    if (is_cancelled) {
+      hood.cancel_round();
+    } else {
+      EXPECT_TRUE(round.collect().empty());
+    }
+    hood.set_neighbours(std::vector<Rank>{});
+    for (auto& channel : channels)
+      EXPECT_NE(error_of([&] { channel.allocate() = 1; }).find("when it is not open"), std::string::npos);
+    EXPECT_NE(error_of([&] { round.allocate(me) = 1; }).find("when it is not open"), std::string::npos);
+    hood.add_neighbours(neighbours_of(Graph::ring, me, size));
+    expect_sound(hood);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Routings, OutOfOrder, testing::Values(Routing::direct, Routing::by_node));
 
 #ifndef BARRIO_MPI_SMPI  // which has no threads within a rank

@@ -210,6 +210,7 @@ class PacketCore final : public RoundCore {
   MessageKind kind_{};
   RoundState state_;
   std::vector<SendCursor> cursors_;
+  std::vector<SendCursor> retired_cursors_;  // of the neighbours before: for channels that outlive their round
   std::vector<Sender> senders_;
   std::vector<Receiver> receivers_;
   std::vector<Buffer> rings_;
