@@ -23,7 +23,6 @@ namespace {
 constexpr double few_ranks = 128, many_ranks = 8192;  // a second between
 constexpr double least_seconds = 0.01, most_seconds = 1e6;
 constexpr double max_construction_choices = 32e6;
-constexpr double patience = 3.0;  // times what the work should take
 
 constexpr std::array<std::pair<std::string_view, Method>, 4> methods{
     {{"best", Method::best},
@@ -57,6 +56,8 @@ void check(const TrafficMatrix& traffic, const Machine& machine, const MapOption
   if (options.block < 1) refuse_task("block", fmt::format("is {}", options.block), "use 1 core or more");
   if (options.seconds != automatic_seconds && !(options.seconds >= 0.0 && options.seconds <= most_seconds))
     refuse_task("time", fmt::format("is {} s", options.seconds), "use 0 to a million seconds");
+  if (!(options.patience > 0.0))
+    refuse_task("patience", fmt::format("is {}", options.patience), "use a number above 0, or infinity");
   if (!(options.bottleneck >= 0.0 && options.bottleneck <= 1.0))
     refuse_task("bottleneck", fmt::format("is {}", options.bottleneck), "use a share, 0 to 1");
   if (options.given && (options.given->n_ranks() != traffic.n_ranks() || options.given->n_cores() != machine.n_cores()))
@@ -190,8 +191,8 @@ MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOpt
   detail::Candidate found = given;
   const double seconds = seconds_of(options, traffic.n_ranks());
   // One start and one look at all partners are made whatever the time.
-  const double least = least_seconds * 10 + 10e-6 * static_cast<double>(graph.partners.size() + graph.offsets.size());
-  const Deadline deadline(patience * seconds + least);
+  const double least = least_seconds * 4 + 4e-6 * static_cast<double>(graph.partners.size() + graph.offsets.size());
+  const Deadline deadline(options.patience * (seconds + least));
   if (options.method == Method::best) {
     found = detail::search(graph, machine, given,
                            {.seconds = seconds,

@@ -42,10 +42,13 @@ struct MapOptions {
   int block = 64;          ///< cores per block of the paper's pair exchange; as many as cores or more: all pairs
   std::uint64_t seed = 1;  ///< of the random parts of `Method::best`
   /// About how long `Method::best` searches, in seconds of one core of this decade. It is counted in work, not in time,
-  /// so that the result is the same everywhere; a machine that takes three times as long ends it early. Work comes in
-  /// pieces whose order does not depend on this, and the best is kept: more seconds never give worse. Powers of two
-  /// are used to the full, between them up to half is left over.
+  /// so that the result is the same everywhere; see `patience`. Work comes in pieces whose order does not depend on
+  /// this, and the best is kept: more seconds never give worse. Powers of two are used to the full, between them up to
+  /// half is left over.
   double seconds = automatic_seconds;
+  /// How many times as long it may take before it is ended early, on a machine that is slower or looked at by a
+  /// sanitizer; infinity: it is never.
+  double patience = 3.0;
   std::optional<Placement> given = {};  ///< the order to beat; empty: rank i on core i
   std::vector<Pin> pins = {};           ///< ranks that may not move
 };

@@ -195,6 +195,7 @@ TEST(Map, MoreTimeNeverFindsWorse) {
     double last = std::numeric_limits<double>::infinity(), first = 0.0;
     for (const double seconds : budgets) {
       problem.options.seconds = seconds;
+      problem.options.patience = std::numeric_limits<double>::infinity();
       const MapResult result = map(problem.traffic, problem.machine, problem.options);
       EXPECT_TRUE(result.is_complete) << seconds << " s";
       EXPECT_LE(result.mixed_after, last * (1 + 1e-12)) << seconds << " s";
