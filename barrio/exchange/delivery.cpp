@@ -20,9 +20,6 @@
 namespace barrio::exchange::detail {
 namespace {
 
-// Tag of counted deliveries, below the ones objects get; order between two ranks keeps calls apart.
-constexpr int counted_tag = 3;
-
 std::uint64_t head_of(Rank to, Rank from) {
   return static_cast<std::uint64_t>(to) << 32U | static_cast<std::uint64_t>(from);
 }
@@ -95,42 +92,7 @@ struct Announced {
 };
 constexpr std::uint64_t has_fault = ~std::uint64_t{0};
 
-/// Give messages of any length to MPI, which counts words in an int.
-void post(MPI_Comm comm, std::uint64_t* words, std::size_t n_words, Rank peer, bool receives, MPI_Request& request) {
-  const int n = mpi::detail::checked_bytes(n_words);
-  if (receives) {
-    mpi::check(MPI_Irecv(words, n, MPI_UINT64_T, peer, counted_tag, comm, &request), "MPI_Irecv");
-  } else {
-    mpi::check(MPI_Isend(words, n, MPI_UINT64_T, peer, counted_tag, comm, &request), "MPI_Isend");
-  }
-}
-
 }  // namespace
-
-Destinations::Destinations(std::span<const Rank> to, std::size_t row_bytes) {
-  if (to.empty()) return;
-  const auto [low, high] = std::ranges::minmax(to);
-  low_ = low;
-  const auto n_ranks = static_cast<std::size_t>(high - low) + 1;
-  constexpr std::size_t most_far = 4096;
-  if (n_ranks > std::max(to.size(), most_far)) {
-    std::vector<Rank> sorted(to.begin(), to.end());
-    std::ranges::sort(sorted);
-    for (const Rank rank : sorted) {
-      if (entries_.empty() || entries_.back().to != rank) entries_.push_back({rank, 0});
-      entries_.back().n_bytes += row_bytes;
-    }
-    return;
-  }
-  std::vector<std::size_t> n_rows(n_ranks, 0);
-  for (const Rank rank : to) n_rows[static_cast<std::size_t>(rank - low)] += 1;
-  entry_of_rank_.assign(n_ranks, 0);
-  for (std::size_t i = 0; i < n_ranks; ++i) {
-    if (n_rows[i] == 0) continue;
-    entry_of_rank_[i] = static_cast<std::uint32_t>(entries_.size());
-    entries_.push_back({low + static_cast<Rank>(i), n_rows[i] * row_bytes});
-  }
-}
 
 Status find_fault(std::span<const Rank> to, int n_ranks) {
   if (to.empty()) return {};
@@ -189,9 +151,8 @@ DeliveredBytes deliver(mpi::Context& context, const ItemKind& kind, const std::v
   return incoming;
 }
 
-DeliveredBytes deliver_counted(mpi::Context& context, Status fault, const ItemKind& kind,
-                               const std::vector<BytesTo>& outgoing, const PackAll& pack) {
-  const Rank me = context.rank();
+std::vector<BytesFrom> announce(mpi::Context& context, Status fault, const ItemKind& kind,
+                                const std::vector<BytesTo>& outgoing) {
   std::vector<Announced> out(static_cast<std::size_t>(context.size()), {0, fault ? has_fault : kind.hash});
   if (!fault)
     for (const BytesTo& one : outgoing) out[static_cast<std::size_t>(one.to)].n_bytes_and_one = one.n_bytes + 1;
@@ -199,34 +160,73 @@ DeliveredBytes deliver_counted(mpi::Context& context, Status fault, const ItemKi
   // All ranks hear the same kinds, so all see the same fault.
   const auto [least, most] = std::ranges::minmax(in, {}, &Announced::kind);
   if (least.kind != most.kind) {
-    if (!fault && most.kind != has_fault && kind.hash != most.kind) fault = other_items(me, kind);
+    if (!fault && most.kind != has_fault && kind.hash != most.kind) fault = other_items(context.rank(), kind);
     mpi::agree(context, fault);
   } else if (fault) {
     mpi::agree(context, fault);
   }
+  std::vector<BytesFrom> incoming;
+  for (Rank from = 0; from < context.size(); ++from) {
+    const std::uint64_t n = in[static_cast<std::size_t>(from)].n_bytes_and_one;
+    if (n > 0) incoming.push_back({from, n - 1});
+  }
+  return incoming;
+}
 
+MPI_Request& Counted::next_received(std::size_t n_bytes) {
+  context_.counters().messages_received += 1;
+  context_.counters().bytes_received += n_bytes;
+  return requests_.emplace_back(MPI_REQUEST_NULL);
+}
+
+MPI_Request& Counted::next_sent(std::size_t n_bytes) {
+  context_.counters().messages_sent += 1;
+  context_.counters().bytes_sent += n_bytes;
+  return requests_.emplace_back(MPI_REQUEST_NULL);
+}
+
+void Counted::receive_words(std::uint64_t* into, std::size_t n_bytes, Rank from) {
+  if (n_bytes == 0) return;
+  mpi::check(MPI_Irecv(into, mpi::detail::checked_bytes(words_of(n_bytes)), MPI_UINT64_T, from, counted_tag,
+                       context_.comm(), &next_received(n_bytes)),
+             "MPI_Irecv");
+}
+
+void Counted::send_words(const std::byte* words, std::size_t n_bytes, Rank to) {
+  if (n_bytes == 0) return;
+  mpi::check(MPI_Isend(words, mpi::detail::checked_bytes(words_of(n_bytes)), MPI_UINT64_T, to, counted_tag,
+                       context_.comm(), &next_sent(n_bytes)),
+             "MPI_Isend");
+}
+
+void Counted::send_bytes(const std::byte* bytes, std::size_t n_bytes, Rank to) {
+  if (n_bytes == 0) return;
+  mpi::check(MPI_Isend(bytes, mpi::detail::checked_bytes(n_bytes), MPI_BYTE, to, counted_tag, context_.comm(),
+                       &next_sent(n_bytes)),
+             "MPI_Isend");
+}
+
+void Counted::wait() { mpi::wait_all(requests_, context_.wait_policy()); }
+
+DeliveredBytes deliver_counted(mpi::Context& context, Status fault, const ItemKind& kind,
+                               const std::vector<BytesTo>& outgoing, const PackAll& pack) {
+  const Rank me = context.rank();
   DeliveredBytes incoming;
   std::size_t n_words = 0;
-  for (Rank from = 0; from < context.size(); ++from) {
-    if (in[static_cast<std::size_t>(from)].n_bytes_and_one == 0) continue;
-    const std::uint64_t n_bytes = in[static_cast<std::size_t>(from)].n_bytes_and_one - 1;
-    incoming.places.push_back({from, n_words, n_bytes});
-    n_words += words_of(n_bytes);
+  for (const BytesFrom& one : announce(context, std::move(fault), kind, outgoing)) {
+    incoming.places.push_back({one.from, n_words, one.n_bytes});
+    n_words += words_of(one.n_bytes);
   }
   incoming.room = Buffer(n_words);
-  std::vector<MPI_Request> requests;
-  requests.reserve(incoming.places.size() + outgoing.size());
+  Counted counted(context, incoming.places.size() + outgoing.size());
   std::uint64_t* own = nullptr;
   for (const DeliveredBytes::Place& place : incoming.places) {
     std::uint64_t* const words = incoming.room.data() + place.first_word;
     if (place.from == me) {
       own = words;
-      continue;
+    } else {
+      counted.receive_words(words, place.n_bytes, place.from);
     }
-    if (place.n_bytes == 0) continue;
-    post(context.comm(), words, words_of(place.n_bytes), place.from, true, requests.emplace_back(MPI_REQUEST_NULL));
-    context.counters().messages_received += 1;
-    context.counters().bytes_received += place.n_bytes;
   }
   std::size_t n_sent_words = 0;
   for (const BytesTo& one : outgoing)
@@ -239,14 +239,9 @@ DeliveredBytes deliver_counted(mpi::Context& context, Status fault, const ItemKi
     if (one.to != me) next += words_of(one.n_bytes);
   }
   pack(places);
-  for (std::size_t i = 0; i < outgoing.size(); ++i) {
-    if (outgoing[i].to == me || outgoing[i].n_bytes == 0) continue;
-    post(context.comm(), reinterpret_cast<std::uint64_t*>(places[i]), words_of(outgoing[i].n_bytes), outgoing[i].to,
-         false, requests.emplace_back(MPI_REQUEST_NULL));
-    context.counters().messages_sent += 1;
-    context.counters().bytes_sent += outgoing[i].n_bytes;
-  }
-  mpi::wait_all(requests, context.wait_policy());
+  for (std::size_t i = 0; i < outgoing.size(); ++i)
+    if (outgoing[i].to != me) counted.send_words(places[i], outgoing[i].n_bytes, outgoing[i].to);
+  counted.wait();
   return incoming;
 }
 

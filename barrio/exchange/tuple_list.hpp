@@ -6,7 +6,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -17,6 +16,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/exchange/detail/delivery.hpp"
+#include "barrio/exchange/detail/row_transfer.hpp"
 #include "barrio/exchange/detail/sort_rows.hpp"
 #include "barrio/exchange/transfer_options.hpp"
 #include "barrio/mpi/context.hpp"
@@ -66,6 +66,13 @@ class TupleList {
   /// Change the number of rows; new ones are zero.
   void resize(std::size_t n) {
     for_each_column([n](auto& column) { column.resize(n); });
+  }
+  /// Change the number of rows; what they hold is not specified. Nothing is copied where columns move.
+  void resize_anew(std::size_t n) {
+    for_each_column([n](auto& column) {
+      if (n > column.capacity()) column.clear();
+      column.resize(n);
+    });
   }
   void clear() noexcept {
     for_each_column([](auto& column) { column.clear(); });
@@ -118,104 +125,69 @@ class TupleList {
   std::tuple<std::vector<Columns>...> columns_;
 };
 
-namespace detail {
-
-/// Call `visit.operator()<K>()` for each column but the one that names the rank.
-template <std::size_t I, std::size_t n_columns, class Visit>
-void for_each_other_column(Visit&& visit) {
-  [&]<std::size_t... Ks>(std::index_sequence<Ks...>) {
-    const auto visit_other = [&]<std::size_t K>() {
-      if constexpr (K != I) visit.template operator()<K>();
-    };
-    (visit_other.template operator()<Ks>(), ...);
-  }(std::make_index_sequence<n_columns>{});
-}
-
-/// How many rows each rank is to be sent, and a way from ranks to their places in that list. Cost: O(rows) if the ranks
-/// lie within some thousands of each other, else O(rows log rows).
-class Destinations {
- public:
-  /// @param row_bytes  that one row takes in a message
-  Destinations(std::span<const Rank> to, std::size_t row_bytes);
-  /// Ascending by rank.
-  [[nodiscard]] const std::vector<BytesTo>& entries() const noexcept { return entries_; }
-  [[nodiscard]] std::size_t entry_of(Rank rank) const noexcept {
-    if (!entry_of_rank_.empty()) return entry_of_rank_[static_cast<std::size_t>(rank - low_)];
-    return static_cast<std::size_t>(std::ranges::lower_bound(entries_, rank, {}, &BytesTo::to) - entries_.begin());
-  }
-
- private:
-  std::vector<BytesTo> entries_;
-  Rank low_ = 0;
-  std::vector<std::uint32_t> entry_of_rank_;  // from low_ on; empty where ranks lie too far from each other
-};
-
-/// The fault of the first row that is for no rank.
-Status find_fault(std::span<const Rank> to, int n_ranks);
-
-}  // namespace detail
-
 /// Send each row to the rank its column I names. Collective. Afterwards the list holds the rows that came, and column I
 /// the rank each came from, ordered by that rank and then as they stood in its list: the same on every run. Rows to
 /// oneself are legal and stay here.
 /// @throws AgreedError{usage} on all ranks if any destination is no rank of the communicator, or if ranks have lists of
 /// other columns; the lists are as before
-/// Cost: O(rows), then see `Route`. A row is copied once into the message and once out of it, and in between `crystal`
-/// copies it up to log2(P) times and `direct` twice. Memory O(rows sent + rows received); by the
-/// router a rank also holds rows on their way to others, as many as it sends if destinations are spread evenly.
-/// Source: Tautges et al. 2012, section III, tuple_transfer().
+/// Cost: O(rows), then see `Route`. A row is copied once into the message; long messages that were counted come
+/// straight into the columns, and others are copied out once. In between `crystal` copies a row up to log2(P) times and
+/// `direct` twice. Memory O(rows sent + rows received); by the router a rank also holds rows on their way to others, as
+/// many as it sends if destinations are spread evenly. Source: Tautges et al. 2012, section III, tuple_transfer().
 template <std::size_t I, Column... Columns>
 void transfer(mpi::Context& context, TupleList<Columns...>& list, TransferOptions options = {}) {
   using List = TupleList<Columns...>;
   static_assert(std::is_same_v<typename List::template ColumnType<I>, Rank>, "column I names the destination");
-  constexpr std::size_t n_columns = sizeof...(Columns);
-  // A list of destinations alone sends a byte a row, so that rows can be counted.
+  // Calls with the numbers of the columns that travel; a list of destinations alone sends a byte a row.
+  const auto with_others = [](auto&& visit) {
+    [&]<std::size_t... Ks>(std::index_sequence<Ks...>) {
+      return visit.template operator()<Ks + (Ks < I ? 0 : 1)...>();
+    }(std::make_index_sequence<sizeof...(Columns) - 1>{});
+  };
   constexpr std::size_t sent_bytes = (sizeof(Columns) + ...) - sizeof(Rank);
-  constexpr std::size_t row_bytes = sent_bytes > 0 ? sent_bytes : 1;
-
   const List& rows = list;
   const std::span<const Rank> to = rows.template column<I>();
-  Status fault = detail::find_fault(to, context.size());
-  const detail::Destinations destinations(fault ? std::span<const Rank>() : to, row_bytes);
-  const detail::ItemKind kind = detail::items_of<Columns...>();
-  const auto pack = [&](std::span<std::byte* const> places) {
-    // Row by row, as they stand: each rank's rows keep their order, and columns are read from front to end.
-    std::vector<std::byte*> next(places.begin(), places.end());
-    for (std::size_t row = 0; row < to.size(); ++row) {
-      std::byte*& into = next[destinations.entry_of(to[row])];
-      if constexpr (sent_bytes == 0) *into = std::byte{};
-      std::byte* at = into;
-      detail::for_each_other_column<I, n_columns>([&]<std::size_t K>() {
-        const auto column = rows.template column<K>();
-        std::memcpy(at, &column[row], sizeof column[row]);
-        at += sizeof column[row];
-      });
-      into += row_bytes;
+  const detail::Destinations destinations(to, context.size(), sent_bytes > 0 ? sent_bytes : 1);
+  std::vector<std::size_t> value_bytes;
+  std::vector<std::uint8_t> marks;
+  with_others([&]<std::size_t... Ks>() {
+    if constexpr (sizeof...(Ks) > 0) {
+      value_bytes = {sizeof(typename List::template ColumnType<Ks>)...};
+    } else {
+      value_bytes = {1};
+      marks.resize(to.size());
     }
-  };
-  const bool counts = options.route == Route::counted ||
-                      (options.route == Route::automatic && context.size() <= detail::most_counted_ranks);
-  const detail::DeliveredBytes incoming =
-      counts ? detail::deliver_counted(context, fault, kind, destinations.entries(), pack)
-             : detail::deliver(context, kind, destinations.entries(), pack,
-                               detail::agree_on_route(context, fault, kind, destinations.entries(), options.route));
-
-  std::size_t n_rows = 0;
-  for (const auto& place : incoming.places) n_rows += place.n_bytes / row_bytes;
-  list.resize(n_rows);
+  });
+  const detail::TransferredRows transferred{
+      .value_bytes = value_bytes,
+      .pack =
+          [&](std::span<std::byte* const> places) {
+            with_others([&]<std::size_t... Ks>() {
+              if constexpr (sizeof...(Ks) > 0) {
+                detail::pack_columns(destinations, to, places, rows.template column<Ks>()...);
+              } else {
+                detail::pack_columns(destinations, to, places, std::span<const std::uint8_t>(marks));
+              }
+            });
+          },
+      .make_room =
+          [&](std::size_t n_rows) {
+            list.resize_anew(n_rows);
+            marks.resize(n_rows);
+            std::vector<std::byte*> columns;
+            with_others([&]<std::size_t... Ks>() {
+              if constexpr (sizeof...(Ks) > 0) {
+                columns = {reinterpret_cast<std::byte*>(list.template column<Ks>().data())...};
+              } else {
+                columns = {reinterpret_cast<std::byte*>(marks.data())};
+              }
+            });
+            return columns;
+          }};
   std::size_t row = 0;
-  for (const auto& place : incoming.places) {
-    const std::size_t n = place.n_bytes / row_bytes;
-    const std::byte* from = incoming.bytes_of(place);
-    std::ranges::fill(list.template column<I>().subspan(row, n), place.from);
-    for (std::size_t i = row; i < row + n; ++i) {
-      detail::for_each_other_column<I, n_columns>([&]<std::size_t K>() {
-        auto& value = list.template column<K>()[i];
-        std::memcpy(&value, from, sizeof value);
-        from += sizeof value;
-      });
-      if constexpr (sent_bytes == 0) from += row_bytes;
-    }
+  for (const auto& [from, n] :
+       detail::transfer_rows(context, destinations, detail::items_of<Columns...>(), transferred, options.route)) {
+    std::ranges::fill(list.template column<I>().subspan(row, n), from);
     row += n;
   }
 }

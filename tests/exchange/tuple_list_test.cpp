@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "barrio/exchange/router.hpp"
 #include "tests/exchange/mpi_calls.hpp"
@@ -190,6 +192,37 @@ TEST_P(Transfer, BringsEachRowToItsRankAndNamesTheSender) {
   expect_transferred<2, TupleList<Blob<5>, std::uint64_t, Rank>>(GetParam());
 }
 
+/// More than a megabyte, which is packed column by column, in messages long enough to come straight into the columns;
+/// short ones from rank 0, and a list that must grow on one rank and shrink on the others.
+TEST_P(Transfer, BringsLongListsWhole) {
+  const Rank me = world().rank();
+  const auto n_ranks = word(world().size());
+  using LongList = TupleList<std::uint8_t, Rank, std::int64_t, Blob<3>>;
+  const auto row_of = [&](Rank from, std::uint64_t i) {
+    const std::uint64_t draw = number({96, word(from), i});
+    const auto to = draw % 3 == 0 ? Rank{0} : static_cast<Rank>(draw / 3 % n_ranks);
+    return LongList::Tuple{static_cast<std::uint8_t>(draw), to, static_cast<std::int64_t>(draw ^ i),
+                       filled<Blob<3>>(draw + 1)};
+  };
+  const auto n_of = [](Rank from) { return from == 0 ? std::uint64_t{1000} : std::uint64_t{120'000}; };
+  LongList list;
+  for (std::uint64_t i = 0; i < n_of(me); ++i) push(list, row_of(me, i));
+  transfer<1>(world(), list, {.route = GetParam()});
+  std::size_t at = 0;
+  std::size_t n_wrong = 0;
+  for (Rank from = 0; from < world().size(); ++from) {
+    for (std::uint64_t i = 0; i < n_of(from); ++i) {
+      auto row = row_of(from, i);
+      if (std::get<1>(row) != me) continue;
+      std::get<1>(row) = from;
+      if (at >= list.size() || list.tuple(at) != row) n_wrong += 1;
+      at += 1;
+    }
+  }
+  EXPECT_EQ(n_wrong, 0U);
+  EXPECT_EQ(list.size(), at);
+}
+
 TEST_P(Transfer, CountsRowsThatAreNothingButADestination) { expect_transferred<0, TupleList<Rank>>(GetParam()); }
 
 TEST_P(Transfer, ThereAndBackIsTheSameList) {
@@ -231,6 +264,49 @@ std::string name_of_route(const testing::TestParamInfo<Route>& info) {
 INSTANTIATE_TEST_SUITE_P(Routes, Transfer,
                          testing::Values(Route::automatic, Route::crystal, Route::direct, Route::counted),
                          name_of_route);
+
+/// Destinations on large jobs: few rows for ranks near each other or far apart, and many rows.
+TEST(TransferDestinations, CountTheSameWhereverTheRanksLie) {
+  struct Case {
+    int n_ranks;
+    Rank low, high;
+    std::uint64_t n_rows;
+  };
+  for (const Case& one :
+       {Case{100, 0, 99, 1000}, Case{1'000'000, 499'000, 499'100, 500}, Case{1'000'000, 0, 999'999, 500},
+        Case{1'000'000, 7, 7, 3}, Case{20'000, 0, 19'999, 30'000}, Case{1'000'000, 0, 999'999, 0}}) {
+    std::vector<Rank> to;
+    std::map<Rank, std::size_t> expected;
+    for (std::uint64_t i = 0; i < one.n_rows; ++i) {
+      to.push_back(one.low + static_cast<Rank>(number({97, i}) % word(one.high - one.low + 1)));
+      expected[to.back()] += 24;
+    }
+    const detail::Destinations destinations(to, one.n_ranks, 24);
+    EXPECT_FALSE(destinations.fault());
+    std::map<Rank, std::size_t> counted;
+    for (const detail::BytesTo& entry : destinations.entries()) counted[entry.to] = entry.n_bytes;
+    EXPECT_EQ(counted, expected);
+    EXPECT_TRUE(std::ranges::is_sorted(destinations.entries(), {}, &detail::BytesTo::to));
+    std::set<std::size_t> slots;
+    destinations.with_slots([&](auto&& slot_of) {
+      for (const auto& [rank, n_bytes] : expected) slots.insert(slot_of(rank));
+    });
+    EXPECT_EQ(slots.size(), expected.size()) << "one slot a rank";
+    if (!slots.empty()) {
+      EXPECT_LT(*slots.rbegin(), destinations.n_slots());
+    }
+    if (to.empty()) continue;
+    for (const Rank wrong : {-1, one.n_ranks, std::numeric_limits<Rank>::min(), std::numeric_limits<Rank>::max()}) {
+      to.back() = wrong;
+      const detail::Destinations refused(to, one.n_ranks, 24);
+      ASSERT_TRUE(refused.fault());
+      EXPECT_TRUE(refused.entries().empty());
+      EXPECT_EQ(std::string(refused.fault()->what()),
+                fmt::format("row {} of a tuple list: is for rank {}, and ranks are 0 to {}", one.n_rows - 1, wrong,
+                            one.n_ranks - 1));
+    }
+  }
+}
 
 /// Messages of this rank in one transfer to all ranks, with a column of the given size.
 template <std::size_t n_bytes>

@@ -23,6 +23,12 @@ struct BytesTo {
   std::size_t n_bytes;
 };
 
+/// What one rank has said that it sends.
+struct BytesFrom {
+  Rank from;
+  std::size_t n_bytes;
+};
+
 /// What has come, by ascending sender: one entry a sender.
 struct DeliveredBytes {
   struct Place {
@@ -86,6 +92,34 @@ DeliveredBytes deliver(mpi::Context& context, const ItemKind& kind, const std::v
 /// before anything is packed
 DeliveredBytes deliver_counted(mpi::Context& context, Status fault, const ItemKind& kind,
                                const std::vector<BytesTo>& outgoing, const PackAll& pack);
+
+/// The first step of that: tell each rank what it is sent. Collective. @return who sends how much, by ascending rank.
+/// @throws AgreedError as agree_on_route
+std::vector<BytesFrom> announce(mpi::Context& context, Status fault, const ItemKind& kind,
+                                const std::vector<BytesTo>& outgoing);
+
+/// The fault of the first row that is for no rank.
+Status find_fault(std::span<const Rank> to, int n_ranks);
+
+// Tag of counted deliveries, below the ones objects get; order between two ranks keeps calls apart.
+constexpr int counted_tag = 3;
+
+/// Messages of a counted delivery. None of no length is sent. Words reach farther than bytes: MPI counts in an int.
+class Counted {
+ public:
+  Counted(mpi::Context& context, std::size_t n_most) : context_(context) { requests_.reserve(n_most); }
+  void receive_words(std::uint64_t* into, std::size_t n_bytes, Rank from);
+  void send_words(const std::byte* words, std::size_t n_bytes, Rank to);
+  void send_bytes(const std::byte* bytes, std::size_t n_bytes, Rank to);
+  /// A request for a message that the caller posts. Valid until the next call.
+  MPI_Request& next_received(std::size_t n_bytes);
+  MPI_Request& next_sent(std::size_t n_bytes);
+  void wait();
+
+ private:
+  mpi::Context& context_;
+  std::vector<MPI_Request> requests_;
+};
 
 /// Ranks up to which `Route::automatic` counts.
 constexpr int most_counted_ranks = 256;

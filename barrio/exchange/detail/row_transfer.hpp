@@ -1,0 +1,129 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "barrio/base/error.hpp"
+#include "barrio/exchange/detail/delivery.hpp"
+#include "barrio/exchange/transfer_options.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::exchange::detail {
+
+/// How many rows each rank is to be sent, and a slot for each of these ranks in which their place is kept meanwhile.
+/// Cost: O(rows) if there are few ranks for the rows or they lie near each other, else O(rows log rows).
+class Destinations {
+ public:
+  /// @param row_bytes  that one row takes in a message
+  Destinations(std::span<const Rank> to, int n_ranks, std::size_t row_bytes);
+  /// Ascending by rank; empty if there is a fault.
+  [[nodiscard]] const std::vector<BytesTo>& entries() const noexcept { return entries_; }
+  /// That of the first row that is for no rank.
+  [[nodiscard]] const Status& fault() const noexcept { return fault_; }
+  [[nodiscard]] std::size_t n_slots() const noexcept { return is_sparse_ ? entries_.size() : n_slots_; }
+
+  /// Call `visit(slot_of)` with a function that gives the slot of a rank, the one that is cheaper here.
+  template <class Visit>
+  void with_slots(Visit&& visit) const {
+    if (is_sparse_) {
+      visit([this](Rank rank) {
+        return static_cast<std::size_t>(std::ranges::lower_bound(entries_, rank, {}, &BytesTo::to) - entries_.begin());
+      });
+    } else {
+      visit([low = low_](Rank rank) { return static_cast<std::size_t>(rank - low); });
+    }
+  }
+
+ private:
+  void count(std::span<const Rank> to, std::size_t row_bytes);
+  void sort(std::span<const Rank> to, std::size_t row_bytes);
+
+  std::vector<BytesTo> entries_;
+  Status fault_;
+  bool is_sparse_ = false;
+  Rank low_ = 0;
+  std::size_t n_slots_ = 0;
+};
+
+/// A list of rows as a transfer sees it: columns of values.
+struct TransferredRows {
+  /// Of a value of each column that travels, at least one.
+  std::span<const std::size_t> value_bytes;
+  /// Write the values for each destination to its place, column by column. Called once, before `make_room`.
+  PackAll pack;
+  /// Change the number of rows; those at hand are no longer needed. Called once. @return where each column begins
+  std::function<std::vector<std::byte*>(std::size_t n_rows)> make_room;
+};
+
+struct RowsFrom {
+  Rank from;
+  std::size_t n_rows;
+};
+
+/// Send rows to the ranks they are for. Collective. @return who sent how many, in the order in which they stand now: by
+/// ascending rank. @throws AgreedError{usage} as `agree_on_route`
+std::vector<RowsFrom> transfer_rows(mpi::Context& context, const Destinations& destinations, const ItemKind& kind,
+                                    const TransferredRows& rows, Route route);
+
+/// Write some columns that the compiler knows to where they begin in the messages.
+/// @param at  of each slot, of each of the columns
+template <class... Values>
+void scatter_columns(const Destinations& destinations, std::span<const Rank> to,
+                     std::span<const std::array<std::byte*, sizeof...(Values)>> at,
+                     std::span<const Values>... columns) {
+  struct Slot {
+    std::size_t n_rows;
+    std::array<std::byte*, sizeof...(Values)> columns;
+  };
+  std::vector<Slot> slots;
+  slots.reserve(at.size());
+  for (const auto& begins : at) slots.push_back({0, begins});
+  destinations.with_slots([&](auto&& slot_of) {
+    for (std::size_t row = 0; row < to.size(); ++row) {
+      Slot& slot = slots[slot_of(to[row])];
+      const std::size_t i = slot.n_rows++;
+      std::size_t k = 0;
+      (std::memcpy(slot.columns[k++] + i * sizeof(Values), &columns[row], sizeof(Values)), ...);
+    }
+  });
+}
+
+/// Write columns to the messages: each of them column by column.
+/// @param places  of the messages of `destinations.entries()`
+template <class... Values>
+void pack_columns(const Destinations& destinations, std::span<const Rank> to, std::span<std::byte* const> places,
+                  std::span<const Values>... columns) {
+  constexpr std::size_t row_bytes = (sizeof(Values) + ...);
+  using Begins = std::array<std::byte*, sizeof...(Values)>;
+  std::vector<Begins> begins(destinations.n_slots());
+  destinations.with_slots([&](auto&& slot_of) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const BytesTo& entry = destinations.entries()[i];
+      std::byte* at = places[i];
+      std::size_t k = 0;
+      ((begins[slot_of(entry.to)][k++] = at, at += sizeof(Values) * (entry.n_bytes / row_bytes)), ...);
+    }
+  });
+  // Together they are read once, and are written at as many places as there are columns and messages: more than the
+  // processor follows where they come from memory.
+  constexpr std::size_t most_in_cache = std::size_t{1} << 20U;
+  if (to.size() * row_bytes <= most_in_cache) {
+    scatter_columns<Values...>(destinations, to, begins, columns...);
+    return;
+  }
+  std::size_t k = 0;
+  const auto scatter_one = [&]<class Value>(std::span<const Value> column) {
+    std::vector<std::array<std::byte*, 1>> at(begins.size());
+    for (std::size_t slot = 0; slot < at.size(); ++slot) at[slot][0] = begins[slot][k];
+    scatter_columns<Value>(destinations, to, at, column);
+    k += 1;
+  };
+  (scatter_one(columns), ...);
+}
+
+}  // namespace barrio::exchange::detail
