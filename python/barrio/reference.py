@@ -26,6 +26,9 @@ ORDER = (
     "VtkhdfWriter",
     "Exchange",
     "Round",
+    "Context",
+    "SharedIds",
+    "GatherScatter",
 )  # the others after them
 
 

@@ -4,6 +4,7 @@
 #include "barrio/mesh/from_arrays.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "bindings.hpp"
+#include "messages.hpp"
 
 namespace barrio::python {
 
@@ -98,19 +99,6 @@ MeshArrays arrays_of(nb::handle all, int n_parts) {
   return arrays;
 }
 
-/// A Python exception as an error that all ranks can agree on. @pre Python's lock is held
-Error error_of(const nb::python_error& trouble) {
-  const nb::object exception = nb::borrow(trouble.value());
-  const auto text = [&](const char* name) { return nb::cast<std::string>(nb::str(exception.attr(name))); };
-  if (nb::isinstance(exception, nb::module_::import_("barrio.errors").attr("Error")))
-    return {static_cast<ErrorCode>(nb::cast<int>(exception.attr("code").attr("value"))),
-            {.subject = text("subject"), .cause = text("cause"), .remedy = text("remedy")}};
-  return {ErrorCode::usage,
-          {.subject = "mesh arrays",
-           .cause = fmt::format("cannot be taken: {}: {}", nb::cast<std::string>(trouble.type().attr("__name__")),
-                                nb::cast<std::string>(nb::str(exception)))}};
-}
-
 MeshPointer make(const CommArgument& comm, const Annotated<ArrayHint>& coordinates, const Annotated<CellsHint>& cells,
                  const Annotated<ArrayHint>& vertex_ids, const Annotated<PartsHint>& parts, std::optional<int> n_parts,
                  const Annotated<SetsHint>& sets, const Annotated<TagsHint>& tags, int ghost_layers, Dim bridge,
@@ -127,7 +115,7 @@ MeshPointer make(const CommArgument& comm, const Annotated<ArrayHint>& coordinat
                                       tags.value);
         arrays = arrays_of(all, n_parts.value_or(0));
       } catch (const nb::python_error& trouble) {
-        throw error_of(trouble);
+        throw error_of(trouble, "mesh arrays");
       } catch (const nb::cast_error&) {
         throw_usage("mesh arrays", "have a number that is too large for its place");
       }

@@ -163,6 +163,8 @@ void bind_sides(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_io(nb::module_& module);
 void bind_structured(nb::module_& module);
 void bind_exchange(nb::module_& module);
+void bind_transfer(nb::module_& module);
+void bind_gather(nb::module_& module);
 void bind_probe(nb::module_& module);
 void bind_rankmap(nb::module_& module);
 

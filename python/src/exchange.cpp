@@ -9,16 +9,22 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
+#include "barrio/exchange/neighbor_collectives.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "bindings.hpp"
+#include "messages.hpp"
 
 namespace barrio::python {
+
+using namespace nb::literals;
+
 namespace {
 
 using exchange::ByteRound;
 using exchange::Neighborhood;
 using exchange::NeighborhoodOptions;
+using exchange::RoundOptions;
 using exchange::Routing;
 using exchange::Termination;
 
@@ -32,25 +38,11 @@ constexpr std::array<std::pair<const char*, Termination>, 5> terminations{
 constexpr std::array<std::pair<const char*, Routing>, 3> routings{
     {{"direct", Routing::direct}, {"by_node", Routing::by_node}, {"automatic", Routing::automatic}}};
 
-/// The value that a name stands for. @param what  the argument
-template <class Value, std::size_t n>
-Value find_value(const std::array<std::pair<const char*, Value>, n>& values, const char* what,
-                 const std::string& name) {
-  std::vector<std::string> known;
-  std::string list;
-  for (const auto& [word, value] : values) {
-    if (word == name) return value;
-    known.emplace_back(word);
-    list += (list.empty() ? "" : ", ") + known.back();
-  }
-  throw_usage(fmt::format("{} '{}'", what, name), "is not known." + did_you_mean(name, known), "there are " + list);
-}
-
 /// A round of a neighbourhood, and how far it is.
 struct OpenRound {
   using Range = decltype(std::declval<ByteRound&>().received());
 
-  explicit OpenRound(Neighborhood& hood) : round(hood.begin_byte_round()) {}
+  OpenRound(Neighborhood& hood, const RoundOptions& options) : round(hood.begin_byte_round(options)) {}
   ByteRound round;
   std::optional<Range::Iterator> now;  // at the message handed out last
   bool is_closed = false;
@@ -90,10 +82,10 @@ class SharedExchange {
                   "read received() or collect() of that round to its end");
     return hood();
   }
-  OpenRound& begin() {
+  OpenRound& begin(const RoundOptions& options) {
     Neighborhood& hood = between_rounds();
     const nb::gil_scoped_release unlocked;
-    open_ = std::make_unique<OpenRound>(hood);
+    open_ = std::make_unique<OpenRound>(hood, options);
     return *open_;
   }
   /// The round was read to its end.
@@ -116,15 +108,28 @@ class SharedExchange {
     } catch (const Unwinding&) {  // NOLINT: nothing is left to do
     }
   }
+  /// Give up the round as all neighbours do, and keep the exchange.
+  void cancel() {
+    Neighborhood& hood = this->hood();
+    const nb::gil_scoped_release unlocked;
+    struct Unwinding {};
+    try {
+      const std::unique_ptr<OpenRound> dropped = std::move(open_);  // as by an exception, or it would be a bug
+      throw Unwinding{};
+    } catch (const Unwinding&) {  // NOLINT: what is left to do is next
+    }
+    hood.cancel_round();
+  }
   [[nodiscard]] bool is_in(const OpenRound* round) const noexcept { return round != nullptr && open_.get() == round; }
   [[nodiscard]] const NeighborhoodOptions& options() const noexcept { return options_; }
 
   /// Refuse a rank that messages cannot go to, in Python's words and before a round has begun.
-  void check_peer(Rank to) const {
+  void check_peer(Rank to, const RoundOptions& options) const {
     const mpi::Context& context = hood().context();
     if (to < 0 || to >= context.size())
       throw_usage(fmt::format("rank {}", to), "is not a rank of this job", fmt::format("there are {}", context.size()));
-    if (options_.termination != Termination::neighbourhood || to == context.rank()) return;
+    if (options.termination.value_or(options_.termination) != Termination::neighbourhood || to == context.rank())
+      return;
     if (!std::ranges::binary_search(hood().neighbours(), to))
       throw_usage(fmt::format("rank {}", to), fmt::format("is not a neighbour of rank {}", context.rank()),
                   "name it in neighbours, on both ranks, or meet it: termination=\"introductions\"");
@@ -146,59 +151,12 @@ void change_neighbours(SharedExchange& exchange, const std::vector<Rank>& neighb
 
 using ExchangePointer = std::shared_ptr<SharedExchange>;
 
-nb::object numpy() { return nb::module_::import_("numpy"); }
-
-std::string text(nb::handle object) { return nb::cast<std::string>(nb::str(object)); }
-
-nb::object checked_dtype(nb::handle wanted) {
-  nb::object dtype = numpy().attr("dtype")(wanted);
-  const std::string name = fmt::format("dtype {}", text(dtype));
-  if (nb::cast<bool>(dtype.attr("hasobject")))
-    throw_usage(name, "holds Python objects, which cannot travel", "pickle them and send the bytes, with dtype uint8");
-  if (nb::cast<std::size_t>(dtype.attr("itemsize")) == 0) throw_usage(name, "has no size", "give one, such as S8");
-  if (!dtype.attr("subdtype").is_none()) throw_usage(name, "has a shape", "give the dtype of one element");
-  return dtype;
-}
-
-/// The bytes of an object that shows them.
-class Bytes {
- public:
-  Bytes(nb::handle of, int flags) {
-    if (PyObject_GetBuffer(of.ptr(), &view_, flags) != 0) throw nb::python_error();
-  }
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
-  ~Bytes() { PyBuffer_Release(&view_); }
-  [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(view_.len); }
-  [[nodiscard]] void* data() const noexcept { return view_.buf; }
-
- private:
-  Py_buffer view_{};
-};
-
-/// Something that shows elements of a dtype as contiguous bytes: the data itself where it can, else a copy.
-nb::object packed(nb::handle data, nb::handle dtype) {
-  if (PyBytes_Check(data.ptr()) || PyByteArray_Check(data.ptr()) || PyMemoryView_Check(data.ptr())) {
-    const std::size_t n_bytes = Bytes(data, PyBUF_SIMPLE).size();
-    if (n_bytes % nb::cast<std::size_t>(dtype.attr("itemsize")) != 0)
-      throw_usage("message", fmt::format("has {} bytes, which is no whole number of {}", n_bytes, text(dtype)));
-    return nb::borrow(data);
-  }
-  const nb::object np = numpy();
-  const bool is_array = PyObject_IsInstance(data.ptr(), np.attr("ndarray").ptr()) == 1;
-  nb::object array;
-  if (is_array || dtype.attr("names").is_none()) array = np.attr("asarray")(data);
-  const auto is_integer = [](nb::handle type) {
-    return nb::cast<bool>(nb::str("iu").attr("__contains__")(type.attr("kind")));
-  };
-  // Tuples make a record only if it is named, an empty list has no type, and integers of Python fit or numpy says so.
-  if (!is_array && (!array.is_valid() || nb::cast<std::size_t>(array.attr("size")) == 0 ||
-                    (is_integer(array.attr("dtype")) && is_integer(dtype))))
-    array = np.attr("asarray")(data, dtype);
-  if (!nb::cast<bool>(np.attr("can_cast")(array.attr("dtype"), dtype, "same_kind")))
-    throw_usage("message", fmt::format("of {} would lose what {} cannot hold", text(array.attr("dtype")), text(dtype)),
-                "convert it with astype(), or begin the round with its dtype");
-  return np.attr("ascontiguousarray")(array, dtype).attr("reshape")(-1).attr("view")(np.attr("uint8"));
+/// @throws Error{usage} if they are not what this rank expects
+std::span<const std::byte> whole_items(nb::handle dtype, Rank from, std::span<const std::byte> bytes) {
+  if (bytes.size() % nb::cast<std::size_t>(dtype.attr("itemsize")) != 0)
+    throw_usage(fmt::format("message of {} bytes from rank {}", bytes.size(), from),
+                fmt::format("is no whole number of {}", text(dtype)), "begin the round with one dtype on all ranks");
+  return bytes;
 }
 
 /// What Python calls a Round: messages that are arrays of one dtype.
@@ -206,9 +164,12 @@ class PythonRound {
  public:
   using Message = std::pair<Rank, nb::object>;
 
-  PythonRound(ExchangePointer exchange, nb::handle dtype)
-      : exchange_(std::move(exchange)), dtype_(checked_dtype(dtype)), epoch_(exchange_->hood().epoch()) {
-    open_ = &exchange_->begin();
+  PythonRound(ExchangePointer exchange, nb::handle dtype, const RoundOptions& options)
+      : exchange_(std::move(exchange)),
+        dtype_(checked_dtype(dtype)),
+        options_(options),
+        epoch_(exchange_->hood().epoch()) {
+    open_ = &exchange_->begin(options);
   }
   PythonRound(const PythonRound&) = delete;
   PythonRound& operator=(const PythonRound&) = delete;
@@ -218,7 +179,7 @@ class PythonRound {
     if (open_ == nullptr || still_open().is_closed)
       throw_usage(fmt::format("round {}", epoch_), "is closed for sending",
                   "send before the end of its with block, and before received() and collect()");
-    exchange_->check_peer(to);
+    exchange_->check_peer(to, options_);
     put(to, packed(data, dtype_));
   }
   /// @pre `words` shows contiguous bytes of whole elements, and the peer is one that messages go to
@@ -233,6 +194,13 @@ class PythonRound {
     const nb::gil_scoped_release unlocked;
     open_->round.close();
     open_->is_closed = true;
+  }
+  /// Give up the round as all neighbours do, and keep the exchange.
+  void cancel() {
+    if (open_ == nullptr) return;
+    static_cast<void>(still_open());
+    exchange_->cancel();
+    open_ = nullptr;
   }
   /// Give up the round, unless it was read to its end.
   void discard() noexcept {
@@ -286,19 +254,12 @@ class PythonRound {
     open_ = nullptr;
   }
   [[nodiscard]] nb::object array_of(Rank from, std::span<const std::byte> bytes) const {
-    const auto item_bytes = nb::cast<std::size_t>(dtype_.attr("itemsize"));
-    if (bytes.size() % item_bytes != 0)
-      throw_usage(fmt::format("message of {} bytes from rank {}", bytes.size(), from),
-                  fmt::format("is no whole number of {}", text(dtype_)), "begin the round with one dtype on all ranks");
-    const nb::object np = numpy();
-    const nb::object words = np.attr("empty")(bytes.size(), np.attr("uint8"));
-    const Bytes place(words, PyBUF_WRITABLE);
-    if (!bytes.empty()) std::memcpy(place.data(), bytes.data(), bytes.size());
-    return words.attr("view")(dtype_);
+    return python::array_of(dtype_, whole_items(dtype_, from, bytes));
   }
 
   ExchangePointer exchange_;
   nb::object dtype_;
+  RoundOptions options_;
   std::uint64_t epoch_;
   OpenRound* open_ = nullptr;  // the exchange's; null once it was read to its end
 };
@@ -309,10 +270,10 @@ nb::dict exchange_once(const ExchangePointer& exchange, nb::handle messages, nb:
   std::vector<PythonRound::Message> packed_messages;  // before the round: whatever is wrong, nobody waits
   for (const nb::handle item : messages.attr("items")()) {
     const auto to = nb::cast<Rank>(item[0]);
-    exchange->check_peer(to);
+    exchange->check_peer(to, {});
     packed_messages.emplace_back(to, packed(item[1], checked));
   }
-  PythonRound round(exchange, checked);
+  PythonRound round(exchange, checked, {});
   for (const auto& [to, words] : packed_messages) round.put(to, words);
   nb::dict received;
   Rank last = -1;
@@ -326,10 +287,62 @@ nb::dict exchange_once(const ExchangePointer& exchange, nb::handle messages, nb:
   return received;
 }
 
+RoundOptions round_options(const std::optional<std::string>& termination, std::uint32_t packet_bytes) {
+  RoundOptions options{.packet_bytes = packet_bytes};
+  if (termination) options.termination = find_value(terminations, "termination", *termination);
+  return options;
+}
+
+nb::dict by_source(nb::handle dtype, const exchange::Parcels<std::byte>& lists) {
+  nb::dict all;
+  for (std::size_t i = 0; i < lists.n_peers(); ++i)
+    all[nb::int_(lists.peers[i])] = array_of(dtype, whole_items(dtype, lists.peers[i], lists.of(i)));
+  return all;
+}
+
+nb::dict neighbor_broadcast(SharedExchange& exchange, nb::handle data, nb::handle dtype) {
+  Neighborhood& hood = exchange.between_rounds();
+  const nb::object checked = checked_dtype(dtype);
+  const nb::object words = data.is_none() ? nb::object() : packed(data, checked);
+  std::optional<Bytes> bytes;
+  std::optional<std::span<const std::byte>> mine;
+  if (words.is_valid()) mine = bytes.emplace(words, PyBUF_SIMPLE).span();
+  exchange::Parcels<std::byte> came;
+  {
+    const nb::gil_scoped_release unlocked;
+    came = exchange::neighbor_broadcastv<std::byte>(hood, mine);
+  }
+  return by_source(checked, came);
+}
+
+nb::dict neighbor_allgather(SharedExchange& exchange, nb::handle data, nb::handle dtype) {
+  Neighborhood& hood = exchange.between_rounds();
+  const nb::object checked = checked_dtype(dtype);
+  const nb::object words = packed(data, checked);
+  const Bytes bytes(words, PyBUF_SIMPLE);
+  exchange::Parcels<std::byte> came;
+  {
+    const nb::gil_scoped_release unlocked;
+    came = exchange::neighbor_allgatherv<std::byte>(hood, bytes.span());
+  }
+  return by_source(checked, came);
+}
+
+nb::object neighbor_allreduce(SharedExchange& exchange, nb::handle values, const std::string& op) {
+  Neighborhood& hood = exchange.between_rounds();
+  const nb::object copy = numpy().attr("array")(values, "copy"_a = true, "order"_a = "C");
+  with_values(copy, "values", [&]<class T>(std::span<T> all) {
+    with_operation(op, [&](auto combine) {
+      const nb::gil_scoped_release unlocked;
+      exchange::neighbor_allreduce(hood, all, combine);
+    });
+  });
+  return copy;
+}
+
 }  // namespace
 
 void bind_exchange(nb::module_& module) {
-  using namespace nb::literals;
   nb::class_<PythonRound>(module, "Round",
                           R"(One round of an Exchange: all ranks send, then all receive. Its verbs are local.
 
@@ -352,6 +365,9 @@ block raises, the round is given up and the Exchange with it, since others do no
       .def("collect", &PythonRound::collect,
            nb::sig("def collect(self) -> list[tuple[int, numpy.typing.NDArray[typing.Any]]]"),
            "All messages, by ascending source and for each in order of sending: the same on every run.")
+      .def("cancel", &PythonRound::cancel,
+           "Give up this round, with all its messages, and keep the Exchange. Its neighbours do the same, as after an "
+           "error that all ranks know of; who reads on instead is told.")
       .def_prop_ro("dtype", &PythonRound::dtype, nb::sig("def dtype(self) -> numpy.dtype"))
       .def(
           "__iter__", [](nb::handle_t<PythonRound> self) { return nb::borrow(self); },
@@ -377,29 +393,41 @@ block raises, the round is given up and the Exchange with it, since others do no
 Making it is collective over comm. Neighbours are mutual: each rank lists those that list it. A round costs one message
 per neighbour at least. `termination` says who may be written to: "neighbourhood" the neighbours only, "introductions"
 their neighbours too, "automatic" the same by the cheaper way, "allreduce" and "consensus" any rank, with a collective
-call in every round; who is met becomes a neighbour. `routing` says how messages travel to other nodes of the machine:
+call in every round; who is met becomes a neighbour. A rank that hears nothing for `stall_warning_seconds` names those it
+waits for, and after `stall_limit_seconds` (0: never) ends the job. `routing` says how messages travel to other nodes of the machine:
 "direct", or "by_node" in one message for each pair of nodes, or "automatic" by what costs less.)")
       .def(
           "__init__",
           [](SharedExchange* self, const CommArgument& comm, const std::vector<Rank>& neighbours,
              const std::string& termination, const std::string& routing, std::uint32_t packet_bytes,
-             std::uint32_t ring_depth, bool keeps_discovered, double stall_warning_seconds) {
+             std::uint32_t ring_depth, bool keeps_discovered, double stall_warning_seconds,
+             double stall_limit_seconds) {
             new (self) SharedExchange(comm, neighbours,
                                       {.packet_bytes = packet_bytes,
                                        .ring_depth = ring_depth,
                                        .termination = find_value(terminations, "termination", termination),
                                        .routing = find_value(routings, "routing", routing),
                                        .keeps_discovered = keeps_discovered,
-                                       .stall_warning_seconds = stall_warning_seconds});
+                                       .stall_warning_seconds = stall_warning_seconds,
+                                       .stall_limit_seconds = stall_limit_seconds});
           },
           "comm"_a, "neighbours"_a, nb::kw_only(), "termination"_a = "neighbourhood", "routing"_a = "direct",
-          "packet_bytes"_a = 0, "ring_depth"_a = 0, "keeps_discovered"_a = true, "stall_warning_seconds"_a = 30.0)
+          "packet_bytes"_a = 0, "ring_depth"_a = 0, "keeps_discovered"_a = true, "stall_warning_seconds"_a = 30.0,
+          "stall_limit_seconds"_a = 3600.0)
       .def(
           "round",
-          [](const ExchangePointer& self, nb::handle dtype) { return std::make_unique<PythonRound>(self, dtype); },
-          "dtype"_a, nb::sig("def round(self, dtype: numpy.typing.DTypeLike) -> Round"),
+          [](const ExchangePointer& self, nb::handle dtype, const std::optional<std::string>& termination,
+             std::uint32_t packet_bytes) {
+            return std::make_unique<PythonRound>(self, dtype, round_options(termination, packet_bytes));
+          },
+          "dtype"_a, nb::kw_only(), "termination"_a = nb::none(), "packet_bytes"_a = 0,
+          nb::sig("def round(self, dtype: numpy.typing.DTypeLike, *, termination: str | None = None, packet_bytes: int "
+                  "= 0) -> Round"),
           "Begin a round of arrays of one dtype, the same on all ranks. Any that holds no Python objects, records too. "
-          "Local. Raises UsageError if the one before was not read to its end.")
+          "`termination` and `packet_bytes` are for this round alone, the same on all ranks; else those of the "
+          "Exchange. "
+          "Local; collective with a termination other than that of the Exchange, when it is used first. Raises "
+          "UsageError if the one before was not read to its end.")
       .def("exchange", &exchange_once, "messages"_a, "dtype"_a,
            nb::sig("def exchange(self, messages: collections.abc.Mapping[int, typing.Any], dtype: "
                    "numpy.typing.DTypeLike) -> dict[int, numpy.typing.NDArray[typing.Any]]"),
@@ -417,6 +445,32 @@ call in every round; who is met becomes a neighbour. `routing` says how messages
            "wait for ever.")
       .def("add_neighbours", &change_neighbours<&Neighborhood::add_neighbours>, "neighbours"_a,
            "Add neighbours to those there are. As set_neighbours.")
+      .def(
+          "drop_idle_neighbours",
+          [](SharedExchange& self, std::uint64_t n_rounds) {
+            Neighborhood& hood = self.between_rounds();
+            const nb::gil_scoped_release unlocked;
+            return hood.drop_idle_neighbours(n_rounds);
+          },
+          "n_rounds"_a,
+          "Leave out the neighbours with whom no message was exchanged in the last rounds, and return them. Local; all "
+          "ranks call it after the same round with the same number.")
+      .def("neighbor_allgather", &neighbor_allgather, "data"_a, "dtype"_a,
+           nb::sig("def neighbor_allgather(self, data: typing.Any, dtype: numpy.typing.DTypeLike) -> dict[int, "
+                   "numpy.typing.NDArray[typing.Any]]"),
+           "Send one array to all neighbours and get theirs, which may have other lengths. One round. By source, "
+           "ascending, without the own one.")
+      .def("neighbor_broadcast", &neighbor_broadcast, "data"_a.none(), "dtype"_a,
+           nb::sig("def neighbor_broadcast(self, data: typing.Any | None, dtype: numpy.typing.DTypeLike) -> dict[int, "
+                   "numpy.typing.NDArray[typing.Any]]"),
+           "Send one array to all neighbours from the ranks that have one; the others give None. One round. What came, "
+           "by source, ascending.")
+      .def("neighbor_allreduce", &neighbor_allreduce, "values"_a, "op"_a = "sum",
+           nb::sig("def neighbor_allreduce(self, values: numpy.typing.ArrayLike, op: str = 'sum') -> "
+                   "numpy.typing.NDArray[typing.Any]"),
+           "Combine own values with those of all neighbours, element by element, in ascending order of ranks: the same "
+           "bits on every run. One round. As many values on every rank, of float64, float32, int64 or int32; `op`: "
+           "sum, product, min, max.")
       .def(
           "validate",
           [](SharedExchange& self) {

@@ -27,6 +27,8 @@ NB_MODULE(_core, module) {
   barrio::python::bind_io(module);
   barrio::python::bind_structured(module);
   barrio::python::bind_exchange(module);
+  barrio::python::bind_transfer(module);
+  barrio::python::bind_gather(module);
   barrio::python::bind_probe(module);
   barrio::python::bind_rankmap(module);
 }

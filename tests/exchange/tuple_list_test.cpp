@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "barrio/exchange/byte_rows.hpp"
 #include "barrio/exchange/router.hpp"
 #include "tests/exchange/mpi_calls.hpp"
 #include "tests/exchange/speech.hpp"
@@ -202,7 +203,7 @@ TEST_P(Transfer, BringsLongListsWhole) {
     const std::uint64_t draw = number({96, word(from), i});
     const auto to = draw % 3 == 0 ? Rank{0} : static_cast<Rank>(draw / 3 % n_ranks);
     return LongList::Tuple{static_cast<std::uint8_t>(draw), to, static_cast<std::int64_t>(draw ^ i),
-                       filled<Blob<3>>(draw + 1)};
+                           filled<Blob<3>>(draw + 1)};
   };
   const auto n_of = [](Rank from) { return from == 0 ? std::uint64_t{1000} : std::uint64_t{120'000}; };
   LongList list;
@@ -264,6 +265,47 @@ std::string name_of_route(const testing::TestParamInfo<Route>& info) {
 INSTANTIATE_TEST_SUITE_P(Routes, Transfer,
                          testing::Values(Route::automatic, Route::crystal, Route::direct, Route::counted),
                          name_of_route);
+
+/// Columns whose types are known at run time arrive as those of a tuple list do.
+TEST_P(Transfer, TakesBytesForColumns) {
+  using Few = TupleList<Rank, std::int64_t, Blob<3>, Blob<48>>;
+  for (const Traffic traffic : all_traffic) {
+    Few list;
+    for (const auto& row : list_of<Few>(traffic, 98, world().rank())) push(list, row);
+    const Few before = list;
+    transfer<0>(world(), list, {.route = GetParam()});
+    const auto column = [](const auto& values) {
+      return ByteColumn{reinterpret_cast<const std::byte*>(values.data()), sizeof values[0]};
+    };
+    const std::array columns{column(before.column<1>()), column(before.column<2>()), column(before.column<3>())};
+    const ReceivedRows came =
+        transfer_bytes(world(), before.column<0>(), columns, "int64, blobs", {.route = GetParam()});
+    EXPECT_TRUE(std::ranges::equal(came.from, list.column<0>()));
+    const auto expect_same = [&](std::size_t k, const auto& values) {
+      EXPECT_TRUE(std::ranges::equal(came.columns[k], std::as_bytes(values))) << "column " << k;
+    };
+    expect_same(0, std::as_const(list).column<1>());
+    expect_same(1, std::as_const(list).column<2>());
+    expect_same(2, std::as_const(list).column<3>());
+  }
+}
+
+TEST_P(Transfer, TellsAllOfAFaultOfTheCaller) {
+  const Rank fails = world().size() - 1;
+  Status fault;
+  if (world().rank() == fails) fault = Error(ErrorCode::bad_input, {.subject = "row 3", .cause = "has no owner"});
+  const std::vector<Rank> to(5, 0);
+  const std::vector<std::int32_t> values(5, 7);
+  const std::array columns{ByteColumn{reinterpret_cast<const std::byte*>(values.data()), sizeof(std::int32_t)}};
+  try {
+    (void)transfer_bytes(world(), to, columns, "int32", {.route = GetParam()}, fault);
+    ADD_FAILURE() << "a fault was passed over";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::bad_input);
+    EXPECT_EQ(error.subject(), "row 3");
+    EXPECT_EQ(error.first_rank(), fails);
+  }
+}
 
 /// Destinations on large jobs: few rows for ranks near each other or far apart, and many rows.
 TEST(TransferDestinations, CountTheSameWhereverTheRanksLie) {

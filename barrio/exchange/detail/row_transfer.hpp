@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "barrio/base/error.hpp"
@@ -21,6 +23,8 @@ class Destinations {
  public:
   /// @param row_bytes  that one row takes in a message
   Destinations(std::span<const Rank> to, int n_ranks, std::size_t row_bytes);
+  /// None, for the caller has found a fault.
+  explicit Destinations(Error fault) : fault_(std::move(fault)) {}
   /// Ascending by rank; empty if there is a fault.
   [[nodiscard]] const std::vector<BytesTo>& entries() const noexcept { return entries_; }
   /// That of the first row that is for no rank.
