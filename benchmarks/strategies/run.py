@@ -2,9 +2,11 @@
 
     python3 benchmarks/strategies/run.py --build build/release build/mpich --out strategies
 
-Writes one document a run, <out>/<mpi>-<transport>.json and <out>/<mpi>-<transport>-engine.json,
-and all goals to <out>/goals.json. Each MPI is probed first, so that the profile is the machine's;
-the profiles lie in <out> too. Exit code 4 if a goal is missed.
+All is measured `--runs` times, and a goal is judged by the median: one run that other work has
+disturbed says nothing. Writes two documents a run, <out>/<mpi>-<transport>-<run>.json and
+<out>/<mpi>-<transport>-engine-<run>.json, and all goals to <out>/goals.json. Each MPI is probed
+first, so that the profile is the machine's; the profiles lie in <out> too. Exit code 4 if a goal is
+missed.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +77,43 @@ def judge_together(runs: list[dict]) -> list[dict]:
     ]
 
 
+def measure(
+    build: Path, transport: str, suffix: str, profiles: dict[str, str], options: argparse.Namespace
+) -> tuple[dict, list[dict]]:
+    """The document of one run, and its goals by MPI and transport."""
+    command = build / "bin" / "barrio"
+    is_open_mpi = "Open MPI" in run([command, "--version"], {})
+    mpi = "openmpi" if is_open_mpi else "mpich"
+    environment = {**profiles, **variables(transport, is_open_mpi)}
+    documents = []
+    for engine, parts in (("", ["overlap", "cells"]), ("-engine", ["engine"])):
+        words = [command, "--ranks", 2, "bench", "strategies", "--json", *options.options]
+        document = json.loads(run([*words, "--parts", *parts], environment))
+        (options.out / f"{mpi}-{transport}{engine}{suffix}.json").write_text(
+            json.dumps(document, indent=1) + "\n"
+        )
+        documents.append(document)
+    goals = [
+        {**goal, "id": f"{mpi}.{transport}.{goal['id']}"}
+        for document in documents
+        for goal in document["goals"]
+    ]
+    return documents[0], goals
+
+
+def of_all_runs(goals_of_runs: list[list[dict]]) -> list[dict]:
+    """Each goal judged by the median of its values, which are kept beside it."""
+    judged = []
+    for goal in goals_of_runs[0]:
+        values = [
+            one["value"] for goals in goals_of_runs for one in goals if one["id"] == goal["id"]
+        ]
+        median = statistics.median(values)
+        again = goal_of(goal["id"], median, goal["goal"], goal["better"])
+        judged.append({**again, "unit": goal["unit"], "values": values})
+    return judged
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -83,39 +123,36 @@ def main() -> int:
     parser.add_argument(
         "--transports", nargs="+", choices=list(TRANSPORTS), default=list(TRANSPORTS)
     )
+    parser.add_argument("--runs", type=int, default=3, help="an odd number (3)")
     parser.add_argument(
         "--options", nargs=argparse.REMAINDER, default=[], help="options of the benchmark"
     )
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     profiles = {"BARRIO_PROFILE": str(options.out.resolve() / "profiles.json")}
-    runs, goals = [], []
     for build in options.build:
-        command = build / "bin" / "barrio"
-        is_open_mpi = "Open MPI" in run([command, "--version"], {})
-        mpi = "openmpi" if is_open_mpi else "mpich"
         wanted = ",".join(options.transports)
-        run([command, "--ranks", 2, "probe", "--depth", "limits", "--transport", wanted], profiles)
-        for transport in options.transports:
-            environment = {**profiles, **variables(transport, is_open_mpi)}
-            bench = [command, "--ranks", 2, "bench", "strategies", "--json", *options.options]
-            for suffix, parts in (("", ["overlap", "cells"]), ("-engine", ["engine"])):
-                document = json.loads(run([*bench, "--parts", *parts], environment))
-                (options.out / f"{mpi}-{transport}{suffix}.json").write_text(
-                    json.dumps(document, indent=1) + "\n"
-                )
-                runs.append(document)
-                goals += [
-                    {**goal, "id": f"{mpi}.{transport}.{goal['id']}"} for goal in document["goals"]
-                ]
-    # Cells are judged over all runs: one in twenty may miss.
-    goals = [goal for goal in goals if ".cells." not in goal["id"]] + judge_together(runs)
+        words = [build / "bin" / "barrio", "--ranks", 2, "probe", "--depth", "limits"]
+        run([*words, "--transport", wanted], profiles)
+    goals_of_runs = []
+    for number in range(1, options.runs + 1):
+        documents, goals = [], []
+        for build in options.build:
+            for transport in options.transports:
+                document, more = measure(build, transport, f"-{number}", profiles, options)
+                documents.append(document)
+                goals += more
+        # Cells are judged over all transports: one in twenty may miss.
+        goals = [goal for goal in goals if ".cells." not in goal["id"]]
+        goals_of_runs.append(goals + judge_together(documents))
+    goals = of_all_runs(goals_of_runs)
     (options.out / "goals.json").write_text(json.dumps(goals, indent=1) + "\n")
     for goal in goals:
         sign = "<=" if goal["better"] == "lower" else ">="
         verdict = "met" if goal["met"] else "NOT MET"
         print(
             f"{goal['id']:<66} {goal['value']:>8.3f}{goal['unit']} ({sign} {goal['goal']})  {verdict}"
+            f"  of {' '.join(f'{value:.3f}' for value in goal['values'])}"
         )
     missed = sum(not goal["met"] for goal in goals)
     print(f"{len(goals) - missed} of {len(goals)} goals met")
