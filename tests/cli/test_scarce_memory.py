@@ -41,7 +41,9 @@ class ScarceMemory(Case):
     def sweep(self, path: object, n_places: int, least_bytes: int = 4096) -> None:
         counted = self.run_scarce(path, bytes=least_bytes)
         self.assert_code(counted, 0)
+        whole = self.digests()
         n_of_rank = [int(word) for word in counted.out.split()]
+        n_places_tried = n_ended_well = 0
         for stays in (0, 1):
             for rank in sorted({0, RANKS - 1}):
                 n = n_of_rank[rank]
@@ -51,10 +53,18 @@ class ScarceMemory(Case):
                         outcome = self.run_scarce(
                             path, at=at, rank=rank, stays=stays, bytes=least_bytes
                         )
-                        if outcome.code == 0:  # counts depend a little on when messages arrive
-                            self.assertGreater(at, 0.9 * n, str(outcome))
+                        n_places_tried += 1
+                        # What asks for a smaller vector does without one, and counts depend a little on when messages
+                        # arrive, so that the last places may not be reached. Then nothing is missing.
+                        if outcome.code == 0:
+                            n_ended_well += 1
+                            self.assertEqual(self.digests(), whole, str(outcome))
                         else:
                             self.check(outcome)
+        self.assertLess(n_ended_well, n_places_tried / 2)
+
+    def digests(self) -> list[str]:
+        return [tool("digest", out) for out in self.outputs]
 
     def test_h5m(self) -> None:
         self.sweep(self.box, 3 if IS_QUICK else 60)
