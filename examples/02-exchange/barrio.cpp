@@ -1,4 +1,4 @@
-// Particles that move between neighbouring ranks, in rounds of a Neighborhood: three ways, one result.
+// Particles that move between neighbouring ranks, in rounds of a Neighborhood: four ways, one result.
 //
 //   mpiexec -n 4 particles_barrio
 #include <array>
@@ -120,6 +120,14 @@ void compare(barrio::Context& context) {
     Neighborhood hood(context, neighbours);
     walk_with_trails(mine, hood);
     report(context, "byte rounds", mine);
+  }
+  {
+    std::vector<Particle> mine = particles::at_start(context.rank(), context.size());
+    // Between two nodes one message a round, however many ranks they have: pairs of ranks play nodes here. Without
+    // `node` those that share memory are one.
+    Neighborhood hood(context, neighbours, {.routing = barrio::exchange::Routing::by_node, .node = context.rank() / 2});
+    walk(mine, hood);
+    report(context, "by node", mine);
   }
   {
     std::vector<Particle> mine = particles::at_start(context.rank(), context.size());

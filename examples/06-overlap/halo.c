@@ -96,6 +96,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   struct Options options = {.nx = 65536, .ny = 64, .steps = 20};
   int code = parse(argc, argv, "halo", &options);
+  if (code < 0 && options.thread) code = complain("halo", "--thread", "is for overlap only");
   if (code < 0) {
     solve(&options);
     code = 0;

@@ -1,5 +1,7 @@
 // The exchange of halo.c with barrio: it tests by itself when progress() is called, as often as its profile says.
 //
+// With --thread a thread that owns MPI does that, on a core of its own.
+//
 //   mpiexec -n 2 overlap
 #include <array>
 #include <cstddef>
@@ -8,12 +10,15 @@
 #include <span>
 #include <vector>
 
+#include "barrio/exchange/engine.hpp"
 #include "barrio/exchange/repeated_exchange.hpp"
 #include "barrio/mpi/run.hpp"
 #include "strip.h"
 
 namespace {
 
+using barrio::exchange::Engine;
+using barrio::exchange::EngineMode;
 using barrio::exchange::Incoming;
 using barrio::exchange::Outgoing;
 using barrio::exchange::RepeatedExchange;
@@ -27,6 +32,7 @@ class Solver {
   Solver(barrio::Context& context, const Options& options)
       : options_(options),
         strip_(make_strip(&options)),
+        engine_(context, {.mode = options.thread != 0 ? EngineMode::on : EngineMode::off}),
         tag_(context.take_tags(1).first),
         halos_{make_exchange(context, strip_.now), make_exchange(context, strip_.next)} {}
   ~Solver() { free_strip(&strip_); }
@@ -58,7 +64,8 @@ class Solver {
     };
     add(strip_.above, 1, 0);
     add(strip_.below, strip_.n_rows, strip_.n_rows + 1);
-    return {context, outgoing, incoming, tag_, {.n_tests = static_cast<std::uint32_t>(options_.tests)}};
+    return {
+        context, outgoing, incoming, tag_, {.n_tests = static_cast<std::uint32_t>(options_.tests), .engine = &engine_}};
   }
 
   /// @return seconds spent in the wait
@@ -89,6 +96,7 @@ class Solver {
 
   Options options_;
   Strip strip_;
+  Engine engine_;  // before the exchanges that use it
   int tag_;
   std::vector<int> sent_rows_;
   std::array<RepeatedExchange, 2> halos_;  // one for each field
@@ -111,7 +119,9 @@ int run_example(barrio::Context& context, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   int code = 0;
+  // One thread at a time calls MPI: this one, or the engine's.
   const int run_code =
-      barrio::run(argc, argv, [&](barrio::Context& context) { code = run_example(context, argc, argv); });
+      barrio::run(argc, argv, [&](barrio::Context& context) { code = run_example(context, argc, argv); },
+                  {.thread_level = MPI_THREAD_SERIALIZED});
   return run_code != 0 ? run_code : code;
 }

@@ -17,6 +17,7 @@ struct Options {
   int tests;           // MPI_Testall per step, between rows of the interior
   double late_ms;      // by which one rank after the other comes late, a step each
   int receives_first;  // wait for sends a step later
+  int thread;          // a thread of its own exchanges
 };
 
 // Rows first_row .. first_row + n_rows of the field. Row i of the strip is at now + i * nx; rows 0 and n_rows + 1 are
@@ -89,6 +90,7 @@ static inline struct Strip make_strip(const struct Options* options) {
   if (strip.now == NULL || strip.next == NULL) {
     fprintf(stderr, "rank %d: no memory for two fields of %zu values\n", strip.rank, n);
     MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);  // compilers do not know that it does not return
   }
   for (int row = 0; row < strip.n_rows + 2; ++row)
     for (int i = 0; i < strip.nx; ++i)
@@ -173,11 +175,16 @@ static inline int parse(int argc, char** argv, const char* program, struct Optio
       for (int k = 0; k < n_numbers; ++k)
         printf("  %-18s %s (%d)\n", numbers[k].name, numbers[k].meaning, *numbers[k].value);
       printf("  %-18s milliseconds by which ranks come late in turn, a step each (0)\n", "--late");
-      printf("  %-18s wait for sends a step later\n", "--receives-first");
+      printf("  %-18s wait for sends a step later (halo)\n", "--receives-first");
+      printf("  %-18s exchange on a thread of its own (overlap)\n", "--thread");
       return 0;
     }
     if (strcmp(name, "--receives-first") == 0) {
       options->receives_first = 1;
+      continue;
+    }
+    if (strcmp(name, "--thread") == 0) {
+      options->thread = 1;
       continue;
     }
     int k = 0;

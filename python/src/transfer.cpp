@@ -199,7 +199,8 @@ nb::object ask(const SharedContext& self, nb::handle to, nb::handle requests, co
 }
 
 struct SharersOfIds {
-  exchange::SharedIds ids;
+  std::vector<Rank> neighbours;
+  std::vector<std::int64_t> offsets;
   std::vector<Rank> ranks;
   std::vector<std::int32_t> positions;
 };
@@ -210,8 +211,10 @@ std::unique_ptr<SharersOfIds> shared_ids(const SharedContext& self, nb::handle i
   auto shared = std::make_unique<SharersOfIds>();
   const nb::gil_scoped_release unlocked;
   mpi::agree(*self.context, fault);
-  shared->ids = exchange::find_shared_ids(*self.context, mine);
-  for (const exchange::Sharer& one : shared->ids.sharers) {
+  const exchange::SharedIds found = exchange::find_shared_ids(*self.context, mine);
+  shared->neighbours = found.neighbours;
+  shared->offsets.assign(found.offsets.begin(), found.offsets.end());
+  for (const exchange::Sharer& one : found.sharers) {
     shared->ranks.push_back(one.rank);
     shared->positions.push_back(static_cast<std::int32_t>(index(one.index)));
   }
@@ -227,9 +230,8 @@ void bind_transfer(nb::module_& module) {
 Of id i these are `ranks[k]`, which have it at `positions[k]` of their lists, for k from `offsets[i]` to `offsets[i + 1]`,
 ascending; this rank itself is among them where it lists an id twice.)")
       .def_prop_ro(
-          "offsets",
-          [](nb::handle_t<SharersOfIds> self) { return view(self, nb::cast<SharersOfIds&>(self).ids.offsets); },
-          nb::sig("def offsets(self) -> numpy.typing.NDArray[numpy.uint64]"))
+          "offsets", [](nb::handle_t<SharersOfIds> self) { return view(self, nb::cast<SharersOfIds&>(self).offsets); },
+          nb::sig("def offsets(self) -> numpy.typing.NDArray[numpy.int64]"))
       .def_prop_ro(
           "ranks", [](nb::handle_t<SharersOfIds> self) { return view(self, nb::cast<SharersOfIds&>(self).ranks); },
           nb::sig("def ranks(self) -> numpy.typing.NDArray[numpy.int32]"))
@@ -238,7 +240,7 @@ ascending; this rank itself is among them where it lists an id twice.)")
           [](nb::handle_t<SharersOfIds> self) { return view(self, nb::cast<SharersOfIds&>(self).positions); },
           nb::sig("def positions(self) -> numpy.typing.NDArray[numpy.int32]"))
       .def_prop_ro(
-          "neighbours", [](const SharersOfIds& self) { return self.ids.neighbours; },
+          "neighbours", [](const SharersOfIds& self) { return self.neighbours; },
           "Other ranks that share an id with this one, ascending.");
 
   nb::class_<SharedContext>(module, "Context",

@@ -1,4 +1,4 @@
-"""examples/09-assembly on 1 to 8 ranks: the same solution, of second order."""
+"""examples/09-assembly on 1 to 8 ranks, in C++ and Python: the same solution, of second order, and numbers without gaps."""
 
 import os
 import re
@@ -8,18 +8,31 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 
-from barrio_case import MPIEXEC, Case, execute
+from barrio_case import MPIEXEC, SOURCE, Case, execute
 
 ASSEMBLY = os.environ["BARRIO_ASSEMBLY"]
+NUMBERING = os.environ["BARRIO_NUMBERING"]
+PYTHON = os.environ.get("BARRIO_PYTHON", "")
+PACKAGE = os.environ.get("BARRIO_PACKAGE", "")
 LINE = re.compile(r"(\d+)\^3 elements, (\d+) iterations, largest error (\d\.\d{6})\n")
 
 
 class Assembly(Case):
-    def solve(self, ranks: int, n: int) -> tuple[int, float]:
-        outcome = execute([*MPIEXEC, "-n", str(ranks), ASSEMBLY, str(n)])
+    def run_at(self, ranks: int, program: str, *words: str) -> str:
+        """What a program prints, or a script of the example in Python."""
+        command = [program]
+        if program.endswith(".py"):
+            command = [PYTHON, "-m", "mpi4py", str(SOURCE / "examples" / "09-assembly" / program)]
+        outcome = execute(
+            [*MPIEXEC, "-n", str(ranks), *command, *words], environment={"PYTHONPATH": PACKAGE}
+        )
         self.assert_code(outcome, 0)
-        found = LINE.fullmatch(outcome.out)
-        self.assertIsNotNone(found, outcome.out)
+        return outcome.out
+
+    def solve(self, ranks: int, n: int, program: str = ASSEMBLY) -> tuple[int, float]:
+        out = self.run_at(ranks, program, str(n))
+        found = LINE.fullmatch(out)
+        self.assertIsNotNone(found, out)
         self.assertEqual(int(found[1]), n)
         return int(found[2]), float(found[3])
 
@@ -31,6 +44,27 @@ class Assembly(Case):
         coarse = self.solve(2, 8)[1]
         fine = self.solve(4, 16)[1]
         self.assertAlmostEqual(coarse / fine, 4.0, delta=0.2)
+
+    @unittest.skipUnless(PYTHON, "barrio is built without its Python package")
+    def test_in_python(self) -> None:
+        expected = self.solve(1, 12)
+        for ranks in (1, 2, 4):
+            self.assertEqual(self.solve(ranks, 12, "assembly.py"), expected)
+
+    def test_numbers_without_gaps(self) -> None:
+        programs = [NUMBERING, *(["numbering.py"] if PYTHON else [])]
+        for program in programs:
+            for ranks in (1, 2, 3, 4, 7, 8):
+                self.assertEqual(
+                    self.run_at(ranks, program, "8"),
+                    "8^3 elements, unknowns 0 to 728, 0 out of order\n",
+                )
+
+    def test_usage_of_numbering(self) -> None:
+        for words in ([], ["1"], ["300"], ["8", "8"]):
+            outcome = execute([*MPIEXEC, "-n", "2", NUMBERING, *words])
+            self.assert_code(outcome, 2)
+            self.assertIn("takes 1 to 256 elements", outcome.err)
 
     def test_usage(self) -> None:
         for words in ([], ["1"], ["x"], ["8", "8"]):

@@ -63,6 +63,7 @@ class Exchange(Case):
                 [
                     f"rounds         {self.result}",
                     f"byte rounds    {self.result}",
+                    f"by node        {self.result}",
                     f"introductions  {self.result}",
                     f"rank 0 began with {before} neighbours and has {after}",
                 ],

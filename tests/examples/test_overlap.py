@@ -38,6 +38,7 @@ class Overlap(Case):
                 sums.add(self.figures(ranks, HALO, *SMALL, "--tests", tests)[2])
                 sums.add(self.figures(ranks, HALO, *SMALL, "--tests", tests, "--receives-first")[2])
             sums.add(self.figures(ranks, OVERLAP, *SMALL)[2])
+            sums.add(self.figures(ranks, OVERLAP, *SMALL, "--thread")[2])
         self.assertEqual(len(sums), 1, sums)
 
     def test_strips_of_one_row_and_two(self) -> None:
@@ -100,9 +101,13 @@ class Overlap(Case):
                 outcome = self.run_at(2, HALO, *words)
                 self.assert_code(outcome, 2)
                 self.assertEqual(outcome.err.count(f"halo: {message}{remedy}"), 1, str(outcome))
-        outcome = self.run_at(2, OVERLAP, "--receives-first")
-        self.assert_code(outcome, 2)
-        self.assertIn(f"overlap: --receives-first is for halo only{remedy}", outcome.err)
+        for program, word, other in (
+            (OVERLAP, "--receives-first", "halo"),
+            (HALO, "--thread", "overlap"),
+        ):
+            outcome = self.run_at(2, program, word)
+            self.assert_code(outcome, 2)
+            self.assertIn(f": {word} is for {other} only{remedy}", outcome.err)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,12 @@ import unittest
 from pathlib import Path
 
 SOURCE = Path(os.environ["BARRIO_SOURCE"])
-# Pages, and the folders whose files they quote.
+# Pages, and the folder or folders whose files they quote.
 QUOTES = {
     "docs/tutorial/neighbourhood-exchange.md": "examples/02-exchange",
     "docs/howto/my-mesh-in-my-solver.md": "examples/03-solver",
     "docs/howto/mesh-from-my-arrays.md": "examples/08-arrays",
-    "docs/howto/messages.md": "examples/09-assembly",
+    "docs/howto/messages.md": "examples/09-assembly examples/10-rays",
     "docs/howto/reactor-core.md": "examples/04-lattice",
     "docs/howto/cells-that-move.md": "examples/05-balance",
     "docs/explanation/overlap.md": "benchmarks/strategies",
@@ -33,9 +33,12 @@ def occurs(block: str, text: str) -> bool:
 
 class Quoted(unittest.TestCase):
     def test_pages(self) -> None:
-        for page, folder in QUOTES.items():
+        for page, folders in QUOTES.items():
             files = [
-                path.read_text() for path in sorted((SOURCE / folder).iterdir()) if path.is_file()
+                path.read_text()
+                for folder in folders.split()
+                for path in sorted((SOURCE / folder).iterdir())
+                if path.is_file()
             ]
             blocks = FENCED.findall((SOURCE / page).read_text())
             self.assertGreater(len(blocks), 0, page)
@@ -43,7 +46,7 @@ class Quoted(unittest.TestCase):
                 with self.subTest(page=page):
                     self.assertTrue(
                         any(occurs(block, text) for text in files),
-                        f"{page} quotes what is in no file of {folder}:\n{block}",
+                        f"{page} quotes what is in no file of {folders}:\n{block}",
                     )
 
     def test_finds_what_is_missing(self) -> None:

@@ -85,7 +85,7 @@ def test_what_one_rank_gives_wrong_all_hear(comm: MPI.Comm, context: barrio.Cont
     refused(r"holds Python objects", [0], np.array([None]))
     refused(r"single value", 0, 1.0)
     refused(r"without rows", [0, 0])
-    refused(r"route 'cristal'", [0, 0], np.zeros(2), route="cristal")
+    refused(r"route 'by crystal'", [0, 0], np.zeros(2), route="by crystal")
     if comm.size > 1:
         refused(r"delivers items of float", [0, 0], np.zeros(2, np.float32))
         refused(r"delivers items of float", [0], np.zeros((1, 3)))
