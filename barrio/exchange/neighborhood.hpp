@@ -107,7 +107,7 @@ class Neighborhood {
   /// neighbour began another.
   template <class T>
   [[nodiscard]] Round<T> begin_round(const RoundOptions& options = {});
-  /// The same with messages of any length; 8 bytes of header each.
+  /// The same with messages of any length; 8 bytes of header for those of one length that follow each other.
   [[nodiscard]] ByteRound begin_byte_round(const RoundOptions& options = {});
   /// The same with messages of one size that is known at run time; no header per message.
   /// @param message_bytes  the same on all ranks, >= 1

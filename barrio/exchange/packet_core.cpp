@@ -412,6 +412,7 @@ void PacketCore::discard_unsent() {
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
     if (cursors_[channel].at == nullptr) continue;
     cursors_[channel].at = ring_buffer(channel, senders_[channel].current).bytes() + header_bytes;
+    cursors_[channel].run = nullptr;
     (void)take_place(channel, 0);
   }
   outgoing_.discard();

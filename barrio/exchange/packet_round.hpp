@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <utility>
@@ -56,7 +57,55 @@ struct RoundStatistics {
 struct SendCursor {
   std::byte* at = nullptr;
   std::byte* end = nullptr;
+  std::byte* run = nullptr;  ///< head of the run of bytes that goes on at `at`, in the same buffer
 };
+
+namespace detail {
+
+/// Messages of any length travel in runs: one word of head for all that follow each other and are of one length, then
+/// their bytes, each padded to whole words.
+struct RunHead {
+  static constexpr std::size_t n_bytes = 8;
+  static constexpr unsigned n_length_bits = 40;
+  static constexpr std::uint64_t one = std::uint64_t{1} << n_length_bits;
+  static constexpr std::uint64_t most = ~std::uint64_t{0} - one;  // has room for one message more
+
+  static std::uint64_t get(const std::byte* at) noexcept {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    return word;
+  }
+  static void put(std::byte* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
+  static constexpr std::uint64_t length(std::uint64_t word) noexcept { return word & (one - 1); }
+  static constexpr std::uint64_t n_messages(std::uint64_t word) noexcept { return word >> n_length_bits; }
+};
+
+/// Go on with the run of a channel. @return nothing if this message begins another
+[[nodiscard]] inline std::byte* allocate_in_run(SendCursor& cursor, std::size_t n_bytes) noexcept {
+  if (cursor.run == nullptr) return nullptr;
+  const std::size_t place_bytes = padded(n_bytes);
+  const std::uint64_t head = RunHead::get(cursor.run);
+  // A message without bytes has a head of its own: it has no room that could be looked at.
+  if (RunHead::length(head) != n_bytes || place_bytes - 1 >= static_cast<std::size_t>(cursor.end - cursor.at) ||
+      head > RunHead::most)
+    return nullptr;
+  RunHead::put(cursor.run, head + RunHead::one);
+  return std::exchange(cursor.at, cursor.at + place_bytes);
+}
+
+/// Begin a run. @param place  of its head, with room for the message. @return where the message goes
+inline std::byte* begin_run(SendCursor& cursor, std::byte* place, std::size_t n_bytes) noexcept {
+  RunHead::put(place, RunHead::one | n_bytes);
+  cursor.run = place;
+  return place + RunHead::n_bytes;
+}
+
+/// Bytes of a run of one message; too many for any packet where the sum would wrap round.
+constexpr std::size_t run_bytes(std::size_t n_bytes, std::size_t most) noexcept {
+  return n_bytes <= most ? RunHead::n_bytes + padded(n_bytes) : n_bytes;
+}
+
+}  // namespace detail
 
 /// The packets of one round, without types. `Round` and `ByteRound` are thin faces of it.
 class PacketRound {
@@ -91,6 +140,14 @@ class PacketRound {
     }
     return allocate(last_channel_, n_bytes);
   }
+  /// Room for a message of any length to a rank, in a run.
+  std::byte* allocate_bytes_for(Rank to, std::size_t n_bytes) {
+    if (to == last_rank_) return way(last_channel_, unchecked).allocate_bytes(n_bytes);
+    std::byte* const place = allocate_for(to, detail::run_bytes(n_bytes, most_message_bytes));
+    if (to == last_rank_) return detail::begin_run(cursors_[last_channel_], place, n_bytes);
+    SendCursor elsewhere;
+    return detail::begin_run(elsewhere, place, n_bytes);
+  }
   void close();
   [[nodiscard]] std::size_t n_channels() const noexcept { return n_channels_; }
   /// The way to a neighbour, which outlives a move of the round. @throws Error{usage} unless channel < n_channels()
@@ -103,7 +160,19 @@ class PacketRound {
         return make_room(*core, channel, n_bytes);
       return std::exchange(cursor->at, cursor->at + n_bytes);
     }
+    /// Room for a message of any length, in a run.
+    std::byte* allocate_bytes(std::size_t n_bytes) {
+      if (std::byte* const place = detail::allocate_in_run(*cursor, n_bytes); place != nullptr) [[likely]]
+        return place;
+      std::byte* const place = allocate(detail::run_bytes(n_bytes, most_message_bytes));
+      return detail::begin_run(*cursor, place, n_bytes);
+    }
   };
+  struct Unchecked {};
+  static constexpr Unchecked unchecked{};
+  [[nodiscard]] Way way(std::size_t channel, Unchecked /*known*/) noexcept {
+    return {core_, cursors_ + channel, channel};
+  }
   [[nodiscard]] Way way(std::size_t channel) {
     if (channel >= n_channels_) [[unlikely]]
       refuse_channel(channel);

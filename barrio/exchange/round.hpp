@@ -71,21 +71,20 @@ struct SizedReader {
   [[nodiscard]] std::size_t size(const std::byte* /*at*/) const noexcept { return padded(message_bytes); }
 };
 
-/// Messages behind their lengths.
+/// Messages of any length, in runs: see RunHead.
 struct ByteReader {
   using Message = std::span<const std::byte>;
   static constexpr bool has_lengths = true;
-  static constexpr std::size_t header_bytes = 8;
-  static std::size_t length(const std::byte* at) noexcept {
-    std::uint64_t n = 0;
-    std::memcpy(&n, at, sizeof n);
-    return n;
-  }
-  static Message read(const std::byte* at) noexcept { return {at + header_bytes, length(at)}; }
-  static std::size_t size(const std::byte* at) noexcept { return header_bytes + padded(length(at)); }
-  /// Whether a length may be believed.
-  static bool fits(const std::byte* at, std::size_t rest_bytes) noexcept {
-    return rest_bytes >= header_bytes && length(at) <= rest_bytes - header_bytes && size(at) <= rest_bytes;
+  std::size_t message_bytes = 0;  // of the run that is read
+  std::uint64_t n_left = 0;       // of its messages, with the one at hand
+  [[nodiscard]] Message read(const std::byte* at) const noexcept { return {at, message_bytes}; }
+  [[nodiscard]] std::size_t size(const std::byte* /*at*/) const noexcept { return padded(message_bytes); }
+  /// Begin to read a run behind its head. @return whether the head may be believed
+  bool open(std::uint64_t head, std::size_t rest_bytes) noexcept {
+    message_bytes = RunHead::length(head);
+    n_left = RunHead::n_messages(head);
+    const std::uint64_t place_bytes = padded(message_bytes);
+    return n_left > 0 && place_bytes <= rest_bytes && n_left * place_bytes <= rest_bytes;
   }
 };
 
@@ -105,25 +104,32 @@ class ReceivedRange {
     using difference_type = std::ptrdiff_t;
     Iterator(PacketRound* packets, Reader reader, bool goes_on, Unread unread)
         : packets_(packets), reader_(reader), goes_on_(goes_on), unread_(unread) {
-      if (unread_.at != unread_.end) check();
+      open();
     }
     value_type operator*() const { return {unread_.from, reader_.read(unread_.at)}; }
     Iterator& operator++() {
       unread_.at += reader_.size(unread_.at);
+      if constexpr (Reader::has_lengths)
+        if (--reader_.n_left > 0) return *this;
       if (unread_.at == unread_.end) [[unlikely]]
         unread_ = goes_on_ ? next_unread(*packets_) : Unread{};
-      check();
+      open();
       return *this;
     }
     void operator++(int) { ++*this; }
     bool operator==(std::default_sentinel_t) const noexcept { return unread_.at == nullptr; }
 
    private:
-    void check() const {
+    /// Look at the head of a run, if there is one here.
+    void open() {
       if constexpr (Reader::has_lengths) {
+        if (unread_.at == nullptr) return;
         const auto rest = static_cast<std::size_t>(unread_.end - unread_.at);
-        if (rest != 0 && !Reader::fits(unread_.at, rest)) [[unlikely]]
-          refuse_length(*packets_, unread_.from, rest, Reader::length(unread_.at));
+        const bool has_head = rest >= RunHead::n_bytes;
+        const std::uint64_t head = has_head ? RunHead::get(unread_.at) : 0;
+        if (!has_head || !reader_.open(head, rest - RunHead::n_bytes)) [[unlikely]]
+          refuse_length(*packets_, unread_.from, rest, RunHead::length(head));
+        unread_.at += RunHead::n_bytes;
       }
     }
     PacketRound* packets_;
@@ -301,29 +307,24 @@ class RoundOfBytes {
   [[no_unique_address]] Reader reader_;
 };
 
-/// Bytes that a message of any length takes; too many for any packet where the sum would wrap round.
-constexpr std::size_t place_bytes(std::size_t n_bytes) noexcept {
-  return n_bytes <= PacketRound::most_message_bytes ? ByteReader::header_bytes + padded(n_bytes) : n_bytes;
-}
-/// Write the length. @return the room behind it
-inline std::span<std::byte> put_length(std::byte* place, std::size_t n_bytes) noexcept {
-  const auto length = static_cast<std::uint64_t>(n_bytes);
-  std::memcpy(place, &length, sizeof length);
-  return {place + ByteReader::header_bytes, n_bytes};
-}
 inline void copy_bytes(std::span<const std::byte> from, std::byte* to) noexcept {
-  if (!from.empty()) std::memcpy(to, from.data(), from.size());
+  if (from.size() == 8) {
+    std::memcpy(to, from.data(), 8);  // in a register
+  } else if (!from.empty()) {
+    std::memcpy(to, from.data(), from.size());
+  }
 }
 
 }  // namespace detail
 
-/// One round of messages of any length, each with 8 bytes of header. Its verbs are local; their order as in `Round`.
+/// One round of messages of any length. Those of one length that follow each other to a rank share 8 bytes of header,
+/// and each is padded to a multiple of 8 bytes. Its verbs are local; their order as in `Round`.
 class ByteRound : public detail::RoundOfBytes<detail::ByteReader> {
  public:
   /// Room for a message of `n_bytes` to one rank, 8-byte aligned: write it before the next call on the round. As
   /// `Round::allocate`. @throws Error{usage} also for 16 GiB or more
   std::span<std::byte> allocate(Rank to, std::size_t n_bytes) {
-    return detail::put_length(packets_.allocate_for(to, detail::place_bytes(n_bytes)), n_bytes);
+    return {packets_.allocate_bytes_for(to, n_bytes), n_bytes};
   }
   /// Send a copy of a message. As allocate().
   void send(Rank to, std::span<const std::byte> bytes) { detail::copy_bytes(bytes, allocate(to, bytes.size()).data()); }
@@ -331,9 +332,7 @@ class ByteRound : public detail::RoundOfBytes<detail::ByteReader> {
   /// A way to one neighbour without look-up. As `Round::Channel`.
   class Channel {
    public:
-    std::span<std::byte> allocate(std::size_t n_bytes) {
-      return detail::put_length(way_.allocate(detail::place_bytes(n_bytes)), n_bytes);
-    }
+    std::span<std::byte> allocate(std::size_t n_bytes) { return {way_.allocate_bytes(n_bytes), n_bytes}; }
     void send(std::span<const std::byte> bytes) { detail::copy_bytes(bytes, allocate(bytes.size()).data()); }
 
    private:

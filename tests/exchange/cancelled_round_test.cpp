@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "barrio/exchange/detail/guard.hpp"
 #include "barrio/exchange/engine.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -285,6 +288,73 @@ TEST(ByteRounds, SendCopies) {
   }
   numbers.close();
   EXPECT_EQ(numbers.collect().size(), 3 * hood.neighbours().size());
+}
+
+/// Lengths that often repeat, with none among them, by rank and by channel in turn, in packets of every size: all come,
+/// in order, whatever shares a head.
+TEST(ByteRounds, RunsOfOneLengthComeWhole) {
+  const Rank me = world().rank();
+  constexpr std::array<std::size_t, 8> lengths{8, 8, 8, 0, 0, 13, 13, 64};
+  const auto length_of = [&](std::uint64_t round, Rank from, Rank to, std::uint64_t i) {
+    return lengths[number({140, round, word(from), word(to), i / (1 + i % 5)}) % lengths.size()];
+  };
+  const auto byte_of = [](Rank from, std::uint64_t i) { return static_cast<std::byte>(number({141, word(from), i})); };
+  for (const Routing routing : {Routing::direct, Routing::by_node}) {
+    Neighborhood hood(world(), neighbours_of(Graph::ring, me, world().size()), {.routing = routing, .node = me / 2});
+    std::uint64_t round_number = 0;
+    for (const std::uint32_t packet_bytes : {0U, 48U, 136U, 4096U, 0U, 0U}) {
+      round_number += 1;
+      constexpr std::uint64_t n = 3000;
+      auto round = hood.begin_byte_round({.packet_bytes = packet_bytes});
+      std::vector<Rank> to(hood.neighbours().begin(), hood.neighbours().end());
+      to.push_back(me);
+      for (std::uint64_t i = 0; i < n; ++i) {
+        for (std::size_t k = 0; k < to.size(); ++k) {
+          const std::size_t length = length_of(round_number, me, to[k], i);
+          const std::span<std::byte> place =
+              i % 2 == 0 || to[k] == me ? round.allocate(to[k], length) : round.channel(k).allocate(length);
+          ASSERT_EQ(place.size(), length);
+          std::ranges::fill(place, byte_of(me, i));
+        }
+      }
+      round.close();
+      std::map<Rank, std::uint64_t> heard;
+      std::uint64_t n_wrong = 0;
+      for (const auto& [from, message] : round.received()) {
+        const std::uint64_t i = heard[from]++;
+        const bool is_right = message.size() == length_of(round_number, from, me, i) &&
+                              std::ranges::all_of(message, [&](std::byte b) { return b == byte_of(from, i); });
+        n_wrong += is_right ? 0 : 1;
+      }
+      EXPECT_EQ(n_wrong, 0U);
+      EXPECT_EQ(heard.size(), to.size());
+      for (const auto& [from, n_heard] : heard) EXPECT_EQ(n_heard, n) << from;
+    }
+  }
+}
+
+TEST(ByteRounds, MessagesOfOneLengthShareTheirHead) {
+  if constexpr (detail::has_guards) GTEST_SKIP() << "behind each message stands a guard";
+  Neighborhood hood(world(), neighbours_of(Graph::ring, world().rank(), world().size()));
+  const std::uint64_t n_neighbours = hood.neighbours().size();
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    const RoundStatistics before = hood.statistics();
+    auto round = hood.begin_byte_round();
+    for (const Rank to : hood.neighbours()) {
+      for (int i = 0; i < 500; ++i) round.allocate(to, 8);
+      for (int i = 0; i < 100; ++i) round.allocate(to, 12);
+    }
+    round.close();
+    std::uint64_t n_heard = 0;
+    for ([[maybe_unused]] const auto& message : round.received()) n_heard += 1;
+    EXPECT_EQ(n_heard, 600 * n_neighbours);
+    const std::uint64_t n_packets = hood.statistics().packets_sent - before.packets_sent;
+    const std::uint64_t n_bytes = hood.statistics().bytes_sent - before.bytes_sent;
+    EXPECT_LE(n_bytes, (500 * 8 + 100 * 16 + 8) * n_neighbours + n_packets * (sizeof(PacketHeader) + 8));
+    if (repeat == 2) {
+      EXPECT_EQ(n_packets, n_neighbours) << "first packets grow to what went before";
+    }
+  }
 }
 
 }  // namespace
