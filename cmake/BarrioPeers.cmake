@@ -2,7 +2,7 @@
 set(BARRIO_BENCHMARK_PEERS AUTO CACHE STRING "libraries to compare barrio with: AUTO (those that are found), ON (all), OFF")
 set_property(CACHE BARRIO_BENCHMARK_PEERS PROPERTY STRINGS AUTO ON OFF)
 
-set(BARRIO_PEERS_DIR "" CACHE PATH "where peers that no registry has were installed, each in a folder of its name: gslib")
+set(BARRIO_PEERS_DIR "" CACHE PATH "where peers that no registry has were installed, each in a folder of its name: gslib, pcu")
 
 # Make the target `peer::peer`, or set the variable `lacking` to why there is none.
 macro(barrio_find_peer peer lacking)

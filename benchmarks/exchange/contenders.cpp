@@ -27,6 +27,11 @@ std::vector<Kind> make_all() {
   for (const char* name : {"petsc-twosided", "petsc-sf", "petsc-sf-new"})
     add({{.name = name, .about = "", .lacking = BARRIO_BENCH_NO_PETSC}});
 #endif
+#ifdef BARRIO_BENCH_PCU
+  add(pcu_kinds());
+#else
+  add({{.name = "pcu", .about = "", .lacking = BARRIO_BENCH_NO_PCU}});
+#endif
   std::vector<Kind> ours = barrio_kinds();
   Kind fixed = ours.front();
   fixed.name = "meet-fixed";

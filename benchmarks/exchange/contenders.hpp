@@ -11,6 +11,7 @@ std::vector<Kind> by_hand_kinds();
 std::vector<Kind> barrio_kinds();
 std::vector<Kind> zoltan_kinds();  ///< defined only with BARRIO_BENCH_ZOLTAN
 std::vector<Kind> petsc_kinds();   ///< defined only with BARRIO_BENCH_PETSC
+std::vector<Kind> pcu_kinds();     ///< defined only with BARRIO_BENCH_PCU
 
 /// All, also those that this build lacks. `meet-fixed` is barrio in the pattern `meet`, without its strangers.
 const std::vector<Kind>& all_kinds();
