@@ -192,6 +192,10 @@ void Counted::receive_words(std::uint64_t* into, std::size_t n_bytes, Rank from)
              "MPI_Irecv");
 }
 
+void Counted::receive(std::byte* into, MPI_Datatype type, std::size_t n_bytes, Rank from) {
+  mpi::check(MPI_Irecv(into, 1, type, from, counted_tag, context_.comm(), &next_received(n_bytes)), "MPI_Irecv");
+}
+
 void Counted::send_words(const std::byte* words, std::size_t n_bytes, Rank to) {
   if (n_bytes == 0) return;
   mpi::check(MPI_Isend(words, mpi::detail::checked_bytes(words_of(n_bytes)), MPI_UINT64_T, to, counted_tag,
@@ -218,16 +222,9 @@ DeliveredBytes deliver_counted(mpi::Context& context, Status fault, const ItemKi
     n_words += words_of(one.n_bytes);
   }
   incoming.room = Buffer(n_words);
-  Counted counted(context, incoming.places.size() + outgoing.size());
   std::uint64_t* own = nullptr;
-  for (const DeliveredBytes::Place& place : incoming.places) {
-    std::uint64_t* const words = incoming.room.data() + place.first_word;
-    if (place.from == me) {
-      own = words;
-    } else {
-      counted.receive_words(words, place.n_bytes, place.from);
-    }
-  }
+  for (const DeliveredBytes::Place& place : incoming.places)
+    if (place.from == me) own = incoming.room.data() + place.first_word;
   std::size_t n_sent_words = 0;
   for (const BytesTo& one : outgoing)
     if (one.to != me) n_sent_words += words_of(one.n_bytes);
@@ -239,6 +236,9 @@ DeliveredBytes deliver_counted(mpi::Context& context, Status fault, const ItemKi
     if (one.to != me) next += words_of(one.n_bytes);
   }
   pack(places);
+  Counted counted(context, incoming.places.size() + outgoing.size());  // the last memory that is asked for
+  for (const DeliveredBytes::Place& place : incoming.places)
+    if (place.from != me) counted.receive_words(incoming.room.data() + place.first_word, place.n_bytes, place.from);
   for (std::size_t i = 0; i < outgoing.size(); ++i)
     if (outgoing[i].to != me) counted.send_words(places[i], outgoing[i].n_bytes, outgoing[i].to);
   counted.wait();

@@ -34,7 +34,8 @@ class Target {
       from += n_bytes(k);
     }
   }
-  void post(MPI_Comm comm, Rank from, MPI_Request& request) const {
+  /// A datatype for all columns, from the first value of the first one on. The caller frees it.
+  [[nodiscard]] MPI_Datatype type() const {
     std::vector<int> lengths;
     std::vector<MPI_Aint> places;
     MPI_Aint first = 0;
@@ -45,14 +46,13 @@ class Target {
       places.push_back(MPI_Aint_diff(place, first));
       lengths.push_back(static_cast<int>(n_bytes(k)));
     }
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    mpi::check(
-        MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), places.data(), MPI_BYTE, &type),
-        "MPI_Type_create_hindexed");
-    mpi::check(MPI_Type_commit(&type), "MPI_Type_commit");
-    mpi::check(MPI_Irecv(column(0), 1, type, from, counted_tag, comm, &request), "MPI_Irecv");
-    mpi::check(MPI_Type_free(&type), "MPI_Type_free");  // once it has been received into
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    const int n = static_cast<int>(lengths.size());
+    mpi::check(MPI_Type_create_hindexed(n, lengths.data(), places.data(), MPI_BYTE, &made), "MPI_Type_create_hindexed");
+    mpi::check(MPI_Type_commit(&made), "MPI_Type_commit");
+    return made;
   }
+  [[nodiscard]] std::byte* begin() const { return column(0); }
 
  private:
   [[nodiscard]] std::byte* column(std::size_t k) const { return columns_[k] + first_row_ * value_bytes_[k]; }
@@ -90,26 +90,13 @@ std::vector<RowsFrom> place_rows(std::span<const BytesFrom> incoming, const Tran
 std::vector<RowsFrom> transfer_counted(mpi::Context& context, const std::vector<BytesTo>& outgoing,
                                        const std::vector<BytesFrom>& incoming, const TransferredRows& rows) {
   const Rank me = context.rank();
-  Counted counted(context, outgoing.size() + incoming.size());
-  // Short messages come to a buffer of their own, as soon as their senders have packed them.
-  const auto is_staged = [&](const BytesFrom& one) { return one.from != me && !is_direct(one.n_bytes); };
-  std::size_t n_staged = 0;
-  for (const BytesFrom& one : incoming)
-    if (is_staged(one)) n_staged += words_of(one.n_bytes);
-  Buffer staged(n_staged);
-  std::uint64_t* next = staged.data();
-  for (const BytesFrom& one : incoming) {
-    if (!is_staged(one)) continue;
-    counted.receive_words(next, one.n_bytes, one.from);
-    next += words_of(one.n_bytes);
-  }
-
   std::size_t n_sent = 0;
   for (const BytesTo& one : outgoing) n_sent += words_of(one.n_bytes);
   Buffer sent(n_sent);
   std::vector<std::byte*> places;
+  places.reserve(outgoing.size());
   const std::byte* own = nullptr;
-  next = sent.data();
+  std::uint64_t* next = sent.data();
   for (const BytesTo& one : outgoing) {
     places.push_back(reinterpret_cast<std::byte*>(next));
     if (one.to == me) own = places.back();
@@ -117,18 +104,38 @@ std::vector<RowsFrom> transfer_counted(mpi::Context& context, const std::vector<
   }
   rows.pack(places);
 
+  // Short messages come to a buffer of their own. All memory is there before MPI writes into any of it: who lacks some
+  // throws, and gives back what he has.
+  const auto is_staged = [&](const BytesFrom& one) { return one.from != me && !is_direct(one.n_bytes); };
+  std::size_t n_staged = 0;
+  for (const BytesFrom& one : incoming)
+    if (is_staged(one)) n_staged += words_of(one.n_bytes);
+  Buffer staged(n_staged);
+  Counted counted(context, outgoing.size() + incoming.size());
   std::vector<std::byte*> columns;
-  std::vector<Target> staged_targets;
-  const std::vector<RowsFrom> came = place_rows(incoming, rows, columns, [&](std::size_t i, const Target& target) {
-    const BytesFrom& one = incoming[i];
-    if (one.from == me) {
+  std::vector<Target> targets;
+  std::vector<MPI_Datatype> types(incoming.size(), MPI_DATATYPE_NULL);
+  targets.reserve(incoming.size());
+  std::vector<RowsFrom> came = place_rows(incoming, rows, columns, [&](std::size_t i, const Target& target) {
+    targets.push_back(target);
+    if (incoming[i].from == me) {
       target.copy_from(own);
-    } else if (is_staged(one)) {
-      staged_targets.push_back(target);
-    } else {
-      target.post(context.comm(), one.from, counted.next_received(one.n_bytes));
+    } else if (!is_staged(incoming[i])) {
+      types[i] = target.type();
     }
   });
+
+  next = staged.data();
+  for (std::size_t i = 0; i < incoming.size(); ++i) {
+    const BytesFrom& one = incoming[i];
+    if (is_staged(one)) {
+      counted.receive_words(next, one.n_bytes, one.from);
+      next += words_of(one.n_bytes);
+    } else if (one.from != me) {
+      counted.receive(targets[i].begin(), types[i], one.n_bytes, one.from);
+      mpi::check(MPI_Type_free(&types[i]), "MPI_Type_free");  // once it has been received into
+    }
+  }
   for (std::size_t i = 0; i < outgoing.size(); ++i) {
     const BytesTo& one = outgoing[i];
     if (one.to == me) continue;
@@ -141,11 +148,10 @@ std::vector<RowsFrom> transfer_counted(mpi::Context& context, const std::vector<
   counted.wait();
 
   const std::byte* from = staged.bytes();
-  std::size_t n_copied = 0;
-  for (const BytesFrom& one : incoming) {
-    if (!is_staged(one)) continue;
-    staged_targets[n_copied++].copy_from(from);
-    from += sizeof(std::uint64_t) * words_of(one.n_bytes);
+  for (std::size_t i = 0; i < incoming.size(); ++i) {
+    if (!is_staged(incoming[i])) continue;
+    targets[i].copy_from(from);
+    from += sizeof(std::uint64_t) * words_of(incoming[i].n_bytes);
   }
   return came;
 }

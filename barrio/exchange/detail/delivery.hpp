@@ -111,12 +111,13 @@ class Counted {
   void receive_words(std::uint64_t* into, std::size_t n_bytes, Rank from);
   void send_words(const std::byte* words, std::size_t n_bytes, Rank to);
   void send_bytes(const std::byte* bytes, std::size_t n_bytes, Rank to);
-  /// A request for a message that the caller posts. Valid until the next call.
-  MPI_Request& next_received(std::size_t n_bytes);
-  MPI_Request& next_sent(std::size_t n_bytes);
+  /// One of `type`, which may lie in several pieces.
+  void receive(std::byte* into, MPI_Datatype type, std::size_t n_bytes, Rank from);
   void wait();
 
  private:
+  MPI_Request& next_received(std::size_t n_bytes);
+  MPI_Request& next_sent(std::size_t n_bytes);
   mpi::Context& context_;
   std::vector<MPI_Request> requests_;
 };
