@@ -63,33 +63,30 @@ ReceivedRows transfer_bytes(mpi::Context& context, std::span<const Rank> to, std
       fault ? detail::Destinations(*fault) : detail::Destinations(to, context.size(), row_bytes);
   ReceivedRows received;
   received.columns.resize(columns.size());
-  const detail::TransferredRows rows{.value_bytes = value_bytes,
-                                     .pack =
-                                         [&](std::span<std::byte* const> places) {
-                                           std::vector<std::array<std::byte*, 1>> at(destinations.n_slots());
-                                           std::size_t bytes_before = 0;
-                                           for (const ByteColumn& column : columns) {
-                                             destinations.with_slots([&](auto&& slot_of) {
-                                               for (std::size_t i = 0; i < places.size(); ++i) {
-                                                 const detail::BytesTo& entry = destinations.entries()[i];
-                                                 at[slot_of(entry.to)][0] =
-                                                     places[i] + entry.n_bytes / row_bytes * bytes_before;
-                                               }
-                                             });
-                                             scatter(destinations, to, column, at);
-                                             bytes_before += column.value_bytes;
-                                           }
-                                         },
-                                     .make_room =
-                                         [&](std::size_t n_rows) {
-                                           received.from.resize(n_rows);
-                                           std::vector<std::byte*> begins;
-                                           for (std::size_t k = 0; k < columns.size(); ++k) {
-                                             received.columns[k].resize(n_rows * value_bytes[k]);
-                                             begins.push_back(received.columns[k].data());
-                                           }
-                                           return begins;
-                                         }};
+  const auto pack = [&](std::span<std::byte* const> places) {
+    std::vector<std::array<std::byte*, 1>> at(destinations.n_slots());
+    std::size_t bytes_before = 0;
+    for (const ByteColumn& column : columns) {
+      destinations.with_slots([&](auto&& slot_of) {
+        for (std::size_t i = 0; i < places.size(); ++i) {
+          const detail::BytesTo& entry = destinations.entries()[i];
+          at[slot_of(entry.to)][0] = places[i] + entry.n_bytes / row_bytes * bytes_before;
+        }
+      });
+      scatter(destinations, to, column, at);
+      bytes_before += column.value_bytes;
+    }
+  };
+  const auto make_room = [&](std::size_t n_rows) {
+    received.from.resize(n_rows);
+    std::vector<std::byte*> begins;
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      received.columns[k].resize(n_rows * value_bytes[k]);
+      begins.push_back(received.columns[k].data());
+    }
+    return begins;
+  };
+  const detail::TransferredRows rows{.value_bytes = value_bytes, .pack = pack, .make_room = make_room};
   std::size_t row = 0;
   for (const auto& [from, n] :
        detail::transfer_rows(context, destinations, {hash.value(), types}, rows, options.route)) {

@@ -169,8 +169,6 @@ Destinations::Destinations(std::span<const Rank> to, int n_ranks, std::size_t ro
   }
   const auto [low, high] = std::ranges::minmax(to);
   if (low < 0 || high >= n_ranks) {
-    low_ = 0;
-    n_slots_ = static_cast<std::size_t>(n_ranks);
     fault_ = find_fault(to, n_ranks);
     return;
   }
