@@ -8,17 +8,33 @@
 
 namespace barrio::exchange::detail {
 
+namespace {
+
+constexpr std::size_t first_words = 64;  // of a parcel's buffer
+// Buffers that are kept from round to round: so many, of at most so many words.
+constexpr std::size_t most_spares = 8;
+constexpr std::size_t most_spare_words = 8192;
+
+}  // namespace
+
+Buffer OutgoingParcels::take_spare() {
+  if (spares_.empty()) return {};
+  Buffer buffer = std::move(spares_.back());
+  spares_.pop_back();
+  return buffer;
+}
+
 std::byte* OutgoingParcels::allocate(Rank to, std::size_t n_bytes) {
   auto at = std::ranges::lower_bound(parcels_, to, {}, &Parcel::to);
   if (at == parcels_.end() || at->to != to) {
-    at = parcels_.insert(at, {to, {}, header_bytes});
+    at = parcels_.insert(at, {to, take_spare(), header_bytes});
   } else {
     check_guard(at->buffer.bytes() + at->used_bytes, to);
   }
   const std::size_t n_words = words_of(at->used_bytes + n_bytes + guard_bytes);
   const std::size_t n_words_now = at->buffer.size();
   if (n_words_now < n_words)
-    at->buffer.reserve(std::max(n_words, n_words_now + n_words_now / 2),
+    at->buffer.reserve(std::max({n_words, first_words, n_words_now + n_words_now / 2}),
                        std::min(words_of(at->used_bytes), n_words_now));
   std::byte* const place = at->buffer.bytes() + at->used_bytes;
   at->used_bytes += n_bytes;
@@ -55,6 +71,8 @@ void OutgoingParcels::end_round(int tag, std::span<const Rank> lost) {
       new Buffer(std::move(parcel.buffer));
     } else {  // its receiver has taken in the lost ones before it
       std::erase_if(lost_, [&](const Lost& one) { return one.to == parcel.to && one.tag == tag; });
+      if (spares_.size() < most_spares && parcel.buffer.size() <= most_spare_words)
+        spares_.push_back(std::move(parcel.buffer));
     }
   }
   parcels_.clear();
@@ -68,6 +86,7 @@ void OutgoingParcels::leak() {
 std::size_t OutgoingParcels::memory_bytes() const noexcept {
   std::size_t n_words = 0;
   for (const Parcel& parcel : parcels_) n_words += parcel.buffer.size();
+  for (const Buffer& buffer : spares_) n_words += buffer.size();
   return 8 * n_words;
 }
 

@@ -86,7 +86,8 @@ void PacketCore::allocate_tables() {
   }
   for (Receiver& receiver : receivers_)
     receiver.first_packet_bytes = std::max(receiver.first_packet_bytes, options_.first_packet.least);
-  n_fixed_requests_ = n * (2 + ring_depth_);
+  n_send_requests_ = n * (1 + ring_depth_);
+  n_fixed_requests_ = n_send_requests_ + n;
   requests_.assign(n_fixed_requests_, MPI_REQUEST_NULL);
 }
 
@@ -125,12 +126,13 @@ void PacketCore::Way::end_round(const PacketSize& size) noexcept {
 
 void PacketCore::complete_sends() {
   mpi::Pause pause(context_.wait_policy());
-  for (int done = 0; !open_rounds_.empty() && done == 0;) {
-    mpi::check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
-               "MPI_Testall");
-    if (done == 0 && !take_some_elsewhere()) pause();
+  for (const std::span<MPI_Request> sends : {std::span(requests_), std::span(parcel_sends_)}) {
+    for (int done = 0; !open_rounds_.empty() && done == 0;) {
+      mpi::check(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+      if (done == 0 && !take_some_elsewhere()) pause();
+    }
+    mpi::wait_all(sends, context_.wait_policy());
   }
-  mpi::wait_all(requests_, context_.wait_policy());
 }
 
 void PacketCore::set_neighbours(std::vector<Rank> neighbours) {
@@ -243,8 +245,7 @@ bool PacketCore::advance_agreement() {
   if (!closed_) return false;  // what is sent is known then
   const std::uint64_t n_calls = agreement_.n_calls();
   const std::size_t n_sent = escalates() ? state_.unreachable().size() : outgoing_.size();
-  const bool is_news = agreement_.advance(std::span(requests_).subspan(n_fixed_requests_, outgoing_.size()), n_sent,
-                                          writers_.size(), may_block() && state_.is_over());
+  const bool is_news = agreement_.advance(parcel_sends_, n_sent, writers_.size(), may_block() && state_.is_over());
   context_.counters().collectives += agreement_.n_calls() - n_calls;
   statistics_.collectives = agreement_.n_calls();
   return is_news;
@@ -252,38 +253,54 @@ bool PacketCore::advance_agreement() {
 
 bool PacketCore::is_complete() const noexcept { return state_.is_over() && agreement_.is_reached(); }
 
-std::size_t PacketCore::n_watched() const noexcept {
-  // Receives of neighbours come first; those of strangers come last.
-  return incoming_.empty() ? neighbours_.size() : requests_.size();
+bool PacketCore::take_some(int n_looks) {
+  may_be_more_ = false;
+  completed_.resize(requests_.size());
+  const std::span<MPI_Request> watched = std::span(requests_).subspan(n_send_requests_);
+  int n = 0;
+  for (int i = 0; i < n_looks && n == 0; ++i)
+    mpi::check(
+        MPI_Testsome(static_cast<int>(watched.size()), watched.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
+        "MPI_Testsome");
+  return take_completed(n, n_send_requests_);
 }
 
-bool PacketCore::take_some(std::size_t n_watched, bool blocks) {
+bool PacketCore::wait_for_some(bool watches_sends) {
   completed_.resize(requests_.size());
+  const std::size_t first = watches_sends ? 0 : n_send_requests_;
+  const std::span<MPI_Request> watched = std::span(requests_).subspan(first);
   int n = 0;
-  if (blocks) {
-    mpi::check(MPI_Waitsome(static_cast<int>(n_watched), requests_.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
-               "MPI_Waitsome");
-  } else {
-    // A call may take messages in and yet report none of them, as Open MPI's does: the second one reports those.
-    for (int i = 0; i < 2 && n == 0; ++i)
-      mpi::check(
-          MPI_Testsome(static_cast<int>(n_watched), requests_.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
-          "MPI_Testsome");
-  }
+  mpi::check(MPI_Waitsome(static_cast<int>(watched.size()), watched.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
+             "MPI_Waitsome");
+  return take_completed(n, first);
+}
+
+bool PacketCore::take_completed(int n, std::size_t first) {
   if (n == MPI_UNDEFINED || n == 0) return false;
-  const std::size_t first_parcel = n_fixed_requests_ + outgoing_.size();
   for (int i = 0; i < n; ++i) {
-    const auto request = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
-    if (request < neighbours_.size()) take_packet(request);
-    if (request >= first_parcel) take_parcel(request - first_parcel);
+    const auto request = first + static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
+    if (request >= n_fixed_requests_) {
+      take_parcel(request - n_fixed_requests_);
+    } else if (request >= n_send_requests_) {
+      take_packet(request - n_send_requests_);
+    }
   }
   return true;
+}
+
+bool PacketCore::look() {
+  // Each call of MPI drives it on, and may take messages in that only the next one reports, as Open MPI's do. So what
+  // is here is looked for twice; the agreement's calls are one of the two.
+  const bool agrees = !agreement_.is_reached() && (!escalates() || state_.is_over());
+  if (advance_agreement()) return true;
+  if (may_be_more_ && !state_.is_over() && take_some(agrees ? 1 : 2)) return true;
+  return take_some_elsewhere();
 }
 
 bool PacketCore::take_some_elsewhere() {
   bool is_some = false;
   for (PacketCore* other : open_rounds_)
-    if (other != this && (other->take_some(other->n_watched(), false) || other->advance_agreement())) is_some = true;
+    if (other != this && (other->take_some(2) || other->advance_agreement())) is_some = true;
   return is_some;
 }
 
@@ -291,14 +308,15 @@ bool PacketCore::may_block() const noexcept {
   return context_.wait_policy().kind == mpi::WaitPolicy::Kind::block && open_rounds_.size() == 1;
 }
 
-void PacketCore::progress(std::size_t n_watched, mpi::Pause& pause) {
+void PacketCore::progress(bool watches_sends, mpi::Pause& pause) {
   const bool blocks = may_block() && (!agreement_.is_needed() || !state_.is_over());
-  if (take_some(n_watched, blocks) || advance_agreement() || take_some_elsewhere()) {
+  if (blocks ? wait_for_some(watches_sends) || advance_agreement() || take_some_elsewhere() : look()) {
     pause.reset();
     n_idle_polls_ = 0;
     return;
   }
   pause();
+  may_be_more_ = true;
   if (++n_idle_polls_ % polls_per_look_at_the_clock == 0) {
     const double seconds = MPI_Wtime() - last_heard_;
     if (seconds > next_warning_) warn_of_stall(seconds);
@@ -364,7 +382,7 @@ std::optional<PacketRound::Packet> PacketCore::next_packet() {
   if (!closed_) misuse("is read before it was closed", "call close() first; poll() reads meanwhile");
   release_read();
   mpi::Pause pause(context_.wait_policy());
-  while ((arrived_.empty() || options_.is_by_rank) && !is_complete()) progress(n_watched(), pause);
+  while ((arrived_.empty() || options_.is_by_rank) && !is_complete()) progress(false, pause);
   if (arrived_.empty()) {
     end_round();
     return {};
@@ -376,8 +394,8 @@ std::optional<PacketRound::Packet> PacketCore::poll() {
   if (!active_) return {};
   context_.check_thread("reads a round");
   release_read();
-  if (arrived_.empty() || options_.is_by_rank)
-    (void)(take_some(n_watched(), false) || advance_agreement() || take_some_elsewhere());
+  may_be_more_ = true;
+  if (arrived_.empty() || options_.is_by_rank) (void)look();
   if (arrived_.empty() || (options_.is_by_rank && !(closed_ && is_complete()))) return {};
   return hand_out();
 }
@@ -449,11 +467,12 @@ void PacketCore::end_meeting() {
   }
   if (!outgoing_.empty() || !incoming_.empty()) {
     for (std::size_t i = 0; !lost.empty() && i < outgoing_.size(); ++i) {
-      MPI_Request& request = requests_[n_fixed_requests_ + i];
+      MPI_Request& request = parcel_sends_[i];
       if (std::ranges::binary_search(lost, outgoing_.all()[i].to) && request != MPI_REQUEST_NULL)
         mpi::check(MPI_Request_free(&request), "MPI_Request_free");  // it may never be done
     }
     complete_sends();
+    parcel_sends_.clear();
     requests_.resize(n_fixed_requests_);
     outgoing_.end_round(parcel_tag(), lost);
     incoming_.clear();
@@ -470,8 +489,8 @@ void PacketCore::end_meeting() {
 }
 
 std::uint64_t PacketCore::memory_bytes() const noexcept {
-  std::uint64_t bytes = barrio::memory_bytes(neighbours_) + barrio::memory_bytes(requests_) + outgoing_.memory_bytes() +
-                        channels().memory_bytes();
+  std::uint64_t bytes = barrio::memory_bytes(neighbours_) + barrio::memory_bytes(requests_) +
+                        barrio::memory_bytes(parcel_sends_) + outgoing_.memory_bytes() + channels().memory_bytes();
   for (const Arrived& parcel : incoming_) bytes += 8 * parcel.buffer.size();
   for (const Arrived& packet : arrived_) bytes += 8 * packet.buffer.size();
   for (const Buffer& buffer : rings_) bytes += 8 * buffer.size();

@@ -37,6 +37,7 @@ Buffer PacketCore::take_spare(std::size_t channel, std::size_t n_words) {
 void PacketCore::post_receive(std::size_t channel, std::size_t n_bytes) {
   Receiver& receiver = receivers_[channel];
   receiver.posted = take_spare(channel, words_of(n_bytes));
+  may_be_more_ = true;
   mpi::check(MPI_Irecv(receiver.posted.data(), mpi::detail::checked_bytes(receiver.posted.size()), MPI_UINT64_T,
                        neighbours_[channel], tag_, context_.comm(), &receive_request(channel)),
              "MPI_Irecv");

@@ -80,15 +80,14 @@ bool PacketCore::is_free(std::size_t channel, std::size_t place) {
 
 void PacketCore::wait_for_send(std::size_t place) {
   mpi::Pause pause(context_.wait_policy());
-  const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block;
   while (requests_[place] != MPI_REQUEST_NULL) {
-    if (!blocks) {
+    if (!may_block()) {
       int done = 0;
       mpi::check(MPI_Test(&requests_[place], &done, MPI_STATUS_IGNORE), "MPI_Test");
       if (done != 0) break;
     }
     // The neighbour may itself wait for this rank to take packets in, so receiving goes on while waiting.
-    progress(blocks ? requests_.size() : n_watched(), pause);
+    progress(true, pause);
   }
 }
 
@@ -96,10 +95,9 @@ void PacketCore::wait_for_buffer(std::size_t channel, std::size_t n_bytes) {
   Sender& sender = senders_[channel];
   // Short rounds stay in one buffer, which the cache still has.
   if (sender.n_packets == 0 && sender.current != 0 && is_free(channel, 0)) sender.current = 0;
-  const std::size_t place = neighbours_.size() * (1 + sender.current) + channel;
   if (!is_free(channel, sender.current)) {
     statistics_.waits_for_room += 1;
-    wait_for_send(place);
+    wait_for_send(send_place(channel, sender.current));
   }
   Buffer& buffer = ring_buffer(channel, sender.current);
   const bool is_far_too_large = buffer.size() * 8 > std::max(4 * n_bytes, most_kept_bytes());
@@ -186,11 +184,11 @@ void PacketCore::close() {
   if (state_.introduces()) strangers = outgoing_.introductions(parcel_tag());
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) flush_last(channel, strangers);
   for (const OutgoingParcels::Parcel& parcel : outgoing_.all()) {
-    requests_.push_back(MPI_REQUEST_NULL);
+    parcel_sends_.push_back(MPI_REQUEST_NULL);
     statistics_.parcels_sent += 1;
     // A synchronous one completes when the receiver takes it in: that is what the barrier of a consensus counts on.
     const bool is_synchronous = termination_ == Termination::consensus;
-    send(parcel.buffer, parcel.used_bytes, parcel.to, parcel_tag(), requests_.back(), is_synchronous);
+    send(parcel.buffer, parcel.used_bytes, parcel.to, parcel_tag(), parcel_sends_.back(), is_synchronous);
   }
   closed_ = true;
   state_.close(strangers);

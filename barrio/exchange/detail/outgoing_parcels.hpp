@@ -48,8 +48,10 @@ class OutgoingParcels {
     Rank to;
     int tag;
   };
+  [[nodiscard]] Buffer take_spare();
   std::vector<Parcel> parcels_;
   std::vector<Lost> lost_;
+  std::vector<Buffer> spares_;
 };
 
 }  // namespace barrio::exchange::detail

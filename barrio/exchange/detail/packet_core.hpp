@@ -112,9 +112,12 @@ class PacketCore final : public RoundCore {
   Termination prepare(Termination wanted);
   /// Whether parcels that introductions do not reach are counted by reductions.
   [[nodiscard]] bool escalates() const noexcept { return termination_ == Termination::automatic; }
-  [[nodiscard]] MPI_Request& receive_request(std::size_t channel) { return requests_[channel]; }
+  [[nodiscard]] MPI_Request& receive_request(std::size_t channel) { return requests_[n_send_requests_ + channel]; }
+  [[nodiscard]] std::size_t send_place(std::size_t channel, std::size_t place) const noexcept {
+    return neighbours_.size() * place + channel;
+  }
   [[nodiscard]] MPI_Request& send_request(std::size_t channel, std::size_t place) {
-    return requests_[neighbours_.size() * (1 + place) + channel];
+    return requests_[send_place(channel, place)];
   }
   /// Ring_depth buffers a channel, made when first needed.
   [[nodiscard]] Buffer& ring_buffer(std::size_t channel, std::size_t place) {
@@ -156,10 +159,15 @@ class PacketCore final : public RoundCore {
     return std::max(packet_bytes_, options_.first_packet.most) + 64;
   }
   /// Take in what has arrived, in this round and, if that is nothing, in the other open ones; pause if nothing has.
-  /// @param n_watched  requests to look at: receives only, or sends too
-  void progress(std::size_t n_watched, mpi::Pause& pause);
-  /// @return false if nothing has arrived. @param blocks  wait until something has
-  bool take_some(std::size_t n_watched, bool blocks);
+  /// @param watches_sends  who sleeps in MPI wakes when a send is done, too
+  void progress(bool watches_sends, mpi::Pause& pause);
+  /// One look at all that may have arrived. @return false if nothing has
+  bool look();
+  /// Take in packets and announced parcels. @param n_looks  into MPI, if the first ones find nothing
+  bool take_some(int n_looks);
+  /// The same, and sleep until one has come. @return false if none is awaited
+  bool wait_for_some(bool watches_sends);
+  bool take_completed(int n, std::size_t first);
   /// Take in what has arrived in the other open rounds. @return false if nothing has
   bool take_some_elsewhere();
   void take_packet(std::size_t channel);
@@ -177,7 +185,6 @@ class PacketCore final : public RoundCore {
   [[nodiscard]] bool is_complete() const noexcept;
   /// Whether ranks are to sleep in MPI, and no other round is open that others may wait for this rank in.
   [[nodiscard]] bool may_block() const noexcept;
-  [[nodiscard]] std::size_t n_watched() const noexcept;
   /// The next packet that has come. @pre there is one
   [[nodiscard]] std::optional<PacketRound::Packet> hand_out();
   void release_read();
@@ -215,9 +222,12 @@ class PacketCore final : public RoundCore {
   std::vector<Receiver> receivers_;
   std::vector<Buffer> rings_;
   std::vector<std::vector<Buffer>> more_spares_;  // of long rounds
-  // One receive a channel; ring_depth sends and one of the second wave a channel; then parcels to and from strangers.
+  // Ring_depth sends and one of the second wave a channel; then one receive a channel; then parcels of strangers.
   std::vector<MPI_Request> requests_;
+  std::size_t n_send_requests_ = 0;
   std::size_t n_fixed_requests_ = 0;
+  std::vector<MPI_Request> parcel_sends_;
+  bool may_be_more_ = false;  // since the last look: something was asked for, or time has passed
   std::vector<int> completed_;
   std::vector<std::size_t> early_passes_;  // channels whose second wave came before the round was closed
   OutgoingParcels outgoing_;
