@@ -33,7 +33,9 @@ struct Block {
   }
   /// The place of a vertex of the block, counted from its begin.
   [[nodiscard]] std::size_t place(int i, int j, int k) const {
-    return static_cast<std::size_t>((k * n_vertices(1) + j) * n_vertices(0) + i);
+    const std::size_t row =
+        static_cast<std::size_t>(k) * static_cast<std::size_t>(n_vertices(1)) + static_cast<std::size_t>(j);
+    return row * static_cast<std::size_t>(n_vertices(0)) + static_cast<std::size_t>(i);
   }
   template <class Visit>
   void for_each_vertex(Visit&& visit) const {
