@@ -32,6 +32,11 @@ std::vector<Kind> make_all() {
 #else
   add({{.name = "pcu", .about = "", .lacking = BARRIO_BENCH_NO_PCU}});
 #endif
+#ifdef BARRIO_BENCH_YGM
+  add(ygm_kinds());
+#else
+  add({{.name = "ygm", .about = "", .lacking = BARRIO_BENCH_NO_YGM}});
+#endif
   std::vector<Kind> ours = barrio_kinds();
   Kind fixed = ours.front();
   fixed.name = "meet-fixed";

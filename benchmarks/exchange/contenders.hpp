@@ -12,6 +12,7 @@ std::vector<Kind> barrio_kinds();
 std::vector<Kind> zoltan_kinds();  ///< defined only with BARRIO_BENCH_ZOLTAN
 std::vector<Kind> petsc_kinds();   ///< defined only with BARRIO_BENCH_PETSC
 std::vector<Kind> pcu_kinds();     ///< defined only with BARRIO_BENCH_PCU
+std::vector<Kind> ygm_kinds();     ///< defined only with BARRIO_BENCH_YGM
 
 /// All, also those that this build lacks. `meet-fixed` is barrio in the pattern `meet`, without its strangers.
 const std::vector<Kind>& all_kinds();
