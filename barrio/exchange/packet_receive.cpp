@@ -83,6 +83,7 @@ void PacketCore::take_pass(std::size_t channel) {
     discard(line.rank, line.n_lost);
     incoming_.push_back({line.rank, Buffer(words_of(line.n_bytes))});
     requests_.push_back(MPI_REQUEST_NULL);
+    may_be_more_ = true;
     mpi::check(MPI_Irecv(incoming_.back().buffer.data(), mpi::detail::checked_bytes(incoming_.back().buffer.size()),
                          MPI_UINT64_T, line.rank, parcel_tag(), context_.comm(), &requests_.back()),
                "MPI_Irecv");
