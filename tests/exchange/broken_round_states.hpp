@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "barrio/exchange/detail/round_state.hpp"
+#include "barrio/exchange/rounds/round_state.hpp"
 
 // Variants of RoundState that are wrong in one point each, for tests of what checks it.
 namespace barrio::test {

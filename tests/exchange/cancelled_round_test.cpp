@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "barrio/exchange/detail/guard.hpp"
+#include "barrio/exchange/rounds/guard.hpp"
 #include "barrio/exchange/engine.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mpi/agree.hpp"

@@ -6,9 +6,9 @@
 #include <array>
 #include <set>
 
-#include "barrio/exchange/detail/strategy_choice.hpp"
-#include "barrio/exchange/detail/test_pace.hpp"
-#include "barrio/exchange/detail/wires.hpp"
+#include "barrio/exchange/repeated/strategy_choice.hpp"
+#include "barrio/exchange/rounds/test_pace.hpp"
+#include "barrio/exchange/rounds/wires.hpp"
 #include "barrio/exchange/engine.hpp"
 #include "tests/exchange/mpi_calls.hpp"
 #include "tests/exchange/random_messages.hpp"

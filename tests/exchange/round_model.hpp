@@ -17,7 +17,7 @@
 
 #include "barrio/base/assert.hpp"
 #include "barrio/base/hash.hpp"
-#include "barrio/exchange/detail/round_state.hpp"
+#include "barrio/exchange/rounds/round_state.hpp"
 #include "tests/exchange/round_script.hpp"
 
 namespace barrio::test {

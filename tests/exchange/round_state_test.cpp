@@ -1,6 +1,6 @@
 // The protocol of a round as pure state machines in one process: a scheduler delivers messages in any order that MPI
 // allows, and compares what each rank believes with what was really written.
-#include "barrio/exchange/detail/round_state.hpp"
+#include "barrio/exchange/rounds/round_state.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

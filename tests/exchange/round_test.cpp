@@ -6,7 +6,7 @@
 #include <map>
 #include <thread>
 
-#include "barrio/exchange/detail/packet_size.hpp"
+#include "barrio/exchange/rounds/packet_size.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/exchange/mpi_calls.hpp"
 #include "tests/exchange/speech.hpp"

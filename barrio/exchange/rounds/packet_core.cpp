@@ -1,4 +1,4 @@
-#include "barrio/exchange/detail/packet_core.hpp"
+#include "barrio/exchange/rounds/packet_core.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/base/sort_unique.hpp"
-#include "barrio/exchange/detail/misuse.hpp"
-#include "barrio/exchange/detail/open_rounds.hpp"
-#include "barrio/exchange/detail/packet.hpp"
+#include "barrio/exchange/rounds/misuse.hpp"
+#include "barrio/exchange/rounds/open_rounds.hpp"
+#include "barrio/exchange/rounds/packet.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <exception>
 
-#include "barrio/exchange/detail/repeated_core.hpp"
+#include "barrio/exchange/repeated/repeated_core.hpp"
 
 namespace barrio::exchange {
 

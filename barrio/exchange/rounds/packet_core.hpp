@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "barrio/exchange/detail/agreement.hpp"
+#include "barrio/exchange/rounds/agreement.hpp"
 #include "barrio/exchange/detail/buffer.hpp"
-#include "barrio/exchange/detail/outgoing_parcels.hpp"
-#include "barrio/exchange/detail/packet_size.hpp"
-#include "barrio/exchange/detail/round_core.hpp"
-#include "barrio/exchange/detail/round_state.hpp"
+#include "barrio/exchange/rounds/outgoing_parcels.hpp"
+#include "barrio/exchange/rounds/packet_size.hpp"
+#include "barrio/exchange/rounds/round_core.hpp"
+#include "barrio/exchange/rounds/round_state.hpp"
 #include "barrio/exchange/termination.hpp"
 #include "barrio/mpi/context.hpp"
 

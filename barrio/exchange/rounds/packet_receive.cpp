@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "barrio/base/assert.hpp"
-#include "barrio/exchange/detail/packet.hpp"
-#include "barrio/exchange/detail/packet_core.hpp"
+#include "barrio/exchange/rounds/packet.hpp"
+#include "barrio/exchange/rounds/packet_core.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 
 namespace barrio::exchange::detail {

@@ -1,4 +1,4 @@
-#include "barrio/exchange/detail/node_plan.hpp"
+#include "barrio/exchange/rounds/node_plan.hpp"
 
 #include <fmt/format.h>
 

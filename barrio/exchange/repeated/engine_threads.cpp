@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "barrio/base/assert.hpp"
-#include "barrio/exchange/detail/engine_threads.hpp"
+#include "barrio/exchange/repeated/engine_threads.hpp"
 #include "barrio/mpi/cores.hpp"
 
 namespace barrio::exchange::detail {

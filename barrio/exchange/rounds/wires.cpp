@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "barrio/base/memory.hpp"
-#include "barrio/exchange/detail/wires.hpp"
+#include "barrio/exchange/rounds/wires.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 
 namespace barrio::exchange::detail {

@@ -1,4 +1,4 @@
-#include "barrio/exchange/detail/round_state.hpp"
+#include "barrio/exchange/rounds/round_state.hpp"
 
 #include <algorithm>
 #include <array>

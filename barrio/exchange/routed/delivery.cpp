@@ -10,7 +10,7 @@
 
 #include "barrio/base/assert.hpp"
 #include "barrio/exchange/detail/buffer.hpp"
-#include "barrio/exchange/detail/packet.hpp"
+#include "barrio/exchange/rounds/packet.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/exchange/tuple_list.hpp"
 #include "barrio/mpi/agree.hpp"

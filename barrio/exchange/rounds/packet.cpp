@@ -1,4 +1,4 @@
-#include "barrio/exchange/detail/packet.hpp"
+#include "barrio/exchange/rounds/packet.hpp"
 
 #include <cstring>
 

@@ -1,10 +1,10 @@
-#include "barrio/exchange/detail/outgoing_parcels.hpp"
+#include "barrio/exchange/rounds/outgoing_parcels.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "barrio/exchange/detail/guard.hpp"
-#include "barrio/exchange/detail/packet.hpp"
+#include "barrio/exchange/rounds/guard.hpp"
+#include "barrio/exchange/rounds/packet.hpp"
 
 namespace barrio::exchange::detail {
 

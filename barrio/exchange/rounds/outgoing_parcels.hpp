@@ -9,7 +9,7 @@
 #include "barrio/base/ids.hpp"
 #include "barrio/exchange/detail/buffer.hpp"
 #include "barrio/exchange/detail/message_kind.hpp"
-#include "barrio/exchange/detail/round_state.hpp"
+#include "barrio/exchange/rounds/round_state.hpp"
 
 namespace barrio::exchange::detail {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "barrio/exchange/detail/buffer.hpp"
-#include "barrio/exchange/detail/round_state.hpp"
+#include "barrio/exchange/rounds/round_state.hpp"
 #include "barrio/exchange/packet_round.hpp"
 
 namespace barrio::exchange::detail {

@@ -7,10 +7,10 @@
 
 #include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
-#include "barrio/exchange/detail/guard.hpp"
-#include "barrio/exchange/detail/misuse.hpp"
-#include "barrio/exchange/detail/packet.hpp"
-#include "barrio/exchange/detail/packet_core.hpp"
+#include "barrio/exchange/rounds/guard.hpp"
+#include "barrio/exchange/rounds/misuse.hpp"
+#include "barrio/exchange/rounds/packet.hpp"
+#include "barrio/exchange/rounds/packet_core.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 
 namespace barrio::exchange::detail {

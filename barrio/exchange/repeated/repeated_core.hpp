@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "barrio/exchange/detail/engine_job.hpp"
-#include "barrio/exchange/detail/strategy_choice.hpp"
-#include "barrio/exchange/detail/test_pace.hpp"
-#include "barrio/exchange/detail/wires.hpp"
+#include "barrio/exchange/repeated/engine_job.hpp"
+#include "barrio/exchange/repeated/strategy_choice.hpp"
+#include "barrio/exchange/rounds/test_pace.hpp"
+#include "barrio/exchange/rounds/wires.hpp"
 #include "barrio/exchange/repeated_exchange.hpp"
 
 namespace barrio::exchange::detail {

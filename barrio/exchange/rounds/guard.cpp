@@ -1,4 +1,4 @@
-#include "barrio/exchange/detail/guard.hpp"
+#include "barrio/exchange/rounds/guard.hpp"
 
 #include <fmt/format.h>
 

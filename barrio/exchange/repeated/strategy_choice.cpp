@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "barrio/base/assert.hpp"
-#include "barrio/exchange/detail/strategy_choice.hpp"
+#include "barrio/exchange/repeated/strategy_choice.hpp"
 
 namespace barrio::exchange::detail {
 namespace {

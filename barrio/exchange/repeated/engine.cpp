@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "barrio/base/error.hpp"
-#include "barrio/exchange/detail/engine_threads.hpp"
+#include "barrio/exchange/repeated/engine_threads.hpp"
 #include "barrio/mpi/cores.hpp"
 
 namespace barrio::exchange {

@@ -1,4 +1,4 @@
-#include "barrio/exchange/detail/agreement.hpp"
+#include "barrio/exchange/rounds/agreement.hpp"
 
 #include "barrio/mpi/check.hpp"
 

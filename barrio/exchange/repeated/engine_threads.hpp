@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "barrio/exchange/detail/engine_job.hpp"
+#include "barrio/exchange/repeated/engine_job.hpp"
 #include "barrio/exchange/engine.hpp"
 
 namespace barrio::exchange::detail {

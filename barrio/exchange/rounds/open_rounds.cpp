@@ -1,4 +1,4 @@
-#include "barrio/exchange/detail/open_rounds.hpp"
+#include "barrio/exchange/rounds/open_rounds.hpp"
 
 #include "barrio/mpi/check.hpp"
 

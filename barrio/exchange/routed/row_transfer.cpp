@@ -7,7 +7,7 @@
 
 #include "barrio/base/assert.hpp"
 #include "barrio/exchange/detail/buffer.hpp"
-#include "barrio/exchange/detail/packet.hpp"
+#include "barrio/exchange/rounds/packet.hpp"
 #include "barrio/mpi/check.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "barrio/exchange/detail/buffer.hpp"
-#include "barrio/exchange/detail/node_plan.hpp"
-#include "barrio/exchange/detail/packet_core.hpp"
-#include "barrio/exchange/detail/round_core.hpp"
+#include "barrio/exchange/rounds/node_plan.hpp"
+#include "barrio/exchange/rounds/packet_core.hpp"
+#include "barrio/exchange/rounds/round_core.hpp"
 
 namespace barrio::exchange::detail {
 

@@ -1,4 +1,4 @@
-#include "barrio/exchange/detail/node_core.hpp"
+#include "barrio/exchange/rounds/node_core.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
-#include "barrio/exchange/detail/guard.hpp"
-#include "barrio/exchange/detail/misuse.hpp"
-#include "barrio/exchange/detail/packet.hpp"
+#include "barrio/exchange/rounds/guard.hpp"
+#include "barrio/exchange/rounds/misuse.hpp"
+#include "barrio/exchange/rounds/packet.hpp"
 
 namespace barrio::exchange::detail {
 namespace {

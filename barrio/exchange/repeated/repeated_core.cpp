@@ -7,7 +7,7 @@
 #include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
-#include "barrio/exchange/detail/repeated_core.hpp"
+#include "barrio/exchange/repeated/repeated_core.hpp"
 #include "barrio/exchange/engine.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 

@@ -10,7 +10,7 @@
 #include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
-#include "barrio/exchange/detail/packet.hpp"
+#include "barrio/exchange/rounds/packet.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 
