@@ -10,7 +10,7 @@
 #include "barrio/io/detail/inspect_vtk.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/io/read.hpp"
-#include "barrio/mesh/detail/sides.hpp"
+#include "barrio/mesh/topology.hpp"
 
 namespace barrio::io {
 namespace {

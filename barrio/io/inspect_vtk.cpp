@@ -10,7 +10,7 @@
 #include "barrio/io/detail/new_tags.hpp"
 #include "barrio/io/detail/structured_cells.hpp"
 #include "barrio/io/detail/vtk_file.hpp"
-#include "barrio/mesh/detail/sides.hpp"
+#include "barrio/mesh/topology.hpp"
 
 // A VTK file says little about itself before its cells, so they are read, share after share, and forgotten.
 

@@ -7,9 +7,9 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/detail/outbox.hpp"
-#include "barrio/mesh/detail/sides.hpp"
-#include "barrio/mesh/detail/words.hpp"
+#include "barrio/mesh/tables/outbox.hpp"
+#include "barrio/mesh/topology.hpp"
+#include "barrio/mesh/tables/words.hpp"
 #include "barrio/mesh/polyhedron_faces.hpp"
 #include "barrio/mpi/agree.hpp"
 

@@ -8,7 +8,7 @@
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/detail/h5m_contents.hpp"
 #include "barrio/io/detail/readers.hpp"
-#include "barrio/mesh/detail/nested_sets.hpp"
+#include "barrio/mesh/nested_sets.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::io::detail {

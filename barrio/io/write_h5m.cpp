@@ -7,7 +7,7 @@
 #include "barrio/io/detail/h5m_sets.hpp"
 #include "barrio/io/detail/readers.hpp"
 #include "barrio/io/write.hpp"
-#include "barrio/mesh/detail/sides.hpp"
+#include "barrio/mesh/topology.hpp"
 #include "barrio/mesh/polyhedron_faces.hpp"
 #include "barrio/mpi/collectives.hpp"
 

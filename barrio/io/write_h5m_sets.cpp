@@ -5,7 +5,7 @@
 #include "barrio/exchange/router.hpp"
 #include "barrio/files/h5m.hpp"
 #include "barrio/io/detail/h5m_sets.hpp"
-#include "barrio/mesh/detail/memberships.hpp"
+#include "barrio/mesh/memberships.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::io {

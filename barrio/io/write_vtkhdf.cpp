@@ -12,7 +12,7 @@
 #include "barrio/io/detail/vtkhdf_arrays.hpp"
 #include "barrio/io/detail/vtkhdf_tags.hpp"
 #include "barrio/io/write.hpp"
-#include "barrio/mesh/detail/sides.hpp"
+#include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 // Layout: the group /VTKHDF with one row per piece in NumberOfPoints, NumberOfCells, NumberOfConnectivityIds, and the

@@ -9,7 +9,7 @@
 
 #include "barrio/base/slabs.hpp"
 #include "barrio/io/read.hpp"
-#include "barrio/mesh/detail/collapse.hpp"
+#include "barrio/mesh/tables/collapse.hpp"
 #include "barrio/mesh/sides.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/io/refusal.hpp"

@@ -1,0 +1,272 @@
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <ranges>
+#include <tuple>
+
+#include "barrio/base/sort_unique.hpp"
+#include "barrio/mesh/assembly/assembly.hpp"
+#include "barrio/mesh/assembly/cell_message.hpp"
+#include "barrio/mesh/assembly/cells_around.hpp"
+#include "barrio/mesh/sides/side_key.hpp"
+
+// Over a bridge of vertices a cell is a ghost of layer 1 of every rank with which it shares one; those ranks are known
+// to its owner, who sends it. For a further layer a rank tells the users of the vertices that came with the last one
+// that it reaches them, and they send what lies around. Over a bridge of edges or faces ranks name sides instead, from
+// the first layer on. Only owners send, so no cell comes twice. All in rounds of the neighbourhood, which ranks that
+// meet for the first time enter by introduction.
+
+namespace barrio::mesh {
+namespace {
+
+using detail::CellMessage;
+using detail::MessageReader;
+using detail::MessageWriter;
+using detail::SetRun;
+using detail::SideKey;
+
+constexpr RegionName ghost_region{"mesh.ghosts"};
+
+}  // namespace
+
+std::vector<std::int32_t>& MeshAssembly::PlacesByRank::of(Rank rank) {
+  const auto at = std::ranges::lower_bound(ranks, rank);
+  const auto i = at - ranks.begin();
+  if (at == ranks.end() || *at != rank) {
+    ranks.insert(at, rank);
+    places.insert(places.begin() + i, std::vector<std::int32_t>());
+  }
+  return places[static_cast<std::size_t>(i)];
+}
+
+void MeshAssembly::add_ghosts() {
+  const Region region(context_.trace(), ghost_region);
+  hood_.emplace(context_, out_.neighbours,
+                exchange::NeighborhoodOptions{.termination = exchange::Termination::introductions,
+                                              .delivery = exchange::Delivery::by_rank});
+  if (out_.vertices.rank_sets.size() > 0) {
+    for (std::size_t c = 0; c < n_own_cells_; ++c)
+      if (std::ranges::any_of(cells().nodes_of(c), [&](LocalId node) { return sharers_at_[index(node)] >= 0; }))
+        interface_cells_.push_back(static_cast<std::int32_t>(c));
+  }
+  std::size_t first_new_vertex = 0;
+  std::size_t first_new_cell = 0;
+  for (int layer = 0; layer < options_.ghost_layers; ++layer) {
+    const std::size_t n_vertices = index_.size();
+    const std::size_t n_cells = cells().size();
+    if (options_.bridge != Dim::vertex) {
+      send_cells(cells_at_sides(first_new_cell));
+    } else if (layer == 0) {
+      send_cells(cells_at_vertices(interface_cells_, sharers_at_, out_.vertices.rank_sets));
+    } else {
+      RankSets sets;
+      const std::vector<std::int32_t> reached = announce_vertices(first_new_vertex, sets);
+      send_cells(cells_at_vertices(std::views::iota(0, static_cast<std::int32_t>(n_own_cells_)), reached, sets));
+    }
+    first_new_vertex = n_vertices;
+    first_new_cell = n_cells;
+  }
+}
+
+std::vector<std::int32_t> MeshAssembly::announce_vertices(std::size_t first_new, RankSets& sets) {
+  PlacesByRank reaching;  // vertices to name, by rank
+  std::vector<Rank> users;
+  for (std::size_t place = first_new; place < index_.size(); ++place) {
+    const LocalId vertex = local_id(place);
+    ranks_around({&vertex, 1}, users);
+    for (const Rank user : users) reaching.of(user).push_back(static_cast<std::int32_t>(place));
+  }
+  auto round = hood_->begin_round<GlobalId>();
+  for (std::size_t r = 0; r < reaching.ranks.size(); ++r) {
+    const std::span<GlobalId> out = round.allocate(reaching.ranks[r], reaching.places[r].size());
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = index_.ids()[static_cast<std::size_t>(reaching.places[r][i])];
+  }
+  round.close();
+  struct Reach {
+    std::int32_t place;
+    Rank by;
+  };
+  std::vector<Reach> all;
+  for (const auto& [from, id] : round.received()) all.push_back({index_.find(id), from});
+  std::ranges::sort(all, {}, [](const Reach& r) { return std::tuple(r.place, r.by); });
+  std::vector<std::int32_t> reached(index_.size(), -1);
+  std::vector<Rank> ranks;
+  for (std::size_t i = 0; i < all.size();) {
+    const std::int32_t place = all[i].place;
+    ranks.clear();
+    for (; i < all.size() && all[i].place == place; ++i) ranks.push_back(all[i].by);
+    reached[static_cast<std::size_t>(place)] = sets.add(ranks);
+  }
+  return reached;
+}
+
+void MeshAssembly::ranks_around(std::span<const LocalId> vertices, std::vector<Rank>& ranks) const {
+  ranks.clear();
+  std::vector<Rank> both;
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    const std::size_t place = index(vertices[i]);
+    const std::span<const Rank> users =
+        sharers_at_[place] < 0 ? std::span(&vertex_owners_[place], 1) : out_.vertices.rank_sets[sharers_at_[place]];
+    if (i == 0) {
+      ranks.assign(users.begin(), users.end());
+      continue;
+    }
+    both.clear();
+    std::ranges::set_intersection(ranks, users, std::back_inserter(both));
+    ranks.swap(both);
+    if (ranks.size() == 1) break;  // of a cell that this rank knows: there is nobody else
+  }
+  std::erase(ranks, context_.rank());
+}
+
+bool MeshAssembly::note_readers(std::int32_t cell, std::span<const Rank> readers, Going& going) {
+  bool goes = false;
+  if (!may_leave_.empty() && !may_leave_[static_cast<std::size_t>(cell)]) return goes;
+  for (const Rank reader : readers) {
+    if (!ghost_ranks_.empty() && !std::ranges::binary_search(ghost_ranks_, reader)) continue;
+    if (reader == context_.rank() || std::ranges::binary_search(sent_.of(reader), cell)) continue;
+    std::vector<std::int32_t>& places = going.of(reader);
+    if (!places.empty() && places.back() == cell) continue;
+    places.push_back(cell);
+    goes = true;
+  }
+  return goes;
+}
+
+template <class Cells>
+MeshAssembly::Going MeshAssembly::cells_at_vertices(const Cells& own, std::span<const std::int32_t> reached,
+                                                    const RankSets& sets) {
+  Going going;
+  std::vector<std::int32_t> found;
+  std::vector<Rank> readers;
+  for (const std::int32_t c : own) {
+    found.clear();
+    for (const LocalId node : cells().nodes_of(static_cast<std::size_t>(c))) {
+      const std::int32_t set = reached[index(node)];
+      if (set >= 0 && std::ranges::find(found, set) == found.end()) found.push_back(set);
+    }
+    if (found.empty()) continue;
+    readers.clear();
+    for (const std::int32_t set : found) readers.insert(readers.end(), sets[set].begin(), sets[set].end());
+    if (found.size() > 1) sort_unique(readers);
+    note_readers(c, readers, going);
+  }
+  return going;
+}
+
+MeshAssembly::Going MeshAssembly::cells_at_sides(std::size_t first_new) {
+  // Name the sides of new cells to all ranks that may have cells behind them.
+  const EntityTable& table = cells();
+  auto round = hood_->begin_round<SideKey>();
+  std::vector<Rank> behind;
+  std::vector<GlobalId> corners;
+  for (std::size_t c = first_new; c < table.size(); ++c) {
+    detail::for_each_side<LocalId>(options_.bridge, table.type(c), table.nodes_of(c),
+                                   [&](std::span<const LocalId> side) {
+                                     ranks_around(side, behind);
+                                     if (behind.empty()) return;
+                                     corners.clear();
+                                     for (const LocalId v : side) corners.push_back(index_.ids()[index(v)]);
+                                     const SideKey key = detail::side_key(corners);
+                                     for (const Rank rank : behind) round.allocate(rank) = key;
+                                   });
+  }
+  round.close();
+  struct Named {
+    SideKey key;
+    LocalId lowest;
+    Rank by;
+  };
+  std::vector<Named> named;
+  std::vector<LocalId> anchors;
+  for (const auto& [from, key] : round.received()) {
+    const LocalId lowest{index_.find(key[0])};
+    if (lowest == no_local_id) continue;
+    named.push_back({key, lowest, from});
+    anchors.push_back(lowest);
+  }
+  const detail::CellsAround around(table, n_own_cells_, anchors, index_.size());
+  std::vector<std::pair<std::int32_t, Rank>> wanted;  // cell, reader
+  for (const Named& side : named) {
+    for (const std::int32_t c : around.of(side.lowest)) {
+      const auto cell = static_cast<std::size_t>(c);
+      bool is_there = false;
+      detail::for_each_side<LocalId>(options_.bridge, table.type(cell), table.nodes_of(cell),
+                                     [&](std::span<const LocalId> of_cell) {
+                                       if (std::ranges::find(of_cell, side.lowest) == of_cell.end()) return;
+                                       corners.clear();
+                                       for (const LocalId v : of_cell) corners.push_back(index_.ids()[index(v)]);
+                                       is_there = is_there || detail::side_key(corners) == side.key;
+                                     });
+      if (is_there) wanted.emplace_back(c, side.by);
+    }
+  }
+  std::ranges::sort(wanted);
+  Going going;
+  for (const auto& [cell, reader] : wanted) note_readers(cell, {&reader, 1}, going);
+  return going;
+}
+
+void MeshAssembly::send_cells(const Going& going) {
+  std::vector<std::int32_t> leaving;
+  for (const std::vector<std::int32_t>& places : going.places)
+    leaving.insert(leaving.end(), places.begin(), places.end());
+  sort_unique(leaving);
+  detail::CellPacker packer({.cells = cells(),
+                             .parts = out_.cell_parts,
+                             .vertex_ids = index_.ids(),
+                             .coordinates = coordinates_,
+                             .vertex_owners = vertex_owners_,
+                             .sharers = sharers_at_,
+                             .rank_sets = out_.vertices.rank_sets,
+                             .cell_sets = cell_sets(),
+                             .vertex_sets = set_runs_[0]},
+                            std::move(leaving));
+  auto round = hood_->begin_byte_round();
+  MessageWriter message;
+  for (std::size_t r = 0; r < going.ranks.size(); ++r) {
+    message.clear();
+    packer.put_into(message, going.places[r]);
+    std::ranges::copy(message.bytes(), round.allocate(going.ranks[r], message.bytes().size()).begin());
+    std::vector<std::int32_t>& sent = sent_.of(going.ranks[r]);
+    const auto middle = static_cast<std::ptrdiff_t>(sent.size());
+    sent.insert(sent.end(), going.places[r].begin(), going.places[r].end());
+    std::inplace_merge(sent.begin(), sent.begin() + middle, sent.end());
+  }
+  round.close();
+  for (const auto& [from, bytes] : round.received()) unpack_ghosts(from, bytes);
+}
+
+void MeshAssembly::unpack_ghosts(Rank from, std::span<const std::byte> bytes) {
+  MessageReader reader(bytes);
+  const CellMessage in(reader);
+  std::vector<std::int32_t> numbers;
+  for (std::size_t s = 0; s < in.rank_sets.size(); ++s)
+    numbers.push_back(out_.vertices.rank_sets.add(in.rank_sets[static_cast<std::int32_t>(s)]));
+  const std::size_t n_known = index_.size();
+  std::vector<LocalId> places;
+  for (std::size_t i = 0; i < in.vertex_ids.size(); ++i) {
+    const std::size_t n_before = index_.size();
+    places.push_back(LocalId{index_.add(in.vertex_ids[i])});
+    if (index_.size() == n_before) continue;
+    vertex_owners_.push_back(in.vertex_owners[i]);
+    coordinates_.insert(coordinates_.end(), &in.coordinates[3 * i], &in.coordinates[3 * i] + 3);
+    sharers_at_.push_back(in.sharers[i] < 0 ? -1 : numbers[static_cast<std::size_t>(in.sharers[i])]);
+  }
+  for (const SetRun& run : in.vertex_sets) {
+    const LocalId place = places[static_cast<std::size_t>(run.first)];
+    if (index(place) >= n_known) set_runs_[0].push_back({run.set, barrio::value(place), 1});
+  }
+
+  EntityTable& table = cells();
+  const auto first_cell = static_cast<std::int32_t>(table.size());
+  table.global_ids.insert(table.global_ids.end(), in.ids.begin(), in.ids.end());
+  out_.cell_parts.insert(out_.cell_parts.end(), in.parts.begin(), in.parts.end());
+  table.types.insert(table.types.end(), in.types.begin(), in.types.end());
+  for (const std::int32_t size : in.sizes) table.offsets.push_back(table.offsets.back() + size);
+  for (const std::int32_t node : in.nodes) table.nodes.push_back(places[static_cast<std::size_t>(node)]);
+  ghost_owners_.insert(ghost_owners_.end(), in.ids.size(), from);
+  for (const SetRun& run : in.cell_sets) cell_sets().push_back({run.set, first_cell + run.first, run.count});
+}
+
+}  // namespace barrio::mesh

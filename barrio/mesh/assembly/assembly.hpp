@@ -1,0 +1,140 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mesh/tables/id_index.hpp"
+#include "barrio/mesh/tables/set_runs.hpp"
+#include "barrio/mesh/assembly/side_message.hpp"
+#include "barrio/mesh/assembly/storage.hpp"
+
+namespace barrio::mesh {
+
+/// Put a Mesh together from what its ranks know of their own cells: add ghosts, plan exchanges, bring all into the
+/// local order. What own cells are is found out by those who derive from this. Each step is collective.
+///
+/// Until the end vertices and cells are known by their places: the order in which this rank got to know them. Places of
+/// the vertices that its cells use ascend with global ids, those of ghosts' vertices follow; places of cells ascend
+/// with global ids too, ghosts follow.
+class MeshAssembly {
+ protected:
+  using Storage = Mesh::Storage;
+
+  MeshAssembly(mpi::Context& context, BuildOptions options, Storage& out)
+      : context_(context), options_(options), out_(out) {}
+
+  /// Places for each of several ranks, ascending.
+  struct PlacesByRank {
+    std::vector<Rank> ranks;
+    std::vector<std::vector<std::int32_t>> places;
+    std::vector<std::int32_t>& of(Rank rank);
+  };
+
+  /// Listed entities of one dimension, before they have their place in the local order. Vertices are local ids.
+  struct HeldSides {
+    struct Side {
+      GlobalId id;
+      CellType type;
+      std::int32_t n_nodes;
+      std::size_t first_node;
+      Rank owner;
+      std::int32_t sharer_set;  // -1: this rank's alone, or a ghost
+    };
+    std::vector<Side> sides;
+    std::vector<LocalId> nodes;
+    std::vector<detail::SetRun> sets;  // by place in `sides`
+
+    void add(GlobalId id, CellType type, std::span<const LocalId> of_side, Rank owner);
+    [[nodiscard]] std::span<const LocalId> nodes_of(const Side& side) const {
+      return std::span(nodes).subspan(side.first_node, static_cast<std::size_t>(side.n_nodes));
+    }
+  };
+
+  // choose_ghosts.cpp
+  /// Find out which own cells may be ghosts elsewhere. Local. @pre own cells and what sets they are in are known
+  /// @throws AgreedError{usage} for a set that does not exist
+  void choose_ghosts(std::span<const SetInfo> infos);
+  // add_ghosts.cpp
+  void add_ghosts();
+  // number.cpp
+  /// Give the vertices of own cells places. Local. @param[in] nodes  of all own cells, cell after cell
+  void index_vertices(std::span<const GlobalId> nodes);
+  /// The same in place: `cells().nodes` holds the numbers of their global ids, which fit there.
+  void index_vertices();
+  void number_vertices();
+  void number_cells();
+  // place_sides.cpp
+  /// Add the sides of ghosts, if they are wanted, and bring all into the local order. @param held  with sharers
+  void place_sides(Dim dim, HeldSides held);
+  /// Give a side sharers and the owner that is drawn among them. @param ranks  ascending, at least two
+  void set_sharers(HeldSides::Side& side, Dim dim, std::span<const Rank> ranks);
+  void fill_sets(std::span<const SetInfo> infos);
+
+  /// The sharer that owns an entity, the same on all of them.
+  [[nodiscard]] static Rank drawn_owner(Dim dim, GlobalId id, std::span<const Rank> sharers);
+  /// Local id of a vertex that this rank knows, or no_local_id. @pre vertices are numbered
+  [[nodiscard]] LocalId local_vertex(GlobalId id) const {
+    const std::int32_t place = index_.find(id);
+    return place < 0 ? no_local_id : vertex_at_[static_cast<std::size_t>(place)];
+  }
+  /// Room for ghosts behind n own items, so that they come without moving what is there. It is not touched before.
+  [[nodiscard]] std::size_t with_room(std::size_t n) const noexcept {
+    return options_.ghost_layers > 0 ? n + n / 4 : n;
+  }
+  [[nodiscard]] EntityTable& table(Dim dim) { return out_.entities[static_cast<std::size_t>(value(dim))]; }
+  [[nodiscard]] EntityTable& cells() { return table(out_.cell_dim); }
+  [[nodiscard]] std::vector<detail::SetRun>& cell_sets() {
+    return set_runs_[static_cast<std::size_t>(value(out_.cell_dim))];
+  }
+
+  mpi::Context& context_;
+  BuildOptions options_;
+  Storage& out_;
+  /// Memberships of what this rank has, as runs of places; for listed entities of local ids.
+  std::array<std::vector<detail::SetRun>, 4> set_runs_;
+
+  detail::IdIndex index_;   // of vertices
+  std::size_t n_used_ = 0;  // vertices of own cells
+  std::vector<double> coordinates_;
+  std::vector<Rank> vertex_owners_;
+  std::vector<std::int32_t> sharers_at_;  // by place: number of the set of ranks whose cells use it, -1 for one rank
+  std::size_t n_own_cells_ = 0;
+  std::vector<LocalId> cell_at_;                // local id by place
+  std::vector<LocalId> vertex_at_;              // local id by place
+  std::optional<exchange::Neighborhood> hood_;  // of ranks that share vertices, from add_ghosts on
+
+ private:
+  /// Own cells that go to each rank with a layer.
+  using Going = PlacesByRank;
+  /// @param[in] own  places of own cells, ascending
+  /// @param[in] reached  for each vertex place the number of the set of ranks that reach it, or -1
+  template <class Cells>
+  [[nodiscard]] Going cells_at_vertices(const Cells& own, std::span<const std::int32_t> reached, const RankSets& sets);
+  /// Tell the users of new vertices that this rank has come to them. @return who reaches what
+  std::vector<std::int32_t> announce_vertices(std::size_t first_new, RankSets& sets);
+  /// The same by sides of the bridge's dimension. @param first_new  cells whose sides are reached
+  [[nodiscard]] Going cells_at_sides(std::size_t first_new);
+  /// Ranks that may have cells at some vertices, but this one.
+  void ranks_around(std::span<const LocalId> vertices, std::vector<Rank>& ranks) const;
+  /// Note that own cells go to a rank, those that it does not have yet. @param readers  ascending
+  bool note_readers(std::int32_t cell, std::span<const Rank> readers, Going& going);
+  void send_cells(const Going& going);
+  void unpack_ghosts(Rank from, std::span<const std::byte> message);
+  void add_ghost_sides(HeldSides& held);
+  /// Add to each set the members of those that it contains.
+  void add_contained(std::span<const SetInfo> infos);
+
+  /// Own cells that may be ghosts elsewhere, by place; empty: all may.
+  std::vector<bool> may_leave_;
+  std::vector<Rank> ghost_ranks_;  // ascending; empty: all ranks
+  std::vector<Rank> ghost_owners_;
+  PlacesByRank sent_;                          // own cells that are ghosts elsewhere, ascending
+  std::vector<std::int32_t> interface_cells_;  // own cells with vertices that others share, from add_ghosts on
+  std::vector<bool> touches_copy_;             // by place, of own cells
+};
+
+}  // namespace barrio::mesh

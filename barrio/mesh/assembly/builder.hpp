@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "barrio/mesh/assembly/assembly.hpp"
+
+namespace barrio::mesh {
+
+/// Build a Mesh from tables, step by step. Each step is collective.
+class MeshBuilder : private MeshAssembly {
+ public:
+  MeshBuilder(mpi::Context& context, const MeshTables& tables, BuildOptions options, Mesh::Storage& out);
+  void build();
+
+ private:
+  // fetch_cells.cpp
+  void fetch_cells();
+  /// @tparam Node  in which vertices travel: 32 bits where they suffice for the mesh
+  /// @param[out] all_nodes  of all own cells, cell after cell, as the numbers of their global ids
+  template <class Node, class Kept>
+  void fetch_cells_with(EntityTable& table, std::vector<Kept>& all_nodes);
+  /// Give a table the shape that all ranks know alike: one type, one number of nodes, or one per entity.
+  void shape_table(EntityTable& table, Dim dim) const;
+  // resolve_vertices.cpp
+  void resolve_vertices();
+  /// Ranks that use a vertex homed here, ascending.
+  [[nodiscard]] std::span<const Rank> users_of(GlobalId id) const;
+  // fetch_sides.cpp
+  /// @return those among the sides of this rank's cells, by dimension
+  [[nodiscard]] std::array<HeldSides, 4> fetch_sides();
+  // fetch_tags.cpp
+  void fetch_tags();
+  void fetch_tags_of(Dim dim);
+  /// Count entities over all ranks, and say how many of the tables belong to no cell.
+  void count_left_out();
+
+  const MeshTables& tables_;
+  detail::HomeRuns home_runs_;
+  std::vector<std::int32_t> user_at_home_;  // by row homed here: -1 none, a rank, or -2 - number in user_sets_
+  RankSets user_sets_;
+};
+
+}  // namespace barrio::mesh

@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <limits>
+
+#include "barrio/base/sort_unique.hpp"
+#include "barrio/exchange/router.hpp"
+#include "barrio/mesh/tables/append_each.hpp"
+#include "barrio/mesh/assembly/builder.hpp"
+#include "barrio/mesh/tables/message.hpp"
+
+// Cells leave the slabs in which they were read for the rank that holds their part: one array per column and block.
+// A cell whose slab and part are of one rank is not packed. Rows of a block keep their order, senders ascend with
+// rows and blocks with ids, so cells arrive by ascending global id without sorting.
+
+namespace barrio::mesh {
+namespace {
+
+using detail::MessageReader;
+using detail::MessageWriter;
+using detail::SetRun;
+
+constexpr RegionName cells_region{"mesh.cells"};
+
+/// The cells of one block that go to one rank.
+template <class Node>
+struct Columns {
+  std::vector<std::int32_t> rows;  // in the sender's slab of the block
+  std::vector<std::int32_t> parts;
+  std::vector<std::int32_t> sizes;  // empty if all cells of the block have as many nodes
+  std::vector<Node> nodes;
+  std::vector<SetRun> sets;  // of cells by their place in `rows`
+
+  void put_into(MessageWriter& out) const {
+    out.put(rows);
+    out.put(parts);
+    out.put(sizes);
+    out.put(nodes);
+    out.put(sets);
+  }
+};
+
+/// Columns as they are read, wherever they lie.
+template <class Node>
+struct ColumnsView {
+  std::span<const std::int32_t> rows;
+  std::span<const std::int32_t> parts;
+  std::span<const std::int32_t> sizes;
+  std::span<const Node> nodes;
+  std::span<const SetRun> sets;
+
+  explicit ColumnsView(MessageReader& in)  // moves on to the next block
+      : rows(in.get<std::int32_t>()),
+        parts(in.get<std::int32_t>()),
+        sizes(in.get<std::int32_t>()),
+        nodes(in.get<Node>()),
+        sets(in.get<SetRun>()) {}
+};
+
+/// Where the rows of this rank's slabs go.
+struct Destinations {
+  std::vector<Rank> ranks;           // different ones, ascending
+  std::vector<std::int32_t> of_row;  // place in ranks, for each top cell of the slabs
+
+  Destinations(std::span<const std::int32_t> parts, const Slabs& slices) {
+    if (parts.empty()) return;
+    const auto [low, high] = std::ranges::minmax(parts);
+    std::vector<std::int32_t> present;   // ascending: their ranks ascend too
+    std::vector<std::int32_t> place_of;  // by part from `low` on, where that is no more than there are rows
+    if (static_cast<std::size_t>(high - low) < parts.size()) {
+      place_of.assign(static_cast<std::size_t>(high - low) + 1, -1);
+      for (const std::int32_t part : parts) place_of[static_cast<std::size_t>(part - low)] = 0;
+      for (std::int32_t part = low; part <= high; ++part)
+        if (place_of[static_cast<std::size_t>(part - low)] == 0) present.push_back(part);
+    } else {
+      present.assign(parts.begin(), parts.end());
+      sort_unique(present);
+    }
+    std::vector<std::int32_t> place_of_present;
+    for (const std::int32_t part : present) {
+      const Rank rank = slices.rank_of(part);
+      if (ranks.empty() || ranks.back() != rank) ranks.push_back(rank);
+      place_of_present.push_back(static_cast<std::int32_t>(ranks.size()) - 1);
+      if (!place_of.empty()) place_of[static_cast<std::size_t>(part - low)] = place_of_present.back();
+    }
+    of_row.reserve(parts.size());
+    const auto place = [&](std::int32_t part) {
+      if (!place_of.empty()) return place_of[static_cast<std::size_t>(part - low)];
+      return place_of_present[static_cast<std::size_t>(std::ranges::lower_bound(present, part) - present.begin())];
+    };
+    detail::append_each(of_row, parts, place);
+  }
+};
+
+}  // namespace
+
+void MeshBuilder::shape_table(EntityTable& table, Dim dim) const {
+  // Asked of the tables, which all ranks know alike: a rank without cells has the same shape as the others.
+  const CellBlock* first = nullptr;
+  bool same_size = true;
+  table.has_one_type = true;
+  for (const CellBlock& block : tables_.blocks) {
+    if (topology(block.type).dim != dim || block.rows.n_rows == 0) continue;
+    if (first == nullptr) first = &block;
+    table.has_one_type = table.has_one_type && block.type == first->type;
+    same_size = same_size && block.nodes_per_cell > 0 && block.nodes_per_cell == first->nodes_per_cell;
+  }
+  if (first != nullptr && same_size) table.nodes_per_entity = first->nodes_per_cell;
+  if (first != nullptr && table.has_one_type) table.types.push_back(first->type);
+  if (!same_size) table.offsets.push_back(0);
+}
+
+void MeshBuilder::fetch_cells() {
+  const Region region(context_.trace(), cells_region);
+  const Dim top = tables_.top_dim();
+  EntityTable& table = cells();
+  shape_table(table, top);
+  if (tables_.vertices.n_rows <= std::numeric_limits<std::int32_t>::max()) {
+    fetch_cells_with<std::int32_t>(table, table.nodes);
+    index_vertices();
+  } else {
+    std::vector<GlobalId> nodes;
+    fetch_cells_with<std::int64_t>(table, nodes);
+    index_vertices(nodes);
+  }
+}
+
+template <class Node, class Kept>
+void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Kept>& all_nodes) {
+  const Dim top = tables_.top_dim();
+  const Rank me = context_.rank();
+  const Destinations to(tables_.parts, Slabs{tables_.n_parts, context_.size()});
+  const auto found = std::ranges::lower_bound(to.ranks, me);
+  const bool keeps_some = found != to.ranks.end() && *found == me;
+  const auto self = keeps_some ? static_cast<std::int32_t>(found - to.ranks.begin()) : -1;
+
+  // Pack what leaves; what stays is taken from the tables below.
+  std::vector<MessageWriter> messages(to.ranks.size());
+  std::vector<Columns<Node>> columns(to.ranks.size());
+  std::vector<std::vector<SetRun>> kept_sets;  // by block, of kept cells in order
+  std::size_t at = 0;
+  for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
+    const CellBlock& block = tables_.blocks[b];
+    if (topology(block.type).dim != top) continue;
+    const std::size_t n = block.rows.size(me);
+    const std::span<const std::int32_t> peers = std::span(to.of_row).subspan(at, n);
+    std::vector<std::int32_t> n_rows(to.ranks.size(), 0);
+    for (const std::int32_t peer : peers) n_rows[static_cast<std::size_t>(peer)] += 1;
+    for (std::size_t p = 0; p < columns.size(); ++p) {
+      columns[p] = {};
+      if (static_cast<std::int32_t>(p) == self) continue;
+      columns[p].rows.reserve(static_cast<std::size_t>(n_rows[p]));
+      columns[p].parts.reserve(static_cast<std::size_t>(n_rows[p]));
+      columns[p].nodes.reserve(static_cast<std::size_t>(n_rows[p]) * static_cast<std::size_t>(block.nodes_per_cell));
+    }
+    const std::vector<detail::HomeRun>& runs = home_runs_.of_blocks[b];
+    std::vector<std::int32_t> place_of_row(runs.empty() ? 0 : n);  // among the rows that go the same way
+    std::vector<std::int32_t> n_before(to.ranks.size(), 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int32_t peer = peers[i];
+      if (!runs.empty()) place_of_row[i] = n_before[static_cast<std::size_t>(peer)]++;
+      if (peer == self) continue;
+      Columns<Node>& out = columns[static_cast<std::size_t>(peer)];
+      out.rows.push_back(static_cast<std::int32_t>(i));
+      out.parts.push_back(tables_.parts[at + i]);
+      const auto nodes = block.cell(i);
+      if (block.nodes_per_cell == 0) out.sizes.push_back(static_cast<std::int32_t>(nodes.size()));
+      for (const GlobalId node : nodes) out.nodes.push_back(static_cast<Node>(barrio::value(node)));
+    }
+    std::vector<SetRun>& kept = kept_sets.emplace_back();
+    for (const SetRun& run : runs) {
+      const auto low = static_cast<std::size_t>(run.first);
+      for (std::size_t i = low; i < low + static_cast<std::size_t>(run.count); ++i) {
+        auto& sets = peers[i] == self ? kept : columns[static_cast<std::size_t>(peers[i])].sets;
+        detail::append(sets, run.set, place_of_row[i]);
+      }
+    }
+    for (std::size_t p = 0; p < columns.size(); ++p)
+      if (static_cast<std::int32_t>(p) != self) columns[p].put_into(messages[p]);
+    at += n;
+  }
+  columns.clear();
+  exchange::Parcels<std::byte> parcels;
+  for (std::size_t p = 0; p < messages.size(); ++p) {
+    if (static_cast<std::int32_t>(p) != self) parcels.add(to.ranks[p], messages[p].bytes());
+    messages[p] = {};
+  }
+  const auto received = exchange::route(context_, parcels, exchange::Route::automatic);
+  parcels = {};
+
+  // Take blocks in order, and within a block senders in order.
+  std::vector<MessageReader> readers;
+  for (std::size_t p = 0; p < received.n_peers(); ++p) readers.emplace_back(received.of(p));
+  const auto shape = [&](const CellBlock& block, std::size_t n_nodes) {
+    if (!table.has_one_type) table.types.push_back(block.type);
+    if (table.nodes_per_entity == 0) table.offsets.push_back(table.offsets.back() + static_cast<std::int32_t>(n_nodes));
+  };
+  const auto take_sets = [&](std::span<const SetRun> runs, std::size_t first_place) {
+    for (const SetRun& run : runs)
+      set_runs_[static_cast<std::size_t>(value(top))].push_back(
+          {run.set, run.first + static_cast<std::int32_t>(first_place), run.count});
+  };
+  std::size_t n_cells = static_cast<std::size_t>(std::ranges::count(to.of_row, self));
+  std::size_t n_nodes = n_cells * static_cast<std::size_t>(table.nodes_per_entity);  // 0 for cells that vary
+  for (MessageReader in : readers) {
+    for (std::size_t b = 0; b < kept_sets.size(); ++b) {
+      const ColumnsView<Node> columns_of_block(in);
+      n_cells += columns_of_block.rows.size();
+      n_nodes += columns_of_block.nodes.size();
+    }
+  }
+  all_nodes.reserve(with_room(n_nodes));
+  table.global_ids.reserve(with_room(n_cells));
+  out_.cell_parts.reserve(with_room(n_cells));
+  at = 0;
+  std::size_t n_blocks = 0;
+  for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
+    const CellBlock& block = tables_.blocks[b];
+    if (topology(block.type).dim != top) continue;
+    const auto take_from = [&](std::size_t p) {
+      const ColumnsView<Node> in(readers[p]);
+      const GlobalId first{tables_.first_row(b) + block.rows.first(received.peers[p])};
+      take_sets(in.sets, table.size());
+      for (std::size_t i = 0; i < in.rows.size(); ++i) {
+        table.global_ids.push_back(first + in.rows[i]);
+        shape(block, static_cast<std::size_t>(in.sizes.empty() ? block.nodes_per_cell : in.sizes[i]));
+      }
+      out_.cell_parts.insert(out_.cell_parts.end(), in.parts.begin(), in.parts.end());
+      detail::append_each(all_nodes, in.nodes, [](Node node) { return Kept{node}; });
+    };
+    std::size_t p = 0;
+    for (; p < readers.size() && received.peers[p] < me; ++p) take_from(p);
+    take_sets(kept_sets[n_blocks++], table.size());
+    const GlobalId first{tables_.first_row(b) + block.rows.first(me)};
+    const std::size_t n = block.rows.size(me);
+    for (std::size_t i = 0; i < n;) {  // rows that stay follow each other, as a rule
+      if (to.of_row[at + i] != self) {
+        ++i;
+        continue;
+      }
+      const std::size_t from = i;
+      std::size_t n_here = 0;
+      for (; i < n && to.of_row[at + i] == self; ++i) {
+        const std::size_t of_cell = block.cell(i).size();
+        table.global_ids.push_back(first + static_cast<std::int64_t>(i));
+        shape(block, of_cell);
+        n_here += of_cell;
+      }
+      const auto parts = std::span(tables_.parts).subspan(at + from, i - from);
+      out_.cell_parts.insert(out_.cell_parts.end(), parts.begin(), parts.end());
+      detail::append_each(all_nodes, std::span<const GlobalId>(block.cell(from).data(), n_here),
+                          [](GlobalId node) { return Kept{static_cast<Node>(barrio::value(node))}; });
+    }
+    at += n;
+    for (; p < readers.size(); ++p) take_from(p);
+  }
+  n_own_cells_ = table.size();
+}
+
+}  // namespace barrio::mesh

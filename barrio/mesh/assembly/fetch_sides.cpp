@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "barrio/exchange/router.hpp"
+#include "barrio/mesh/assembly/builder.hpp"
+#include "barrio/mesh/assembly/cells_around.hpp"
+
+// Entities below the cells' dimension: the boundary faces and edges that a file lists. They are found by vertex: the
+// home of a side's lowest vertex knows which ranks use that vertex, and only those can have the side.
+
+namespace barrio::mesh {
+namespace {
+
+using detail::MessageReader;
+using detail::MessageWriter;
+using detail::SetRun;
+using detail::SideColumns;
+using detail::SideColumnsView;
+
+constexpr RegionName side_region{"mesh.sides"};
+
+/// Listed entities for some ranks, by ascending rank.
+using Outbox = std::map<Rank, SideColumns>;
+
+exchange::Parcels<std::byte> send(mpi::Context& context, Outbox& outbox) {
+  exchange::Parcels<std::byte> parcels;
+  MessageWriter message;
+  for (auto& [rank, listed] : outbox) {
+    message.clear();
+    listed.put_into(message);
+    parcels.add(rank, message.bytes());
+    listed = {};
+  }
+  return exchange::route(context, parcels, exchange::Route::automatic);
+}
+
+}  // namespace
+
+std::array<MeshAssembly::HeldSides, 4> MeshBuilder::fetch_sides() {
+  const Region region(context_.trace(), side_region);
+  const Rank me = context_.rank();
+  bool is_any = false;
+  for (int d = 1; d < value(out_.cell_dim); ++d) {
+    if (tables_.n_global(Dim{d}) == 0) continue;
+    shape_table(table(Dim{d}), Dim{d});
+    is_any = true;
+  }
+  std::array<HeldSides, 4> held;
+  if (!is_any) return held;
+
+  // 1. Each listed side goes to the home of its lowest vertex, with the sets it is in.
+  Outbox to_homes;
+  for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
+    const CellBlock& block = tables_.blocks[b];
+    const Dim dim = topology(block.type).dim;
+    if (dim == Dim::vertex || dim == out_.cell_dim) continue;
+    const std::size_t n = block.rows.size(me);
+    const std::int64_t first = tables_.first_row(b) + block.rows.first(me);
+    std::vector<Rank> homes;
+    std::vector<std::int32_t> places;  // in the message
+    homes.reserve(n);
+    places.reserve(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto nodes = block.cell(i);
+      const Rank home = tables_.vertices.rank_of(*std::ranges::min_element(nodes));
+      SideColumns& out = to_homes[home];
+      homes.push_back(home);
+      places.push_back(static_cast<std::int32_t>(out.ids.size()));
+      out.add(GlobalId{first + static_cast<std::int64_t>(i)}, block.type, -1, nodes.size());
+      out.nodes.insert(out.nodes.end(), nodes.begin(), nodes.end());
+    }
+    for (const SetRun& run : home_runs_.of_blocks[b]) {
+      const auto low = static_cast<std::size_t>(run.first);
+      for (std::size_t i = low; i < low + static_cast<std::size_t>(run.count); ++i)
+        detail::append(to_homes[homes[i]].sets, run.set, places[i]);
+    }
+  }
+  const auto listed = send(context_, to_homes);
+
+  // 2. The home passes it on to all ranks that use that vertex. Those that several may have get a number there.
+  Outbox to_users;
+  std::int32_t n_contested = 0;
+  for (std::size_t p = 0; p < listed.n_peers(); ++p) {
+    MessageReader reader(listed.of(p));
+    const SideColumnsView in(reader);
+    in.for_each([&](std::size_t i, std::span<const GlobalId> nodes, std::span<const std::int32_t> sets) {
+      const auto users = users_of(*std::ranges::min_element(nodes));
+      const std::int32_t number = users.size() > 1 ? n_contested++ : -1;
+      for (const Rank user : users) {
+        SideColumns& out = to_users[user];
+        for (const std::int32_t set : sets) out.sets.push_back({set, static_cast<std::int32_t>(out.ids.size()), 1});
+        out.add(in.ids[i], in.types[i], number, nodes.size());
+        out.nodes.insert(out.nodes.end(), nodes.begin(), nodes.end());
+      }
+    });
+  }
+  const auto offered = send(context_, to_users);
+
+  // 3. A rank takes it if it is a side of one of its cells; where others may have it too, it tells the home.
+  std::vector<LocalId> anchors;
+  for (std::size_t p = 0; p < offered.n_peers(); ++p) {
+    MessageReader reader(offered.of(p));
+    const SideColumnsView in(reader);
+    std::size_t first = 0;
+    for (const std::int32_t size : in.sizes) {
+      anchors.push_back(
+          local_vertex(*std::ranges::min_element(in.nodes.subspan(first, static_cast<std::size_t>(size)))));
+      first += static_cast<std::size_t>(size);
+    }
+  }
+  const detail::CellsAround around(cells(), n_own_cells_, anchors, out_.vertices.size());
+  struct Claimed {
+    int dim;
+    std::size_t place;  // among those held
+  };
+  std::vector<Claimed> claimed;
+  exchange::Parcels<std::int32_t> claims;  // numbers at homes
+  std::vector<std::int32_t> numbers;
+  std::vector<LocalId> local;
+  std::size_t next_anchor = 0;
+  for (std::size_t p = 0; p < offered.n_peers(); ++p) {
+    MessageReader reader(offered.of(p));
+    const SideColumnsView in(reader);
+    numbers.clear();
+    in.for_each([&](std::size_t i, std::span<const GlobalId> of_side, std::span<const std::int32_t> sets) {
+      const LocalId anchor = anchors[next_anchor++];
+      local.clear();
+      for (const GlobalId node : of_side) local.push_back(local_vertex(node));
+      if (std::ranges::find(local, no_local_id) != local.end()) return;
+      if (!detail::is_side_of_any(cells(), around, anchor, in.types[i], local)) return;
+      const int dim = value(topology(in.types[i]).dim);
+      HeldSides& of_dim = held[static_cast<std::size_t>(dim)];
+      for (const std::int32_t set : sets)
+        detail::append(of_dim.sets, set, static_cast<std::int32_t>(of_dim.sides.size()));
+      of_dim.add(in.ids[i], in.types[i], local, me);
+      if (in.owners[i] < 0) return;
+      numbers.push_back(in.owners[i]);
+      claimed.push_back({dim, of_dim.sides.size() - 1});
+    });
+    if (!numbers.empty()) claims.add(offered.peers[p], numbers);
+  }
+  const auto heard = exchange::route(context_, claims);
+
+  // 4. The home tells each of those who claimed it who they are, in the order of its claims: so all draw the same
+  // owner.
+  std::vector<std::size_t> offsets(static_cast<std::size_t>(n_contested) + 1, 0);
+  for (const std::int32_t number : heard.items) offsets[static_cast<std::size_t>(number) + 1] += 1;
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  std::vector<Rank> claimants(heard.items.size());  // ascending for each
+  std::vector<std::size_t> next(offsets.begin(), offsets.end() - 1);
+  for (std::size_t p = 0; p < heard.n_peers(); ++p)
+    for (const std::int32_t number : heard.of(p)) claimants[next[static_cast<std::size_t>(number)]++] = heard.peers[p];
+  exchange::Parcels<std::int32_t> answers;  // how many, and who
+  std::vector<std::int32_t> answer;
+  for (std::size_t p = 0; p < heard.n_peers(); ++p) {
+    answer.clear();
+    for (const std::int32_t number : heard.of(p)) {
+      const auto first = static_cast<std::ptrdiff_t>(offsets[static_cast<std::size_t>(number)]);
+      const auto end = static_cast<std::ptrdiff_t>(offsets[static_cast<std::size_t>(number) + 1]);
+      answer.push_back(static_cast<std::int32_t>(end - first));
+      answer.insert(answer.end(), claimants.begin() + first, claimants.begin() + end);
+    }
+    answers.add(heard.peers[p], answer);
+  }
+  const std::vector<Rank> told = exchange::route(context_, answers).items;
+  std::size_t at = 0;
+  for (const Claimed& one : claimed) {
+    const auto n = static_cast<std::size_t>(told[at++]);
+    if (n > 1)
+      set_sharers(held[static_cast<std::size_t>(one.dim)].sides[one.place], Dim{one.dim},
+                  std::span(told).subspan(at, n));
+    at += n;
+  }
+  return held;
+}
+
+}  // namespace barrio::mesh

@@ -1,0 +1,125 @@
+#include <algorithm>
+
+#include "barrio/exchange/router.hpp"
+#include "barrio/mesh/assembly/builder.hpp"
+#include "barrio/mesh/tables/message.hpp"
+
+// Values of tags are fetched when all else is in place: a rank asks the homes of the rows of all its entities, copies
+// and ghosts too, once for each dimension that has tags, and gets the values of all of them in one answer.
+
+namespace barrio::mesh {
+namespace {
+
+using detail::MessageReader;
+using detail::MessageWriter;
+
+constexpr RegionName tag_region{"mesh.tags"};
+
+/// A row of one of the tables of a dimension.
+struct TableRow {
+  std::int32_t block;  // -1: vertices
+  std::int32_t row;    // in the home's slab
+};
+
+}  // namespace
+
+void MeshBuilder::fetch_tags() {
+  if (tables_.tags.empty()) return;
+  const Region region(context_.trace(), tag_region);
+  for (const TagTable& tag : tables_.tags) out_.tags.push_back({tag.info, {}, tag.on_sets});
+  for (int d = 0; d <= value(out_.cell_dim); ++d) {
+    const Dim dim{d};
+    const auto has_dim = [&](const TagColumn& column) {
+      return (column.block < 0 ? Dim::vertex
+                               : topology(tables_.blocks[static_cast<std::size_t>(column.block)].type).dim) == dim;
+    };
+    const bool any = std::ranges::any_of(
+        tables_.tags, [&](const TagTable& tag) { return std::ranges::any_of(tag.columns, has_dim); });
+    if (any) fetch_tags_of(dim);
+  }
+}
+
+void MeshBuilder::fetch_tags_of(Dim dim) {
+  const std::vector<GlobalId>& ids =
+      dim == Dim::vertex ? out_.vertices.global_ids : out_.entities[static_cast<std::size_t>(value(dim))].global_ids;
+  std::vector<std::int64_t> first_rows;
+  for (std::size_t b = 0; b < tables_.blocks.size(); ++b) first_rows.push_back(tables_.first_row(b));
+  std::vector<Rank> to;
+  std::vector<TableRow> wanted;
+  for (const GlobalId id : ids) {
+    std::int64_t row = barrio::value(id);
+    std::int32_t block = -1;
+    const Slabs* slabs = &tables_.vertices;
+    for (std::size_t b = 0; dim != Dim::vertex && b < tables_.blocks.size(); ++b) {
+      if (topology(tables_.blocks[b].type).dim != dim || row >= first_rows[b] + tables_.blocks[b].rows.n_rows) continue;
+      row -= first_rows[b];
+      block = static_cast<std::int32_t>(b);
+      slabs = &tables_.blocks[b].rows;
+      break;
+    }
+    const Rank home = slabs->rank_of(row);
+    to.push_back(home);
+    wanted.push_back({block, static_cast<std::int32_t>(row - slabs->first(home))});
+  }
+  const std::vector<std::size_t> order = exchange::detail::order_by_rank(to);
+  const auto asked =
+      exchange::route(context_, exchange::pack_by_rank<TableRow>(to, wanted), exchange::Route::automatic);
+
+  exchange::Parcels<std::byte> answers;
+  for (std::size_t p = 0; p < asked.n_peers(); ++p) {
+    MessageWriter out;
+    for (const TagTable& tag : tables_.tags) {
+      std::vector<std::int32_t> sizes;  // in bytes, -1 without a value
+      std::vector<std::byte> bytes;
+      for (const TableRow& row : asked.of(p)) {
+        sizes.push_back(-1);
+        const auto column = std::ranges::find(tag.columns, row.block, &TagColumn::block);
+        if (column == tag.columns.end()) continue;
+        std::size_t item = static_cast<std::size_t>(row.row);
+        if (!column->is_dense) {
+          const auto at = std::ranges::lower_bound(column->rows, row.row);
+          if (at == column->rows.end() || *at != row.row) continue;
+          item = static_cast<std::size_t>(at - column->rows.begin());
+        }
+        const auto value = column->items.value(item, tag.info.value_bytes());
+        bytes.insert(bytes.end(), value.begin(), value.end());
+        sizes.back() = static_cast<std::int32_t>(value.size());
+      }
+      out.put(sizes);
+      out.put(bytes);
+    }
+    answers.add(asked.peers[p], out.bytes());
+  }
+  const auto received = exchange::route(context_, answers, exchange::Route::automatic);
+  answers = {};
+
+  // Answers stand in the order of requests; values are put by ascending local id.
+  std::vector<MessageReader> readers;
+  for (std::size_t p = 0; p < received.n_peers(); ++p) readers.emplace_back(received.of(p));
+  for (MeshTag& tag : out_.tags) {
+    std::vector<std::span<const std::byte>> value_of(ids.size());
+    std::vector<bool> has_value(ids.size(), false);
+    std::size_t next = 0;
+    for (MessageReader& in : readers) {
+      const auto sizes = in.get<std::int32_t>();
+      const auto bytes = in.get<std::byte>();
+      std::size_t at = 0;
+      for (const std::int32_t size : sizes) {
+        const std::size_t id = order[next++];
+        if (size < 0) continue;
+        has_value[id] = true;
+        value_of[id] = bytes.subspan(at, static_cast<std::size_t>(size));
+        at += static_cast<std::size_t>(size);
+      }
+    }
+    MeshTag::Values& values = tag.on[static_cast<std::size_t>(value(dim))];
+    for (std::size_t id = 0; id < ids.size(); ++id) {
+      if (!has_value[id]) continue;
+      values.entities.insert(local_id(id));
+      values.items.add(value_of[id], tag.info.length_varies);
+    }
+    values.items.bytes.shrink_to_fit();
+  }
+}
+
+}  // namespace barrio::mesh

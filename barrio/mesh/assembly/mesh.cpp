@@ -1,0 +1,266 @@
+#include "barrio/mesh/mesh.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/hash.hpp"
+#include "barrio/base/memory.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/mesh/assembly/builder.hpp"
+#include "barrio/mesh/assembly/migration.hpp"
+#include "barrio/mesh/assembly/storage.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::mesh {
+
+std::uint64_t Sharing::memory_bytes() const noexcept {
+  return barrio::memory_bytes(shared) + barrio::memory_bytes(sharer_sets) + rank_sets.memory_bytes();
+}
+
+std::uint64_t EntityTable::memory_bytes() const noexcept {
+  return barrio::memory_bytes(types) + barrio::memory_bytes(offsets) + barrio::memory_bytes(nodes) +
+         barrio::memory_bytes(global_ids) + owners.memory_bytes() + Sharing::memory_bytes();
+}
+
+std::uint64_t VertexTable::memory_bytes() const noexcept {
+  return barrio::memory_bytes(coordinates) + barrio::memory_bytes(global_ids) + owners.memory_bytes() +
+         Sharing::memory_bytes();
+}
+
+Mesh::Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options)
+    : storage_(std::make_unique<Storage>()) {
+  MeshBuilder(context, tables, options, *storage_).build();
+}
+Mesh::Mesh(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
+Mesh::~Mesh() = default;
+Mesh::Mesh(Mesh&&) noexcept = default;
+Mesh& Mesh::operator=(Mesh&&) noexcept = default;
+
+mpi::Context& Mesh::context() const noexcept { return *storage_->context; }
+Dim Mesh::cell_dim() const noexcept { return storage_->cell_dim; }
+int Mesh::ghost_layers() const noexcept { return storage_->options.ghost_layers; }
+int Mesh::n_parts() const noexcept { return storage_->n_parts; }
+const PartSets& Mesh::part_sets() const& noexcept { return storage_->part_sets; }
+LocalRange Mesh::parts() const noexcept { return storage_->parts; }
+const VertexTable& Mesh::vertices() const& noexcept { return storage_->vertices; }
+const EntityTable& Mesh::entities(Dim dim) const& { return storage_->entities[static_cast<std::size_t>(value(dim))]; }
+const EntityTable& Mesh::cells() const& noexcept {
+  return storage_->entities[static_cast<std::size_t>(value(cell_dim()))];
+}
+std::span<const std::int32_t> Mesh::cell_parts() const& noexcept { return storage_->cell_parts; }
+std::span<const MeshSet> Mesh::sets() const& noexcept { return storage_->sets; }
+std::span<const Rank> Mesh::neighbours() const& noexcept { return storage_->neighbours; }
+std::span<const std::unique_ptr<FieldData>> Mesh::fields() const& noexcept { return storage_->fields; }
+
+std::size_t Mesh::n_local(Dim dim) const { return dim == Dim::vertex ? vertices().size() : entities(dim).size(); }
+std::size_t Mesh::n_owned(Dim dim) const { return dim == Dim::vertex ? vertices().n_owned : entities(dim).n_owned; }
+std::int64_t Mesh::n_global(Dim dim) const { return dim == Dim::vertex ? vertices().n_global : entities(dim).n_global; }
+
+const Sharing& Mesh::sharing(Dim dim) const& {
+  if (dim == Dim::vertex) return vertices();
+  return entities(dim);
+}
+
+std::span<const GlobalId> Mesh::global_ids(Dim dim) const& {
+  return dim == Dim::vertex ? vertices().global_ids : entities(dim).global_ids;
+}
+
+EntityStatus Mesh::status(Dim dim, LocalId id) const& {
+  const Rank owner = (dim == Dim::vertex ? vertices().owners : entities(dim).owners)[index(id)];
+  const bool is_owned = owner == context().rank();
+  const Sharing& sharing = this->sharing(dim);
+  const auto at = std::ranges::lower_bound(sharing.shared, id);
+  if (at == sharing.shared.end() || *at != id) return {owner, is_owned, !is_owned, {}};
+  return {owner, is_owned, false, sharing.sharers_of(static_cast<std::size_t>(at - sharing.shared.begin()))};
+}
+
+std::vector<Interface> Mesh::interfaces(Dim dim) const& {
+  const Sharing& sharing = this->sharing(dim);
+  std::vector<Interface> all(sharing.rank_sets.size());
+  for (std::size_t s = 0; s < sharing.shared.size(); ++s) {
+    Interface& one = all[static_cast<std::size_t>(sharing.sharer_sets[s])];
+    one.ranks = sharing.sharers_of(s);
+    one.entities.insert(sharing.shared[s]);
+  }
+  std::erase_if(all, [](const Interface& one) { return one.entities.empty(); });  // of ghosts' vertices
+  return all;
+}
+
+Range Mesh::shared_with(Dim dim, Rank rank) const {
+  const Sharing& sharing = this->sharing(dim);
+  Range found;
+  for (std::size_t s = 0; s < sharing.shared.size(); ++s)
+    if (std::ranges::binary_search(sharing.sharers_of(s), rank)) found.insert(sharing.shared[s]);
+  return found;
+}
+
+LocalRange Mesh::interior(Dim dim) const {
+  const std::size_t n = dim == Dim::vertex ? vertices().n_interior : entities(dim).n_interior;
+  return {LocalId{0}, local_id(n)};
+}
+
+LocalRange Mesh::fringe(Dim dim) const { return {interior(dim).last, local_id(n_owned(dim))}; }
+
+const MeshSet& Mesh::set(SetKind kind, std::string_view wanted) const& {
+  std::vector<std::string> known;
+  for (const MeshSet& one : sets()) {
+    if (!one.info.id_as(kind)) continue;
+    if (one.info.name == wanted) return one;
+    known.push_back(one.info.name);
+  }
+  throw Error(ErrorCode::usage,
+              {.subject = fmt::format("{} set '{}'", mesh::name(kind), wanted),
+               .cause = "is not in the mesh." + did_you_mean(wanted, known),
+               .remedy = known.empty() ? "" : fmt::format("the mesh has: {}", fmt::join(known, ", "))});
+}
+
+std::span<const MeshTag> Mesh::tags() const& noexcept { return storage_->tags; }
+
+bool Mesh::has_tag(std::string_view wanted) const noexcept {
+  return std::ranges::any_of(tags(), [&](const MeshTag& tag) { return tag.info.name == wanted; });
+}
+
+const MeshTag& Mesh::tag(std::string_view wanted) const& {
+  std::vector<std::string> known;
+  for (const MeshTag& tag : tags()) {
+    if (tag.info.name == wanted) return tag;
+    known.push_back(tag.info.name);
+  }
+  throw Error(ErrorCode::usage,
+              {.subject = fmt::format("tag '{}'", wanted),
+               .cause = "is not in the mesh." + did_you_mean(wanted, known),
+               .remedy = known.empty() ? "" : fmt::format("the mesh has: {}", fmt::join(known, ", "))});
+}
+
+Mesh Mesh::moved(std::span<const Rank> to) {
+  mpi::Context& here = context();
+  agree_after(here, [&] {
+    const std::size_t n = n_owned(cell_dim());
+    if (to.size() != n) {
+      throw Error(ErrorCode::usage, {.subject = fmt::format("{} destinations", to.size()),
+                                     .cause = fmt::format("are not one for each of the {} cells of this rank", n),
+                                     .remedy = "name a rank for each owned cell, in local order"});
+    }
+    const auto wrong = std::ranges::find_if(to, [&](Rank rank) { return rank < 0 || rank >= here.size(); });
+    if (wrong == to.end()) return;
+    throw Error(ErrorCode::usage, {.subject = fmt::format("destination {}", *wrong),
+                                   .cause = fmt::format("is not one of the {} ranks", here.size()),
+                                   .remedy = "name ranks from 0 to their number less one"});
+  });
+  for (const auto& field : fields()) {
+    const auto& halo = storage_->halos[static_cast<std::size_t>(value(field->dim))];
+    if (!halo) continue;
+    std::visit(
+        [&]<class T>(std::vector<T>& values) {
+          exchange::HaloExchange<T>(here, halo, values, field->n_components).exchange();
+        },
+        field->values);
+  }
+  Mesh mesh(std::make_unique<Storage>());
+  MeshMigration(*storage_, to, *mesh.storage_).run();
+  return mesh;
+}
+
+std::size_t Mesh::migrate(std::span<const Rank> to) {
+  Mesh mesh = moved(to);
+  // Before this one is gone, whose memory `to` may be.
+  const auto n_left = std::ranges::count_if(to, [&](Rank rank) { return rank != context().rank(); });
+  *this = std::move(mesh);
+  return static_cast<std::size_t>(n_left);
+}
+
+FieldData& Mesh::new_field(const std::string& wanted, Dim dim, int n_components, FieldValues values) {
+  for (const auto& field : storage_->fields) {
+    if (field->name == wanted && field->dim == dim) {
+      throw Error(ErrorCode::usage, {.subject = fmt::format("field '{}'", wanted),
+                                     .cause = "exists already on this dimension",
+                                     .remedy = "choose another name or use field()"});
+    }
+  }
+  storage_->fields.push_back(std::make_unique<FieldData>(FieldData{wanted, dim, n_components, std::move(values)}));
+  return *storage_->fields.back();
+}
+
+FieldData& Mesh::find_field(std::string_view wanted, Dim dim) const {
+  std::vector<std::string> known;
+  for (const auto& field : storage_->fields) {
+    if (field->dim != dim) continue;
+    if (field->name == wanted) return *field;
+    known.push_back(field->name);
+  }
+  throw Error(ErrorCode::usage,
+              {.subject = fmt::format("field '{}'", wanted),
+               .cause = fmt::format("does not exist on dimension {}.{}", value(dim), did_you_mean(wanted, known))});
+}
+
+std::shared_ptr<const exchange::HaloPlan> Mesh::halo_plan(Dim dim) const {
+  const auto d = static_cast<std::size_t>(value(dim));
+  if (d < storage_->halos.size() && storage_->halos[d]) return storage_->halos[d];
+  throw Error(ErrorCode::usage, {.subject = fmt::format("exchange on dimension {}", value(dim)),
+                                 .cause = "is not possible: the mesh has no entities of that dimension",
+                                 .remedy = "mesh::Sides makes all faces or edges, with a plan of their own"});
+}
+
+std::uint64_t Mesh::checksum() const {
+  std::uint64_t total = 0;
+  const VertexTable& v = vertices();
+  for (std::size_t i = 0; i < v.n_owned; ++i) {
+    total += Hash64(0)
+                 .add(barrio::value(v.global_ids[i]))
+                 .add_all(std::span<const double>(&v.coordinates[3 * i], 3))
+                 .value();
+  }
+  const EntityTable& c = cells();
+  for (std::size_t i = 0; i < c.n_owned; ++i) {
+    Hash64 hash(1);
+    hash.add(barrio::value(c.global_ids[i])).add(static_cast<std::uint64_t>(c.type(i)));
+    for (const LocalId node : c.nodes_of(i)) hash.add(barrio::value(v.global_ids[index(node)]));
+    total += hash.value();
+  }
+  return mpi::sum(context(), total);
+}
+
+std::uint64_t Mesh::checksum(const FieldData& field) const {
+  std::uint64_t total = 0;
+  const std::span<const GlobalId> ids = global_ids(field.dim);
+  const auto n = static_cast<std::size_t>(field.n_components);
+  std::visit(
+      [&](const auto& values) {
+        for (std::size_t i = 0; i < n_owned(field.dim); ++i) {
+          Hash64 hash(2);
+          hash.add(barrio::value(ids[i]));
+          for (std::size_t c = 0; c < n; ++c) {
+            using Value = std::decay_t<decltype(values[0])>;
+            if constexpr (std::is_floating_point_v<Value>) {
+              hash.add(static_cast<double>(values[i * n + c]));
+            } else {
+              hash.add(static_cast<std::int64_t>(values[i * n + c]));
+            }
+          }
+          total += hash.value();
+        }
+      },
+      field.values);
+  return mpi::sum(context(), total);
+}
+
+std::uint64_t Mesh::memory_bytes() const noexcept {
+  std::uint64_t bytes = storage_->vertices.memory_bytes() + barrio::memory_bytes(storage_->cell_parts);
+  for (const auto& halo : storage_->halos)
+    if (halo) bytes += halo->memory_bytes();
+  for (const EntityTable& table : storage_->entities) bytes += table.memory_bytes();
+  for (const MeshSet& set : storage_->sets) {
+    bytes += set.vertices.memory_bytes();
+    for (const Range& range : set.entities) bytes += range.memory_bytes();
+  }
+  for (const MeshTag& tag : storage_->tags) bytes += tag.memory_bytes();
+  for (const auto& field : storage_->fields)
+    std::visit([&](const auto& values) { bytes += barrio::memory_bytes(values); }, field->values);
+  return bytes;
+}
+
+}  // namespace barrio::mesh

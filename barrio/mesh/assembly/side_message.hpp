@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "barrio/mesh/cell_type.hpp"
+#include "barrio/mesh/tables/message.hpp"
+#include "barrio/mesh/tables/set_runs.hpp"
+
+namespace barrio::mesh::detail {
+
+/// Listed entities on their way to a rank, as columns.
+struct SideColumns {
+  std::vector<GlobalId> ids;
+  std::vector<CellType> types;
+  std::vector<std::int32_t> sizes;
+  std::vector<Rank> owners;  ///< or what else is to be said of each
+  std::vector<GlobalId> nodes;
+  std::vector<SetRun> sets;  ///< of entities by place
+
+  /// Begin one; its nodes are put behind those of the others. @param n  their number
+  void add(GlobalId id, CellType type, Rank owner, std::size_t n) {
+    ids.push_back(id);
+    types.push_back(type);
+    sizes.push_back(static_cast<std::int32_t>(n));
+    owners.push_back(owner);
+  }
+  void put_into(MessageWriter& out) const {
+    out.put(ids);
+    out.put(types);
+    out.put(sizes);
+    out.put(owners);
+    out.put(nodes);
+    out.put(sets);
+  }
+};
+
+/// The same as it is read from a message.
+struct SideColumnsView {
+  std::span<const GlobalId> ids;
+  std::span<const CellType> types;
+  std::span<const std::int32_t> sizes;
+  std::span<const Rank> owners;
+  std::span<const GlobalId> nodes;
+  std::span<const SetRun> sets;
+
+  explicit SideColumnsView(MessageReader& in)  // moves on behind them
+      : ids(in.get<GlobalId>()),
+        types(in.get<CellType>()),
+        sizes(in.get<std::int32_t>()),
+        owners(in.get<Rank>()),
+        nodes(in.get<GlobalId>()),
+        sets(in.get<SetRun>()) {}
+
+  /// Call `visit(place, nodes, sets)` for each entity. Cost: O(entities + memberships)
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    // Memberships by place: counted, then filled in.
+    std::vector<std::size_t> ends(ids.size() + 1, 0);
+    for (const SetRun& run : sets)
+      for (std::int32_t i = run.first; i < run.first + run.count; ++i) ends[static_cast<std::size_t>(i) + 1] += 1;
+    for (std::size_t i = 0; i < ids.size(); ++i) ends[i + 1] += ends[i];
+    std::vector<std::int32_t> of_places(ends.back());
+    std::vector<std::size_t> next(ends.begin(), ends.end() - 1);
+    for (const SetRun& run : sets)
+      for (std::int32_t i = run.first; i < run.first + run.count; ++i)
+        of_places[next[static_cast<std::size_t>(i)]++] = run.set;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const auto n = static_cast<std::size_t>(sizes[i]);
+      visit(i, nodes.subspan(first, n), std::span(std::as_const(of_places)).subspan(ends[i], ends[i + 1] - ends[i]));
+      first += n;
+    }
+  }
+};
+
+}  // namespace barrio::mesh::detail

@@ -1,0 +1,207 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "barrio/base/assert.hpp"
+#include "barrio/mesh/tables/canonical_shapes.hpp"
+#include "barrio/mesh/tables/order_of_runs.hpp"
+#include "barrio/mesh/topology.hpp"
+#include "barrio/mesh/mesh.hpp"
+
+namespace barrio::mesh::detail {
+
+/// Which sides cells have: numbers in the order in which they were met.
+struct SidesOfCells {
+  std::vector<LocalId> of_cells;
+  std::vector<std::int32_t> offsets;  ///< of cells in of_cells; empty if all have per_cell
+  std::size_t per_cell = 0;
+  std::vector<LocalId> of_listed;  ///< of listed entities; no_local_id for those that are no side
+};
+
+/// The different sides of all local cells, in the order that all ranks see them in. Everything is local.
+/// @tparam n_corners  room for the corners of a side: 2 for edges, 3 for triangles alone, else 4 or more
+template <int n_corners>
+class MatchedSides {
+ public:
+  /// Corners in their one order, unused ones no_local_id.
+  using Corners = std::array<LocalId, n_corners>;
+
+  /// Cost: O(n_local) beside the order of vertices that do not come in runs
+  MatchedSides(const Mesh& mesh, Dim dim) : vertices_(mesh.vertices()) {
+    match(mesh.cells(), dim);
+    match_listed(mesh.entities(dim));
+    sort();
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return corners_.size(); }
+  /// By the lowest corner's global id, then the others': as global ids of sides ascend.
+  [[nodiscard]] const std::vector<Corners>& corners() const& noexcept { return corners_; }
+  const std::vector<Corners>& corners() && = delete;
+  /// Whether a cell of this rank has it, not ghosts alone.
+  [[nodiscard]] bool is_own(std::size_t side) const { return is_own_[side]; }
+  /// Call `visit(side)` for the sides whose lowest corner is v, ascending.
+  template <class Visit>
+  void for_each_at(LocalId v, Visit&& visit) const {
+    for (auto s = static_cast<std::size_t>(first_[index(v)]); s < size() && corners_[s][0] == v; ++s) visit(s);
+  }
+  /// The side with such corners in their one order, or size().
+  [[nodiscard]] std::size_t find(const Corners& corners) const {
+    std::size_t found = size();
+    for_each_at(corners[0], [&](std::size_t s) {
+      if (corners_[s] == corners) found = s;
+    });
+    return found;
+  }
+
+  /// Which sides cells have. Moved out: once.
+  [[nodiscard]] SidesOfCells take_sides_of_cells() noexcept { return std::move(sides_of_cells_); }
+  /// Place in `corners()` of the side of each number.
+  [[nodiscard]] const std::vector<std::int32_t>& place_of() const& noexcept { return place_of_; }
+  const std::vector<std::int32_t>& place_of() && = delete;
+
+  [[nodiscard]] static std::size_t size_of(const Corners& corners) {
+    if constexpr (n_corners < 4) return std::size_t{n_corners};
+    std::size_t n = n_corners;
+    while (n > 3 && corners[n - 1] == no_local_id) --n;
+    return n;
+  }
+
+ private:
+  // Sides by lowest corner, as chains.
+  struct Link {
+    Corners corners;
+    std::int32_t next;
+  };
+
+  [[nodiscard]] Corners canonical_of(std::span<const LocalId> side) const {
+    BARRIO_ASSERT(cheap, side.size() >= std::min<std::size_t>(n_corners, 3), side.size());
+    Corners corners;
+    corners.fill(no_local_id);
+    std::ranges::copy(side, corners.begin());
+    return canonical(corners, [&](LocalId v) { return vertices_.global_ids[index(v)]; });
+  }
+  [[nodiscard]] std::int32_t find_link(const Corners& corners) const {
+    std::int32_t side = first_[index(corners[0])];
+    while (side >= 0 && links_[static_cast<std::size_t>(side)].corners != corners)
+      side = links_[static_cast<std::size_t>(side)].next;
+    return side;
+  }
+  LocalId find_or_add(const Corners& corners) {
+    if (const std::int32_t side = find_link(corners); side >= 0) return LocalId{side};
+    const auto side = static_cast<std::int32_t>(links_.size());
+    links_.push_back({corners, std::exchange(first_[index(corners[0])], side)});
+    return LocalId{side};
+  }
+
+  void match(const EntityTable& cells, Dim dim);
+  void match_listed(const EntityTable& listed);
+  void sort();
+
+  const VertexTable& vertices_;
+  SidesOfCells sides_of_cells_;
+  std::vector<std::int32_t> first_;  // by vertex: in links_, then in corners_
+  std::vector<Link> links_;
+  std::size_t n_own_ = 0;  // links of own cells come first
+  std::vector<Corners> corners_;
+  std::vector<bool> is_own_;
+  std::vector<std::int32_t> place_of_;
+};
+
+template <int n_corners>
+void MatchedSides<n_corners>::match(const EntityTable& cells, Dim dim) {
+  auto& [of_cells, offsets, per_cell, of_listed] = sides_of_cells_;
+  first_.assign(vertices_.size(), -1);
+  std::array<std::unique_ptr<CanonicalShapes<n_corners>>, n_cell_types> shapes;
+  for (int t = 0; t < n_cell_types; ++t) {
+    const auto type = static_cast<CellType>(t);
+    if (has_fixed_sides(type) && topology(type).dim > dim)
+      shapes[static_cast<std::size_t>(t)] = std::make_unique<CanonicalShapes<n_corners>>(type, dim);
+  }
+  if (cells.has_one_type && has_fixed_sides(cells.types[0])) {
+    per_cell = shapes[static_cast<std::size_t>(cells.types[0])]->n_sides();
+    of_cells.reserve(per_cell * cells.size());
+    links_.reserve(per_cell * cells.size() / 2 + vertices_.size());  // more than there are, as a rule
+  } else {
+    offsets.push_back(0);
+  }
+  std::array<GlobalId, 8> ids;  // of the corners of a cell
+  std::vector<LocalId> of_cell;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (c == cells.n_owned) n_own_ = links_.size();
+    const auto nodes = cells.nodes_of(c);
+    of_cell.clear();
+    if (!has_fixed_sides(cells.type(c))) {
+      for_each_side<LocalId>(dim, cells.type(c), nodes, [&](std::span<const LocalId> side) {
+        of_cell.push_back(find_or_add(canonical_of(side)));
+      });
+    } else {
+      const std::size_t n = detail::n_corners(cells.type(c), nodes.size());
+      for (std::size_t i = 0; i < n; ++i) ids[i] = vertices_.global_ids[index(nodes[i])];
+      for (const auto& shape : shapes[static_cast<std::size_t>(cells.type(c))]->of(std::span(ids).first(n))) {
+        Corners corners;
+        for (std::size_t i = 0; i < n_corners; ++i)
+          corners[i] = shape[i] < 0 ? no_local_id : nodes[static_cast<std::size_t>(shape[i])];
+        of_cell.push_back(find_or_add(corners));
+      }
+    }
+    of_cells.insert(of_cells.end(), of_cell.begin(), of_cell.end());
+    if (!offsets.empty()) offsets.push_back(static_cast<std::int32_t>(of_cells.size()));
+  }
+  if (cells.size() == cells.n_owned) n_own_ = links_.size();
+}
+
+template <int n_corners>
+void MatchedSides<n_corners>::match_listed(const EntityTable& listed) {
+  std::vector<LocalId>& of_listed = sides_of_cells_.of_listed;
+  of_listed.reserve(listed.size());
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    const auto nodes = listed.nodes_of(i);
+    const auto corners = without_padding(nodes.first(detail::n_corners(listed.type(i), nodes.size())));
+    of_listed.push_back(corners.size() > n_corners ? no_local_id : LocalId{find_link(canonical_of(corners))});
+  }
+}
+
+template <int n_corners>
+void MatchedSides<n_corners>::sort() {
+  const std::vector<std::int32_t> by_id = order_of_runs(vertices_.global_ids);
+  std::vector<std::int32_t> rank(by_id.size());  // of a vertex in the order of ids
+  for (std::size_t r = 0; r < by_id.size(); ++r)
+    rank[static_cast<std::size_t>(by_id[r])] = static_cast<std::int32_t>(r);
+  struct Named {
+    std::array<std::int32_t, n_corners - 1> others;  // ranks of all corners but the lowest
+    std::int32_t side;
+  };
+  corners_.reserve(links_.size());
+  is_own_.reserve(links_.size());
+  place_of_.resize(links_.size());
+  std::vector<Named> chain;
+  for (const std::int32_t v : by_id) {
+    std::int32_t& first = first_[static_cast<std::size_t>(v)];
+    chain.clear();
+    for (std::int32_t side = first; side >= 0;) {
+      const Link& link = links_[static_cast<std::size_t>(side)];
+      Named& one = chain.emplace_back();
+      one.side = side;
+      for (std::size_t i = 1; i < n_corners; ++i)
+        one.others[i - 1] = link.corners[i] == no_local_id ? -1 : rank[index(link.corners[i])];
+      side = link.next;
+    }
+    std::ranges::reverse(chain);  // the last one met stands first in a chain: so it is nearly sorted
+    std::ranges::sort(chain, {}, &Named::others);
+    first = static_cast<std::int32_t>(corners_.size());
+    for (const Named& one : chain) {
+      place_of_[static_cast<std::size_t>(one.side)] = static_cast<std::int32_t>(corners_.size());
+      corners_.push_back(links_[static_cast<std::size_t>(one.side)].corners);
+      is_own_.push_back(static_cast<std::size_t>(one.side) < n_own_);
+    }
+  }
+  links_ = {};
+}
+
+}  // namespace barrio::mesh::detail

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "barrio/mesh/tables/row_numbers.hpp"
+#include "barrio/mesh/mesh.hpp"
+
+namespace barrio::mesh::detail {
+
+/// A row in one of the tables of a mesh.
+struct TableRow {
+  std::int32_t block;  // -1: vertices
+  std::int64_t row;    // in the block
+};
+
+/// Rows that the owned entities of a mesh get in its tables.
+struct CollectedRows {
+  std::array<RowNumbers, 4> numbers;            // by dimension
+  std::array<std::vector<GlobalId>, 4> of_own;  // by dimension, of owned entities
+  /// First row of each block in its dimension, and its place; ascending. [0] is that of the vertices.
+  std::array<std::vector<std::pair<std::int64_t, std::int32_t>>, 4> blocks;
+
+  [[nodiscard]] TableRow place_of(Dim dim, GlobalId row) const noexcept {
+    const auto& of_dim = blocks[static_cast<std::size_t>(value(dim))];
+    const auto& [first, block] =
+        *std::prev(std::ranges::upper_bound(of_dim, value(row), {}, [](const auto& one) { return one.first; }));
+    return {block, value(row) - first};
+  }
+};
+
+/// Add the tags of a mesh, and its fields as tags, to its tables. Collective. @pre all else is in the tables
+void collect_tags(const Mesh& mesh, const CollectedRows& rows, bool with_fields, MeshTables& out);
+
+}  // namespace barrio::mesh::detail

@@ -1,0 +1,219 @@
+#include "barrio/mesh/drop_geometry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "barrio/base/error.hpp"
+#include "barrio/exchange/router.hpp"
+#include "barrio/mesh/memberships.hpp"
+#include "barrio/mesh/tables/move_tags.hpp"
+#include "barrio/mesh/tables/outbox.hpp"
+#include "barrio/mesh/tables/words.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::mesh {
+namespace {
+
+using detail::Membership;
+
+/// What becomes of each set; the same on every rank.
+struct SetPlan {
+  std::vector<std::int32_t> new_place;           ///< -1: it goes
+  std::vector<std::vector<std::int32_t>> heirs;  ///< new places of the sets that get the entities of one that goes
+};
+
+/// @return whether anything but geometry is left
+bool take_geometry_from(SetInfo& set) {
+  std::vector<SetRole> roles{{set.kind, set.id, set.geometry_dim}};
+  roles.insert(roles.end(), set.more_roles.begin(), set.more_roles.end());
+  const auto n_geometry = std::erase_if(roles, [](const SetRole& role) { return role.kind == SetKind::geometry; });
+  if (n_geometry == 0) return true;
+  if (roles.empty()) return false;
+  set.kind = roles[0].kind;
+  set.id = roles[0].id;
+  set.geometry_dim = roles[0].geometry_dim;
+  set.more_roles.assign(roles.begin() + 1, roles.end());
+  return true;
+}
+
+/// Replace the sets of tables by those that are left.
+SetPlan drop_sets(std::vector<SetInfo>& sets) {
+  SetPlan plan;
+  std::vector<SetInfo> left;
+  for (SetInfo& set : sets) {
+    const bool stays = take_geometry_from(set);
+    plan.new_place.push_back(stays ? static_cast<std::int32_t>(left.size()) : -1);
+    if (stays) left.push_back(set);
+  }
+  plan.heirs.resize(sets.size());
+  const auto place = [&](std::int32_t set) { return plan.new_place[static_cast<std::size_t>(set)]; };
+  const auto renumber = [&](std::vector<std::int32_t>& others) {
+    std::erase_if(others, [&](std::int32_t other) { return place(other) < 0; });
+    std::ranges::transform(others, others.begin(), place);
+  };
+  for (SetInfo& set : left) {
+    renumber(set.children);
+    renumber(set.parents);
+    const auto heir = static_cast<std::int32_t>(&set - left.data());
+    std::vector<SetInSet> inner;
+    std::vector<std::int32_t> gone;  // that it holds, directly or through others that go
+    const auto take = [&](const SetInSet& one) {
+      if (place(one.set) >= 0) {
+        if (std::ranges::find(inner, place(one.set), &SetInSet::set) == inner.end() || set.is_ordered)
+          inner.push_back({place(one.set), one.position});
+      } else if (std::ranges::find(gone, one.set) == gone.end()) {
+        gone.push_back(one.set);
+      }
+    };
+    for (const SetInSet& one : set.contained) take(one);
+    for (std::size_t i = 0; i < gone.size(); ++i) {
+      plan.heirs[static_cast<std::size_t>(gone[i])].push_back(heir);
+      for (const SetInSet& one : sets[static_cast<std::size_t>(gone[i])].contained) take({one.set, -1});
+    }
+    if (!gone.empty() && set.is_ordered) {
+      throw AgreedError(
+          ErrorCode::bad_input,
+          {.subject = fmt::format("set {} '{}'", set.id, set.name),
+           .cause = "is an ordered list that holds sets of geometry, so their entities have no place in it",
+           .remedy = "keep the geometry"});
+    }
+    set.contained = std::move(inner);
+  }
+  sets = std::move(left);
+  return plan;
+}
+
+/// Old rows, at their homes, that only sets of geometry held; and the memberships that are left, with old rows.
+struct RowPlan {
+  std::vector<Membership> members;
+  std::vector<std::pair<Dim, std::int64_t>> gone;  // ascending
+};
+
+RowPlan drop_rows(const std::vector<Membership>& members, const SetPlan& sets, Dim top) {
+  RowPlan plan;
+  for (std::size_t i = 0; i < members.size();) {
+    const Membership row = members[i];
+    const std::size_t n_before = plan.members.size();
+    std::vector<std::int32_t> heirs;
+    for (; i < members.size() && members[i].dim == row.dim && members[i].row == row.row; ++i) {
+      const auto set = static_cast<std::size_t>(members[i].set);
+      if (sets.new_place[set] >= 0)
+        plan.members.push_back({row.dim, sets.new_place[set], row.row, members[i].position});
+      heirs.insert(heirs.end(), sets.heirs[set].begin(), sets.heirs[set].end());
+    }
+    for (const std::int32_t heir : heirs) {
+      const auto of_row = std::span(plan.members).subspan(n_before);
+      if (std::ranges::find(of_row, heir, &Membership::set) == of_row.end())
+        plan.members.push_back({row.dim, heir, row.row});
+    }
+    const bool stays = row.dim == Dim::vertex || row.dim == top || plan.members.size() > n_before;
+    if (!stays) plan.gone.emplace_back(row.dim, row.row);
+  }
+  return plan;
+}
+
+/// Keep the rows of a block that are not gone, in their order. Collective.
+/// @return new row of each of this rank's old ones, -1 for those that are gone
+std::vector<std::int64_t> shrink(mpi::Context& context, const std::vector<std::pair<Dim, std::int64_t>>& gone,
+                                 std::int64_t first_row, CellBlock& block) {
+  const std::int64_t first = first_row + block.rows.first(context.rank());
+  std::vector<std::int64_t> new_rows(block.rows.size(context.rank()));
+  std::int64_t n_left = 0;
+  for (std::size_t i = 0; i < new_rows.size(); ++i) {
+    const std::pair row(topology(block.type).dim, first + static_cast<std::int64_t>(i));
+    new_rows[i] = std::ranges::binary_search(gone, row) ? -1 : n_left++;
+  }
+  const std::int64_t n_before = mpi::exclusive_sum(context, n_left);
+  const Slabs rows{mpi::sum(context, n_left), context.size()};
+  detail::Outbox outbox;
+  for (std::size_t i = 0; i < new_rows.size(); ++i) {
+    if (new_rows[i] < 0) continue;
+    new_rows[i] += n_before;
+    const std::span<const GlobalId> nodes = block.cell(i);
+    auto& words = outbox.begin(rows.rank_of(new_rows[i]));
+    words.push_back(std::ssize(nodes));
+    for (const GlobalId node : nodes) words.push_back(value(node));
+  }
+  // Senders ascend with rows, so the cells arrive in their order.
+  const std::vector<std::int64_t> cells = exchange::route(context, outbox.parcels()).items;
+  block.rows = rows;
+  block.nodes.clear();
+  if (block.nodes_per_cell == 0) block.offsets.assign(1, 0);
+  for (detail::WordReader in(cells); !in.done();) {
+    for (const std::int64_t node : in.get(static_cast<std::size_t>(in.get()))) block.nodes.push_back(GlobalId{node});
+    if (block.nodes_per_cell == 0) block.offsets.push_back(static_cast<std::int64_t>(block.nodes.size()));
+  }
+  return new_rows;
+}
+
+/// Values on sets, and values that are sets.
+void drop_from_tag(const SetPlan& plan, TagTable& tag) {
+  const auto renumber_codes = [&](std::vector<std::byte>& bytes) {
+    std::vector<EntityCode> codes(bytes.size() / sizeof(EntityCode));
+    if (codes.empty()) return;
+    std::memcpy(codes.data(), bytes.data(), bytes.size());
+    for (EntityCode& code : codes) {
+      if (code == EntityCode::none || !is_set(code)) continue;
+      const std::int32_t place = plan.new_place[static_cast<std::size_t>(row_of(code))];
+      code = place < 0 ? EntityCode::none : code_of_set(place);
+    }
+    std::memcpy(bytes.data(), codes.data(), bytes.size());
+  };
+  TagOnSets left;
+  for (std::size_t i = 0; i < tag.on_sets.sets.size(); ++i) {
+    const std::int32_t place = plan.new_place[static_cast<std::size_t>(tag.on_sets.sets[i])];
+    if (place < 0) continue;
+    left.sets.push_back(place);
+    left.items.add(tag.on_sets.items.value(i, tag.info.value_bytes()), tag.info.length_varies);
+  }
+  tag.on_sets = std::move(left);
+  if (tag.info.type != TagType::entity) return;
+  renumber_codes(tag.info.default_value);
+  renumber_codes(tag.info.mesh_value);
+  renumber_codes(tag.on_sets.items.bytes);
+  for (TagColumn& column : tag.columns) renumber_codes(column.items.bytes);
+}
+
+}  // namespace
+
+MeshTables drop_geometry(mpi::Context& context, MeshTables tables) {
+  MeshTables before;  // slabs and types, which is what rows are found by
+  before.vertices = tables.vertices;
+  for (const CellBlock& block : tables.blocks) before.blocks.push_back({block.type, block.rows, 0, {}, {}});
+  const std::vector<Membership> members = detail::memberships_at_home(context, tables);
+  const Dim top = tables.top_dim();
+  const SetPlan sets = drop_sets(tables.sets);
+  RowPlan rows = drop_rows(members, sets, top);
+
+  detail::Moves moves{before, tables, {}};
+  std::vector<CellBlock> left;
+  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+    CellBlock& block = tables.blocks[b];
+    if (topology(block.type).dim != top)
+      moves.new_rows[static_cast<std::int32_t>(b)] = shrink(context, rows.gone, before.first_row(b), block);
+    const bool stays = block.rows.n_rows > 0;
+    moves.new_blocks.push_back(stays ? static_cast<std::int32_t>(left.size()) : detail::Moves::no_block);
+    if (stays) left.push_back(std::move(block));
+  }
+  tables.blocks = std::move(left);
+
+  for (Membership& member : rows.members) {
+    if (member.dim == Dim::vertex || member.dim == top) continue;
+    for (const auto& [block, new_rows] : moves.new_rows) {
+      const CellBlock& old = before.blocks[static_cast<std::size_t>(block)];
+      const std::int64_t first = before.first_row(static_cast<std::size_t>(block)) + old.rows.first(context.rank());
+      if (topology(old.type).dim != member.dim || member.row < first || member.row >= first + std::ssize(new_rows))
+        continue;
+      member.row = moves.first_row_after(block) + new_rows[static_cast<std::size_t>(member.row - first)];
+      break;
+    }
+  }
+  tables.members = detail::as_runs(rows.members);
+  for (TagTable& tag : tables.tags) drop_from_tag(sets, tag);
+  detail::move_tags(context, moves, tables.tags);
+  return tables;
+}
+
+}  // namespace barrio::mesh

@@ -1,0 +1,35 @@
+#include "barrio/mesh/tables/order_of_runs.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace barrio::mesh::detail {
+
+std::vector<std::int32_t> order_of_runs(std::span<const GlobalId> ids) {
+  std::vector<std::int32_t> order(ids.size());
+  std::iota(order.begin(), order.end(), 0);
+  constexpr std::size_t many = 256;
+  std::vector<std::ptrdiff_t> ends;
+  for (std::size_t i = 1; i < ids.size() && ends.size() <= many; ++i)
+    if (ids[i] < ids[i - 1]) ends.push_back(static_cast<std::ptrdiff_t>(i));
+  const auto id = [&](std::int32_t i) { return ids[static_cast<std::size_t>(i)]; };
+  if (ends.size() > many) {
+    std::ranges::sort(order, {}, id);
+    return order;
+  }
+  ends.push_back(std::ssize(order));
+  while (ends.size() > 1) {  // neighbours pairwise
+    std::vector<std::ptrdiff_t> longer;
+    std::ptrdiff_t first = 0;
+    for (std::size_t r = 0; r < ends.size(); r += 2) {
+      if (r + 1 < ends.size())
+        std::ranges::inplace_merge(order.begin() + first, order.begin() + ends[r], order.begin() + ends[r + 1], {}, id);
+      first = ends[std::min(r + 1, ends.size() - 1)];
+      longer.push_back(first);
+    }
+    ends = std::move(longer);
+  }
+  return order;
+}
+
+}  // namespace barrio::mesh::detail

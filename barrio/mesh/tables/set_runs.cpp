@@ -1,0 +1,143 @@
+#include "barrio/mesh/tables/set_runs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "barrio/exchange/router.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::mesh::detail {
+namespace {
+
+/// A run of rows of one block or of the vertices.
+struct BlockRun {
+  std::int32_t set;
+  std::int32_t block;  // -1: vertices
+  std::int64_t first;  // row in the block
+  std::int64_t count;
+  std::int64_t position;
+
+  /// The part of it that begins `skip` rows on.
+  [[nodiscard]] BlockRun piece(std::int64_t skip, std::int64_t n) const {
+    return {set, block, first + skip, n, position < 0 ? -1 : position + skip};
+  }
+};
+
+const Slabs& slabs_of(const MeshTables& tables, std::int32_t block) {
+  return block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(block)].rows;
+}
+
+/// Cut a run where slabs end. @param stride  slabs that stay together
+template <class Visit>
+void for_each_piece(const Slabs& slabs, BlockRun run, std::int64_t stride, Visit&& visit) {
+  while (run.count > 0) {
+    const Rank home = slabs.rank_of(run.first);
+    const std::int64_t last = std::min<std::int64_t>(home + stride, slabs.n_ranks);
+    const std::int64_t n = std::min(run.count, slabs.first(static_cast<Rank>(last)) - run.first);
+    visit(home, run.piece(0, n));
+    run = run.piece(n, run.count - n);
+  }
+}
+
+/// Cut runs of rows of a dimension where its blocks end.
+std::vector<BlockRun> by_block(const MeshTables& tables) {
+  std::array<std::vector<std::pair<std::int64_t, std::int32_t>>, 4> blocks;  // first row, block
+  blocks[0].emplace_back(0, -1);
+  for (std::size_t b = 0; b < tables.blocks.size(); ++b)
+    blocks[static_cast<std::size_t>(value(topology(tables.blocks[b].type).dim))].emplace_back(
+        tables.first_row(b), static_cast<std::int32_t>(b));
+  std::vector<BlockRun> runs;
+  runs.reserve(tables.members.size());
+  for (const SetRows& rows : tables.members) {
+    for (const auto& [first, block] : blocks[static_cast<std::size_t>(value(rows.dim))]) {
+      const std::int64_t low = std::max(rows.first, first);
+      const std::int64_t high = std::min(rows.first + rows.count, first + slabs_of(tables, block).n_rows);
+      if (low >= high) continue;
+      const BlockRun whole{rows.set, block, rows.first - first, rows.count, rows.position};
+      runs.push_back(whole.piece(low - rows.first, high - low));
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
+HomeRuns set_runs_at_home(mpi::Context& context, const MeshTables& tables) {
+  // A set of the whole mesh is one run: its reader alone would send to all ranks. So long runs are handed on in pieces.
+  constexpr std::int64_t fan_out = 64;
+  std::vector<BlockRun> runs = by_block(tables);
+  for (std::int64_t stride = fan_out; stride > 1;) {
+    std::int64_t most = 1;  // slabs that a run covers
+    if (context.size() > fan_out) {
+      for (const BlockRun& run : runs) {
+        const Slabs& slabs = slabs_of(tables, run.block);
+        most = std::max<std::int64_t>(most, slabs.rank_of(run.first + run.count - 1) - slabs.rank_of(run.first) + 1);
+      }
+      most = mpi::max(context, most);
+    }
+    stride = 1;
+    while (stride * fan_out < most) stride *= fan_out;
+    std::vector<Rank> to;
+    std::vector<BlockRun> cut;
+    to.reserve(runs.size());
+    cut.reserve(runs.size());
+    for (const BlockRun& run : runs) {
+      for_each_piece(slabs_of(tables, run.block), run, stride, [&](Rank home, const BlockRun& piece) {
+        to.push_back(home);
+        cut.push_back(piece);
+      });
+    }
+    runs = exchange::route(context, exchange::pack_by_rank<BlockRun>(to, cut), exchange::Route::automatic).items;
+  }
+  HomeRuns home;
+  home.of_blocks.resize(tables.blocks.size());
+  for (const BlockRun& run : runs) {
+    const std::int64_t first = slabs_of(tables, run.block).first(context.rank());
+    auto& out = run.block < 0 ? home.of_vertices : home.of_blocks[static_cast<std::size_t>(run.block)];
+    out.push_back(
+        {{run.set, static_cast<std::int32_t>(run.first - first), static_cast<std::int32_t>(run.count)}, run.position});
+  }
+  return home;
+}
+
+std::vector<Range> ranges_of_sets(std::vector<SetRun>& runs, std::span<const LocalId> at, std::size_t n_sets) {
+  // By set they are counted; those of one set come nearly in order.
+  std::vector<std::size_t> ends(n_sets + 1, 0);
+  for (const SetRun& run : runs) ends[static_cast<std::size_t>(run.set) + 1] += 1;
+  for (std::size_t s = 0; s < n_sets; ++s) ends[s + 1] += ends[s];
+  std::vector<SetRun> sorted(runs.size());
+  std::vector<std::size_t> next(ends.begin(), ends.end() - 1);
+  for (const SetRun& run : runs) sorted[next[static_cast<std::size_t>(run.set)]++] = run;
+  for (std::size_t s = 0; s < n_sets; ++s) {
+    const std::span<SetRun> of_set = std::span(sorted).subspan(ends[s], ends[s + 1] - ends[s]);
+    if (!std::ranges::is_sorted(of_set, {}, &SetRun::first)) std::ranges::sort(of_set, {}, &SetRun::first);
+  }
+  runs = std::move(sorted);
+  std::vector<Range> ranges(n_sets);
+  std::vector<LocalRange> pieces;
+  for (std::size_t i = 0; i < runs.size();) {
+    const std::int32_t set = runs[i].set;
+    pieces.clear();
+    for (; i < runs.size() && runs[i].set == set; ++i) {
+      const auto first = static_cast<std::size_t>(runs[i].first);
+      const auto end = first + static_cast<std::size_t>(runs[i].count);
+      if (at.empty()) {
+        pieces.push_back({local_id(first), local_id(end)});
+        continue;
+      }
+      for (std::size_t place = first; place < end; ++place) {
+        const LocalId id = at[place];
+        if (!pieces.empty() && pieces.back().last == id) {
+          pieces.back().last = id + 1;
+        } else {
+          pieces.push_back({id, id + 1});
+        }
+      }
+    }
+    ranges[static_cast<std::size_t>(set)] = Range(pieces);
+  }
+  return ranges;
+}
+
+}  // namespace barrio::mesh::detail
