@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "barrio/io/detail/node_orders.hpp"
+#include "barrio/io/common/node_orders.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/sides.hpp"

@@ -1,0 +1,268 @@
+#include "barrio/io/cgns/cgns_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "barrio/base/error.hpp"
+#include "barrio/io/common/damaged.hpp"
+#include "barrio/io/common/node_orders.hpp"
+
+// CGNS on HDF5: a node is a group with the attributes name, label and type; its data, if any, is the dataset " data",
+// in Fortran's order, so that HDF5 sees the indices reversed.
+
+namespace barrio::io::detail {
+namespace {
+
+using mesh::CellType;
+
+std::string text(const std::vector<std::byte>& bytes) {
+  return files::trimmed({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+std::string label_of(hid_t file, const std::string& node) {
+  return text(files::read_native_attribute(file, node, "label").bytes);
+}
+
+std::string data_of(const std::string& node) { return node + "/ data"; }
+
+/// The text that is a node's data; empty if there is none.
+std::string text_of(hid_t file, const std::string& node) {
+  return files::has(file, data_of(node)) ? text(files::read_native(file, data_of(node)).bytes) : "";
+}
+
+/// Names of the nodes of a label below a node, ascending.
+std::vector<std::string> children(hid_t file, const std::string& node, std::string_view label) {
+  std::vector<std::string> found;
+  for (const std::string& name : files::names_in(file, node.empty() ? "/" : node))
+    if (name.front() != ' ' && label_of(file, node + "/" + name) == label) found.push_back(name);
+  return found;
+}
+
+CgnsSection section_of(hid_t file, const std::string& path, const CgnsZone& zone, const std::string& name) {
+  CgnsSection section{.path = zone.path + "/" + name, .name = name};
+  const auto type = files::read_integers(file, data_of(section.path));
+  const auto range = files::read_integers(file, data_of(section.path + "/ElementRange"));
+  const auto sizes = files::extents(file, data_of(section.path + "/ElementConnectivity"));
+  const CellKind* const known = type.empty() ? nullptr : cgns_kind(static_cast<int>(type[0]));
+  if (known == nullptr || known->type == CellType::vertex) {
+    refuse_damaged(
+        path,
+        fmt::format("section '{}' of zone '{}' has elements of CGNS type {}{}, which are not supported", name,
+                    zone.name, type.empty() ? 0 : type[0], !type.empty() && type[0] == 20 ? " (MIXED)" : ""),
+        "save sections of one type: bars, triangles, quads, tets, pyramids, prisms, hexes of first or second order");
+  }
+  section.type = known->type;
+  section.n_nodes = known->n_nodes;
+  constexpr std::int64_t most = std::int64_t{1} << 62;  // what is added to an element's number has room
+  if (range.size() == 2 && range[0] >= 1 && range[1] >= range[0] && range[1] < most && sizes.size() == 1) {
+    section.first = range[0];
+    section.n = sizes[0] / section.n_nodes;
+    if (section.n * section.n_nodes == sizes[0] && section.n == range[1] - range[0] + 1) {
+      files::check_size(file, data_of(section.path + "/ElementConnectivity"));
+      return section;
+    }
+  }
+  refuse_damaged(path, fmt::format("section '{}' of zone '{}' has not as many nodes as its range of elements needs",
+                                   name, zone.name));
+}
+
+/// @return nothing if the condition names no places
+std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, const CgnsZone& zone,
+                                        const std::string& node, const std::string& name) {
+  const std::string family = text_of(file, node + "/FamilyName");
+  CgnsBoundary boundary{.name = family.empty() ? name : family};
+  const std::string location = text_of(file, node + "/GridLocation");
+  boundary.on_vertices = location.empty() || location == "Vertex";
+  for (const char* list : {"PointRange", "ElementRange", "PointList", "ElementList"}) {
+    const std::string data = data_of(node + "/" + list);
+    if (!files::has(file, data)) continue;
+    if (list[0] == 'E') boundary.on_vertices = false;
+    const auto sizes = files::extents(file, data);
+    if (!std::string_view(list).ends_with("Range")) {
+      boundary.path = data;
+      boundary.n = sizes.empty() ? 0 : sizes[0];
+      if (!zone.is_structured) return boundary;
+      refuse_damaged(path,
+                     fmt::format("condition '{}' of the structured zone '{}' is a list of points", name, zone.name),
+                     "give it as a range");
+    }
+    const auto ends = files::read_integers(file, data);
+    const auto n_indices = static_cast<std::size_t>(zone.n_indices);
+    if (ends.size() != 2 * n_indices)
+      refuse_damaged(path, fmt::format("condition '{}' of zone '{}' has no two ends", name, zone.name));
+    boundary.low.fill(1);
+    boundary.high.fill(1);
+    int n_faces = 0;
+    for (std::size_t d = 0; d < n_indices; ++d) {
+      boundary.low[d] = std::min(ends[d], ends[n_indices + d]);
+      boundary.high[d] = std::max(ends[d], ends[n_indices + d]);
+      const bool may_be_face = boundary.low[d] == boundary.high[d] &&
+                               (boundary.on_vertices || boundary.low[d] == 1 || boundary.low[d] == zone.n[d]);
+      const std::int64_t n = zone.n[d] - (boundary.on_vertices || may_be_face ? 0 : 1);
+      if (zone.is_structured && (boundary.low[d] < 1 || boundary.high[d] > n))
+        refuse_damaged(path,
+                       fmt::format("condition '{}' of zone '{}' lies outside of the zone", boundary.name, zone.name));
+      n_faces += may_be_face ? 1 : 0;
+      if (may_be_face) boundary.normal = static_cast<int>(d);
+    }
+    if (const auto letter = location.substr(0, 1); letter >= "I" && letter <= "K" && location.ends_with("FaceCenter")) {
+      boundary.normal = location[0] - 'I';
+      n_faces = 1;
+    }
+    if (zone.is_structured && n_faces == 1 && boundary.normal < zone.n_indices) {
+      const auto normal = static_cast<std::size_t>(boundary.normal);
+      if (boundary.low[normal] != boundary.high[normal])
+        refuse_damaged(
+            path,
+            fmt::format("condition '{}' of zone '{}' is on faces of {}, but reaches from {} = {} to {}", boundary.name,
+                        zone.name, location, "ijk"[normal], boundary.low[normal], boundary.high[normal]),
+            "give a condition for each plane of faces");
+    }
+    if (zone.is_structured && (n_faces != 1 || boundary.normal >= zone.n_indices))
+      refuse_damaged(
+          path, fmt::format("condition '{}' of zone '{}' is not on one face of the zone", boundary.name, zone.name),
+          "give each condition a range of points on one face");
+    return boundary;
+  }
+  return {};
+}
+
+std::string coordinate_of(const CgnsZone& zone, std::size_t d) {
+  constexpr std::array<char, 3> axes{'X', 'Y', 'Z'};
+  return data_of(fmt::format("{}/GridCoordinates/Coordinate{}", zone.path, axes[d]));
+}
+
+CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, const std::string& name,
+                 const CgnsCatalog& catalog) {
+  const int cell_dim = catalog.cell_dim;
+  CgnsZone zone{.path = base + "/" + name, .name = name};
+  const std::string kind = text_of(file, zone.path + "/ZoneType");
+  zone.is_structured = kind != "Unstructured";
+  zone.n_indices = zone.is_structured ? cell_dim : 1;
+  const auto sizes = files::read_integers(file, data_of(zone.path));
+  if (static_cast<int>(sizes.size()) != 3 * zone.n_indices ||
+      (zone.is_structured && (cell_dim < 2 || kind != "Structured")))
+    refuse_damaged(path, fmt::format("zone '{}' has sizes that make no sense", name));
+  for (std::size_t d = 0; d < static_cast<std::size_t>(zone.n_indices); ++d) {
+    zone.n[d] = sizes[d];
+    if (zone.n[d] < (zone.is_structured ? 2 : 1) || zone.n[d] > std::int64_t{1} << 40)
+      refuse_damaged(path, fmt::format("zone '{}' has {} vertices along an index", name, zone.n[d]));
+  }
+  // What HDF5 stores of the coordinates bounds the sizes before anything is made of them. All axes, since ranks that
+  // read other rows would notice a short one on some of them only.
+  for (std::size_t d = 0; d < static_cast<std::size_t>(catalog.n_dims); ++d) {
+    const auto shape = files::extents(file, coordinate_of(zone, d));
+    if (!std::ranges::equal(shape.rbegin(), shape.rend(), zone.n.begin(), zone.n.begin() + zone.n_indices))
+      refuse_damaged(path, fmt::format("zone '{}' has not as many coordinates as vertices, along {}", name, "xyz"[d]));
+    files::check_size(file, coordinate_of(zone, d));
+  }
+  std::int64_t n_vertices = 0;
+  if (__builtin_mul_overflow(zone.n[0], zone.n[1], &n_vertices) ||
+      __builtin_mul_overflow(n_vertices, zone.n[2], &n_vertices))
+    refuse_damaged(path, fmt::format("zone '{}' has {} x {} x {} vertices", name, zone.n[0], zone.n[1], zone.n[2]));
+  if (zone.is_structured) {
+    const std::int64_t layers = cell_dim == 3 ? zone.n[2] - 1 : 1;
+    zone.sections.push_back({.path = "",
+                             .name = name,
+                             .type = cell_dim == 3 ? CellType::hex : CellType::quad,
+                             .n_nodes = cell_dim == 3 ? 8 : 4,
+                             .n = (zone.n[0] - 1) * (zone.n[1] - 1) * layers});
+  }
+  for (const std::string& section : children(file, zone.path, "Elements_t"))
+    zone.sections.push_back(section_of(file, path, zone, section));
+  std::ranges::sort(zone.sections, {}, &CgnsSection::first);
+  for (const std::string& conditions : children(file, zone.path, "ZoneBC_t")) {
+    const std::string group = zone.path + "/" + conditions;
+    for (const std::string& condition : children(file, group, "BC_t"))
+      if (auto boundary = boundary_of(file, path, zone, group + "/" + condition, condition))
+        zone.boundaries.push_back(*std::move(boundary));
+  }
+  return zone;
+}
+
+}  // namespace
+
+bool is_cgns(hid_t file) { return files::has(file, "/ hdf5version") || files::has(file, "/CGNSLibraryVersion"); }
+
+CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path) {
+  const auto bases = children(file, "", "CGNSBase_t");
+  if (bases.size() != 1)
+    refuse_damaged(path, fmt::format("has {} CGNS bases, barrio reads files with one", bases.size()),
+                   "save one base alone");
+  const std::string base = "/" + bases[0];
+  const auto dims = files::read_integers(file, data_of(base));
+  if (dims.size() != 2 || dims[0] < 1 || dims[0] > 3 || dims[1] < dims[0] || dims[1] > 3)
+    refuse_damaged(path, fmt::format("base '{}' has dimensions that make no sense", bases[0]));
+  CgnsCatalog catalog{.cell_dim = static_cast<int>(dims[0]), .n_dims = static_cast<int>(dims[1])};
+  std::map<std::pair<CellType, int>, std::int64_t> n_alike;
+  for (const std::string& name : children(file, base, "Zone_t")) {
+    CgnsZone zone = zone_of(file, path, base, name, catalog);
+    zone.first_vertex = catalog.n_vertices;
+    catalog.n_vertices += zone.n_vertices();
+    for (CgnsSection& section : zone.sections) {
+      std::int64_t& n_before = n_alike[{section.type, section.n_nodes}];
+      section.row = n_before;
+      n_before += section.n;
+    }
+    catalog.zones.push_back(std::move(zone));
+  }
+  if (n_alike.empty()) refuse_damaged(path, "has no elements");
+  return catalog;
+}
+
+std::vector<double> read_cgns_coordinates(files::Place file, const CgnsCatalog& catalog, const CgnsZone& zone,
+                                          files::Rows rows) {
+  std::vector<double> coordinates;
+  // Rows of a structured zone are whole lines or planes of vertices.
+  const std::int64_t inner = zone.n_vertices() / zone.n[static_cast<std::size_t>(zone.n_indices - 1)];
+  const std::int64_t first = rows.first / inner;
+  const std::int64_t end = rows.count == 0 ? first : (rows.first + rows.count - 1) / inner + 1;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(catalog.n_dims); ++d) {
+    const std::vector<double> x = files::read_reals(file, coordinate_of(zone, d), {first, end - first});
+    coordinates.resize(3 * static_cast<std::size_t>(rows.count));  // not before the file showed that it has them
+    const auto skipped = static_cast<std::size_t>(rows.first - first * inner);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rows.count); ++i) coordinates[3 * i + d] = x.at(skipped + i);
+  }
+  return coordinates;
+}
+
+std::vector<GlobalId> read_cgns_nodes(files::Place file, const std::string& path, const CgnsZone& zone,
+                                      const CgnsSection& section, files::Rows rows, Status& fault) {
+  std::vector<GlobalId> nodes;
+  if (zone.is_structured) {
+    const std::int64_t di = 1;
+    const std::int64_t dj = zone.n[0];
+    const std::int64_t dk = zone.n[0] * zone.n[1];
+    for (std::int64_t cell = rows.first; cell < rows.first + rows.count; ++cell) {
+      const std::int64_t i = cell % (zone.n[0] - 1);
+      const std::int64_t j = cell / (zone.n[0] - 1) % (zone.n[1] - 1);
+      const std::int64_t k = cell / (zone.n[0] - 1) / (zone.n[1] - 1);
+      const std::int64_t low = zone.first_vertex + i + j * dj + k * dk;
+      for (const std::int64_t place : {std::int64_t{0}, di, di + dj, dj}) nodes.push_back(GlobalId{low + place});
+      for (const std::int64_t place : {dk, di + dk, di + dj + dk, dj + dk})
+        if (section.n_nodes == 8) nodes.push_back(GlobalId{low + place});
+    }
+    return nodes;
+  }
+  const files::Rows words{rows.first * section.n_nodes, rows.count * section.n_nodes};
+  nodes = files::read_ids(file, data_of(section.path + "/ElementConnectivity"), 1, words);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if ((value(nodes[i]) < 0 || value(nodes[i]) >= zone.n[0]) && !fault) {
+      fault = Error(
+          ErrorCode::bad_input,
+          {.subject = path,
+           .cause = fmt::format("element {} of zone '{}', in section '{}', has node {}, but the nodes are 1 to {}",
+                                section.first + rows.first + static_cast<std::int64_t>(i) / section.n_nodes, zone.name,
+                                section.name, value(nodes[i]) + 1, zone.n[0]),
+           .remedy = "the file is damaged or was written wrongly"});
+    }
+    nodes[i] = GlobalId{value(nodes[i]) + zone.first_vertex};
+  }
+  CellKind{section.type, section.n_nodes, cgns_order(section.type, section.n_nodes)}.put_in_order<GlobalId>(nodes);
+  return nodes;
+}
+
+}  // namespace barrio::io::detail

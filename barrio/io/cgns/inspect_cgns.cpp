@@ -1,0 +1,58 @@
+#include <algorithm>
+
+#include "barrio/base/error.hpp"
+#include "barrio/io/cgns/cgns_file.hpp"
+#include "barrio/io/common/description.hpp"
+
+namespace barrio::io::detail {
+
+Json inspect_cgns(const std::string& path, const InspectOptions& options) {
+  const files::Handle file = files::open_to_read(path);
+  const CgnsCatalog catalog = read_cgns_catalog(file.get(), path);
+  Json result;
+  result["format"] = "CGNS, HDF5";
+  result["vertices"] = catalog.n_vertices;
+  result["zones"] = catalog.zones.size();
+  CellCounts counts;
+  std::vector<mesh::SetInfo> sets;
+  std::map<mesh::SetKind, std::int32_t> n_sets;
+  const auto add_set = [&](mesh::SetKind kind, const std::string& name) {
+    sets.push_back({.kind = kind, .id = ++n_sets[kind], .name = name});
+  };
+  const auto is_cell = [&](const CgnsSection& section) {
+    return value(mesh::topology(section.type).dim) == catalog.cell_dim;
+  };
+  for (const CgnsZone& zone : catalog.zones) {
+    for (const CgnsSection& section : zone.sections) {
+      counts[{section.type, section.n_nodes}] += section.n;
+      add_set(is_cell(section) ? mesh::SetKind::material : mesh::SetKind::other, section.name);
+    }
+    for (const CgnsBoundary& boundary : zone.boundaries)
+      add_set(boundary.on_vertices && !zone.is_structured ? mesh::SetKind::dirichlet : mesh::SetKind::neumann,
+              boundary.name);
+  }
+  add_entities(result, counts);
+  add_sets(result, sets);
+  result["tags"] = Json::array();
+  if (!options.with_quality || static_cast<std::uint64_t>(catalog.n_vertices) * sizeof(Point) > options.limit_bytes)
+    return result;
+  std::vector<Point> points;
+  for (const CgnsZone& zone : catalog.zones) {
+    const auto x = read_cgns_coordinates(file.get(), catalog, zone, {0, zone.n_vertices()});
+    for (std::size_t i = 0; i < x.size(); i += 3) points.push_back({x[i], x[i + 1], x[i + 2]});
+  }
+  add_box(result, points);
+  Quality quality;
+  for (const CgnsZone& zone : catalog.zones) {
+    for (const CgnsSection& section : zone.sections) {
+      Status fault;
+      const auto nodes = read_cgns_nodes(file.get(), path, zone, section, {0, section.n}, fault);
+      if (fault) throw *fault;
+      if (is_cell(section)) quality.add_all(section.type, nodes, section.n_nodes, points);
+    }
+  }
+  if (quality.n() > 0) result["quality"] = quality.json();
+  return result;
+}
+
+}  // namespace barrio::io::detail

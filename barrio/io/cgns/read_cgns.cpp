@@ -1,0 +1,272 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/json.hpp"
+#include "barrio/io/cgns/cgns_file.hpp"
+#include "barrio/io/common/damaged.hpp"
+#include "barrio/io/common/file_rows.hpp"
+#include "barrio/io/common/listed_sides.hpp"
+#include "barrio/io/common/merged_blocks.hpp"
+#include "barrio/io/formats/readers.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+// CGNS on HDF5. Rank 0 reads the list of zones; then every rank reads its slab of each array, and makes its slab of the
+// cells of structured zones.
+
+namespace barrio::io::detail {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsSection, path, name, type, n_nodes, n, first, row)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsBoundary, path, name, on_vertices, low, high, n, normal)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsZone, path, name, is_structured, n_indices, n, first_vertex, sections,
+                                   boundaries)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsCatalog, cell_dim, n_dims, n_vertices, zones)
+
+namespace {
+
+using files::Rows;
+using mesh::CellType;
+using mesh::Dim;
+using mesh::MeshTables;
+using mesh::SetKind;
+
+class Reader {
+ public:
+  Reader(mpi::Context& context, const std::string& path, CgnsCatalog catalog)
+      : context_(context), path_(path), catalog_(std::move(catalog)), file_(files::open_to_read(context, path)) {}
+
+  MeshTables read() {
+    return files::or_close(file_, [&] { return read_all(); });
+  }
+
+ private:
+  MeshTables read_all() {
+    tables_.vertices = {catalog_.n_vertices, context_.size()};
+    read_vertices();
+    read_elements();
+    for (std::size_t z = 0; z < catalog_.zones.size(); ++z) add_sections(catalog_.zones[z], first_section_[z]);
+    for (std::size_t z = 0; z < catalog_.zones.size(); ++z)
+      for (const CgnsBoundary& boundary : catalog_.zones[z].boundaries) add_boundary(z, boundary);
+    list_faces();
+    return std::move(tables_);
+  }
+
+  void read_vertices() {
+    const Rows mine = slab_of(tables_.vertices, context_.rank());
+    for (const CgnsZone& zone : catalog_.zones) {
+      const auto x =
+          read_cgns_coordinates(file_.get(), catalog_, zone, overlap(mine, zone.first_vertex, zone.n_vertices()));
+      tables_.coordinates.insert(tables_.coordinates.end(), x.begin(), x.end());
+    }
+  }
+  void read_elements() {
+    std::vector<ElementRun> runs;
+    for (const CgnsZone& zone : catalog_.zones) {
+      first_section_.push_back(runs.size());
+      for (const CgnsSection& section : zone.sections) runs.push_back({section.type, section.n_nodes, section.n});
+    }
+    table_of_ = add_merged_blocks(context_, tables_, runs);
+    Status fault;
+    auto table = table_of_.begin();
+    for (const CgnsZone& zone : catalog_.zones) {
+      for (const CgnsSection& section : zone.sections) {
+        mesh::CellBlock& block = tables_.blocks[*table++];
+        const Rows rows = overlap(slab_of(block.rows, context_.rank()), section.row, section.n);
+        const auto nodes = read_cgns_nodes(file_.get(), path_, zone, section, rows, fault);
+        block.nodes.insert(block.nodes.end(), nodes.begin(), nodes.end());
+      }
+    }
+    agree(context_, fault);
+  }
+  std::int32_t add_set(SetKind kind, const std::string& name) {
+    const auto alike = std::ranges::count(tables_.sets, kind, &mesh::SetInfo::kind);
+    tables_.sets.push_back({.kind = kind, .id = static_cast<std::int32_t>(alike + 1), .name = name});
+    return static_cast<std::int32_t>(tables_.sets.size() - 1);
+  }
+  void add_rows(std::int32_t set, Dim dim, std::int64_t first, std::int64_t n) {
+    if (context_.is_root() && n > 0) tables_.members.push_back({set, dim, first, n});
+  }
+  [[nodiscard]] std::int64_t first_row(std::size_t section, const CgnsSection& of) const {
+    return tables_.first_row(table_of_[section]) + of.row;
+  }
+  void add_sections(const CgnsZone& zone, std::size_t place) {
+    for (const CgnsSection& section : zone.sections) {
+      const Dim dim = mesh::topology(section.type).dim;
+      const bool is_material = value(dim) == catalog_.cell_dim;
+      add_rows(add_set(is_material ? SetKind::material : SetKind::other, section.name), dim, first_row(place, section),
+               section.n);
+      ++place;
+    }
+  }
+
+  void add_boundary(std::size_t z, const CgnsBoundary& boundary) {
+    const CgnsZone& zone = catalog_.zones[z];
+    if (zone.is_structured) {
+      faces_.push_back({&zone, &boundary, add_set(SetKind::neumann, boundary.name), n_faces_});
+      n_faces_ += faces_.back().n_faces();
+    } else if (boundary.on_vertices) {
+      const std::int32_t set = add_set(SetKind::dirichlet, boundary.name);
+      if (boundary.path.empty()) {
+        agree_after(context_, [&] { check(zone, boundary, "node", boundary.low[0], boundary.high[0], zone.n[0]); });
+        add_rows(set, Dim::vertex, zone.first_vertex + boundary.low[0] - 1, boundary.high[0] - boundary.low[0] + 1);
+        return;
+      }
+      std::vector<std::int64_t> rows = list_of(boundary);
+      agree_after(context_, [&] {
+        for (std::int64_t& row : rows) {
+          check(zone, boundary, "node", row, row, zone.n[0]);
+          row += zone.first_vertex - 1;
+        }
+        add_members(tables_, set, Dim::vertex, std::move(rows));
+      });
+    } else {
+      add_elements(z, boundary, add_set(SetKind::neumann, boundary.name));
+    }
+  }
+  void check(const CgnsZone& zone, const CgnsBoundary& boundary, std::string_view what, std::int64_t low,
+             std::int64_t high, std::int64_t n) const {
+    if (low >= 1 && high <= n) return;
+    refuse_damaged(path_, fmt::format("condition '{}' of zone '{}' has {} {}, but they are 1 to {}", boundary.name,
+                                      zone.name, what, low < 1 ? low : high, n));
+  }
+  [[nodiscard]] std::vector<std::int64_t> list_of(const CgnsBoundary& boundary) const {
+    return files::read_integers(file_.get(), boundary.path, slab_of({boundary.n, context_.size()}, context_.rank()));
+  }
+  void add_elements(std::size_t z, const CgnsBoundary& boundary, std::int32_t set) {
+    const CgnsZone& zone = catalog_.zones[z];
+    const std::vector<std::int64_t> numbers = boundary.path.empty() ? std::vector<std::int64_t>() : list_of(boundary);
+    agree_after(context_, [&] {
+      if (zone.sections.empty())
+        refuse_damaged(path_, fmt::format("zone '{}' has a condition but no elements", zone.name));
+      const std::int64_t n = zone.sections.back().first + zone.sections.back().n - 1;
+      if (boundary.path.empty()) check(zone, boundary, "element", boundary.low[0], boundary.high[0], n);
+      for (const std::int64_t number : numbers) check(zone, boundary, "element", number, number, n);
+    });
+    std::size_t place = first_section_[z];
+    for (const CgnsSection& section : zone.sections) {
+      const Dim dim = mesh::topology(section.type).dim;
+      const std::int64_t first = first_row(place++, section);
+      if (boundary.path.empty()) {
+        const Rows rows = overlap({boundary.low[0], boundary.high[0] - boundary.low[0] + 1}, section.first, section.n);
+        add_rows(set, dim, first + rows.first, rows.count);
+        continue;
+      }
+      std::vector<std::int64_t> rows;
+      for (const std::int64_t number : numbers)
+        if (number >= section.first && number < section.first + section.n)
+          rows.push_back(first + number - section.first);
+      add_members(tables_, set, dim, std::move(rows));
+    }
+  }
+
+  /// A patch on a face of a structured zone.
+  struct Patch {
+    const CgnsZone* zone;
+    const CgnsBoundary* boundary;
+    std::int32_t set;
+    std::int64_t position;
+
+    [[nodiscard]] std::int64_t n_along(std::size_t d) const {
+      if (static_cast<int>(d) == boundary->normal || static_cast<int>(d) >= zone->n_indices) return 1;
+      return boundary->high[d] - boundary->low[d] + (boundary->on_vertices ? 0 : 1);
+    }
+    [[nodiscard]] std::int64_t n_faces() const { return n_along(0) * n_along(1) * n_along(2); }
+
+    /// Corners of a face, turned so that it looks out of the zone.
+    [[nodiscard]] ListedSide side(std::int64_t face) const {
+      std::int64_t low = zone->first_vertex;
+      std::array<std::int64_t, 2> steps{};
+      std::size_t n_steps = 0;
+      std::int64_t stride = 1;
+      for (std::size_t d = 0; d < static_cast<std::size_t>(zone->n_indices); ++d) {
+        low += (boundary->low[d] - 1 + face % n_along(d)) * stride;
+        face /= n_along(d);
+        if (static_cast<int>(d) != boundary->normal) steps[n_steps++] = stride;
+        stride *= zone->n[d];
+      }
+      const auto normal = static_cast<std::size_t>(boundary->normal);
+      const bool is_turned = (boundary->low[normal] == 1) != (normal == 1);
+      ListedSide side{.set = set, .type = n_steps == 2 ? CellType::quad : CellType::edge};
+      const auto add = [&](std::int64_t node) { side.nodes[side.n_nodes++] = GlobalId{node}; };
+      add(low);
+      add(low + steps[0]);
+      if (n_steps == 2) {
+        add(low + steps[0] + steps[1]);
+        add(low + steps[1]);
+      }
+      if (is_turned) std::reverse(side.nodes.begin(), side.nodes.begin() + side.n_nodes);
+      return side;
+    }
+  };
+  void list_faces() {
+    if (n_faces_ == 0) return;
+    const Slabs positions{n_faces_, context_.size()};
+    std::vector<ListedSide> sides;
+    for (const Patch& patch : faces_) {
+      const Rows rows = overlap(slab_of(positions, context_.rank()), patch.position, patch.n_faces());
+      for (std::int64_t face = rows.first; face < rows.first + rows.count; ++face) {
+        sides.push_back(patch.side(face));
+        sides.back().position = patch.position + face;
+      }
+    }
+    list_sides(context_, tables_, sides, positions);
+  }
+
+  mpi::Context& context_;
+  const std::string& path_;
+  CgnsCatalog catalog_;
+  files::SharedFile file_;
+  MeshTables tables_;
+  std::vector<std::size_t> first_section_;  // of each zone, among those of all
+  std::vector<std::size_t> table_of_;       // place in the tables, of each section
+  std::vector<Patch> faces_;
+  std::int64_t n_faces_ = 0;
+};
+
+/// Paths as digits: a name in a file need not be UTF-8, JSON is, and what HDF5 looks for must stay as it is.
+std::string hex_of(std::string_view bytes) {
+  std::string digits;
+  for (const char byte : bytes) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return digits;
+}
+
+std::string from_hex(std::string_view digits) {
+  const auto value_of = [](char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; };
+  std::string bytes;
+  for (std::size_t at = 0; at + 1 < digits.size(); at += 2)
+    bytes += static_cast<char>(16 * value_of(digits[at]) + value_of(digits[at + 1]));
+  return bytes;
+}
+
+template <class Change>
+void change_paths(CgnsCatalog& catalog, Change&& change) {
+  for (CgnsZone& zone : catalog.zones) {
+    zone.path = change(zone.path);
+    for (CgnsSection& section : zone.sections) section.path = change(section.path);
+    for (CgnsBoundary& boundary : zone.boundaries) boundary.path = change(boundary.path);
+  }
+}
+
+}  // namespace
+
+MeshTables read_cgns(mpi::Context& context, const std::string& path) {
+  CgnsCatalog catalog;
+  std::string text;
+  agree_after(context, [&] {
+    if (!context.is_root()) return;
+    catalog = read_cgns_catalog(files::open_to_read(path).get(), path);
+    change_paths(catalog, hex_of);
+    text = nlohmann::json(catalog).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  });
+  mpi::broadcast(context, text);
+  catalog = nlohmann::json::parse(text).get<CgnsCatalog>();
+  change_paths(catalog, from_hex);
+  if (catalog.zones.size() > 1)
+    context.log().notice(
+        fmt::format("{} has {} zones: each keeps its own vertices, also where zones meet", path, catalog.zones.size()));
+  return Reader(context, path, std::move(catalog)).read();
+}
+
+}  // namespace barrio::io::detail

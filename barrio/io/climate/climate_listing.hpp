@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "barrio/files/netcdf.hpp"
+#include "barrio/io/climate/climate_file.hpp"
+
+namespace barrio::io::detail {
+
+/// The variables of a netCDF file, looked at by the CF conventions. Local.
+class ClimateListing {
+ public:
+  using Variable = files::NetcdfListing::Variable;
+  enum Axis : std::uint8_t { longitude, latitude, level };
+
+  explicit ClimateListing(const files::NetcdfFile& file) : file_(file), listing_(file.list()) {}
+
+  /// Whether a variable or a dimension is called so, or a variable says that it is such.
+  [[nodiscard]] bool mentions(Axis axis) const;
+  /// The coordinate variable that most others run along, of those that are longitudes or latitudes.
+  /// @throws Error{bad_input} saying what is wrong if there is none
+  [[nodiscard]] const Variable* find_axis(Axis axis, const std::string& path) const;
+  /// The same for levels, of those over a grid of horizontal dimensions. @return null if no field has levels
+  [[nodiscard]] const Variable* find_levels(std::int32_t latitudes, std::int32_t longitudes) const;
+  /// All numbers of a variable. @throws Error{bad_input} if it holds none
+  [[nodiscard]] std::vector<double> numbers(const Variable& variable, const std::string& path) const;
+  /// List the variables over the axes, and those that are not.
+  /// @throws Error{bad_input} naming a variable whose extents are not those of the axes
+  void add_fields(const std::array<const Variable*, 3>& axes, const std::string& path, ClimateCatalog& catalog) const;
+
+ private:
+  [[nodiscard]] bool is_coordinate(const Variable& variable) const;
+  [[nodiscard]] bool is_such(const Variable& variable, Axis axis) const;
+  [[nodiscard]] bool is_time(std::int32_t dimension) const;
+
+  const files::NetcdfFile& file_;
+  files::NetcdfListing listing_;
+};
+
+}  // namespace barrio::io::detail

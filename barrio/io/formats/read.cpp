@@ -1,0 +1,213 @@
+#include "barrio/io/read.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "barrio/base/error.hpp"
+#include "barrio/files/hdf5.hpp"
+#include "barrio/io/cgns/cgns_file.hpp"
+#include "barrio/io/climate/climate_file.hpp"
+#include "barrio/io/exodus/exodus_file.hpp"
+#include "barrio/io/common/file_watch.hpp"
+#include "barrio/io/formats/readers.hpp"
+#include "barrio/mesh/partition_cells.hpp"
+#include "barrio/mesh/to_linear.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::io {
+namespace {
+
+constexpr RegionName read_region{"io.read"};
+constexpr RegionName partition_region{"io.partition"};
+std::string formats_read() { return fmt::format("barrio reads {}", readable_formats); }
+
+/// Remove tags by name; "*" names all.
+void leave_out(mesh::MeshTables& tables, const std::vector<std::string>& names) {
+  std::erase_if(tables.tags, [&](const mesh::TagTable& tag) {
+    return std::ranges::any_of(names, [&](const std::string& name) { return name == "*" || name == tag.info.name; });
+  });
+}
+
+/// What a netCDF file holds, or nothing that is known.
+std::optional<Format> netcdf_format(const std::string& path) {
+  const files::NetcdfFile file(path);
+  if (detail::is_exodus(file)) return Format::exodus;
+  return detail::is_climate(file) ? std::optional(Format::climate) : std::nullopt;
+}
+
+}  // namespace
+
+Format detect_format(const std::string& path) {
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code)) {
+    throw Error(ErrorCode::failed, {.subject = path, .cause = "is a folder, not a mesh file"});
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw Error(ErrorCode::failed, {.subject = path,
+                                    .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
+                                    .remedy = "check the name and its rights"});
+  }
+  std::string head(32, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (file.bad()) {
+    throw Error(ErrorCode::failed, {.subject = path,
+                                    .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
+                                    .remedy = "check the file system"});
+  }
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  if (head.starts_with("$MeshFormat") || head.starts_with("$Comments") || head.starts_with("$NOD")) return Format::gmsh;
+  if (detail::is_vtk(head)) return Format::vtk;
+  if (head.starts_with("<?xml") || head.starts_with("<VTKFile")) return Format::vtu;
+  if (files::is_classic_netcdf(head)) {
+    const auto format = netcdf_format(path);
+    if (format) return *format;
+    throw Error(
+        ErrorCode::bad_input,
+        {.subject = path,
+         .cause = "is a netCDF file, but holds neither an Exodus II mesh nor a grid of longitudes and latitudes",
+         .remedy = formats_read()});
+  }
+  if (head.find("ADF Database") != std::string::npos)  // of any version
+    throw Error(ErrorCode::bad_input, {.subject = path,
+                                       .cause = "is a CGNS file in the old ADF format",
+                                       .remedy = "convert it to HDF5, with adf2hdf of the CGNS tools"});
+  const bool is_hdf5 = head.starts_with("\x89HDF\r\n\x1a\n");
+  if (is_hdf5 || path.ends_with(".h5m")) {
+    const files::Handle open = files::open_to_read(path);  // says what is wrong if it is no HDF5 file, or a torn one
+    if (files::has(open.get(), "/VTKHDF")) return Format::vtkhdf;
+    if (detail::is_cgns(open.get())) return Format::cgns;
+    if (files::has(open.get(), "/tstt")) return Format::h5m;
+    return netcdf_format(path).value_or(Format::h5m);
+  }
+  throw Error(ErrorCode::bad_input, {.subject = path,
+                                     .cause = head.empty() ? "is empty" : "is of no format that barrio reads",
+                                     .remedy = formats_read()});
+}
+
+namespace {
+
+mesh::MeshTables read_as(mpi::Context& context, Format format, const std::string& path, const TableOptions& options) {
+  switch (format) {
+    case Format::h5m: return detail::read_h5m(context, path, options);
+    case Format::gmsh: return detail::read_gmsh(context, path);
+    case Format::vtk: return detail::read_vtk(context, path);
+    case Format::vtu: return detail::read_vtu(context, path);
+    case Format::exodus: return detail::read_exodus(context, path, options.without_tags);
+    case Format::climate: return detail::read_climate(context, path, options.without_tags);
+    case Format::cgns: return detail::read_cgns(context, path);
+    case Format::vtkhdf: break;
+  }
+  throw AgreedError(ErrorCode::bad_input, {.subject = path,
+                                           .cause = "is a VTKHDF file, which barrio writes but does not read",
+                                           .remedy = "give the mesh it was made from"});
+}
+
+/// Read a file that must stay as it is meanwhile. Rank 0 watches it for all.
+template <class Read>
+mesh::MeshTables read_unchanged(mpi::Context& context, const std::string& path, Read&& read) {
+  std::optional<detail::FileWatch> watch;
+  if (context.is_root()) watch.emplace(path);
+  const auto check = [&] {
+    if (watch) watch->check();
+  };
+  std::optional<AgreedError> fault;
+  try {
+    mesh::MeshTables tables = read();
+    agree_after(context, check);
+    return tables;
+  } catch (const AgreedError& error) {
+    fault = error;
+  }
+  agree(context, watch ? watch->explain(*fault) : Status());  // whichever rank met the fault, rank 0 knows why
+  if (fault->code() != ErrorCode::bad_input || fault->subject().find(path) != std::string::npos)
+    throw AgreedError(*fault);
+  // A dataset alone does not say in which of several files it is.
+  const ErrorText text{
+      .subject = fmt::format("{}: {}", path, fault->subject()), .cause = fault->cause(), .remedy = fault->remedy()};
+  throw AgreedError(Error(fault->code(), text), fault->first_rank());
+}
+
+/// Keep or reduce degenerate cells, and say how many there are. Collective.
+void see_to_degenerate(mpi::Context& context, mesh::MeshTables& tables, const std::string& path,
+                       mesh::Degenerate degenerate) {
+  const mesh::Dim top = tables.top_dim();
+  const bool reduces = degenerate == mesh::Degenerate::reduce;
+  const mesh::DegenerateCells cells =
+      reduces ? mesh::reduce_degenerate(context, tables) : mesh::count_degenerate(context, tables);
+  const char* why = reduces && !cells.kept.empty() ? "; no type fits those, or they are of second order" : "";
+  context.log().notice(fmt::format("{}: cells had one vertex at two corners or more: {}{}", path, cells.text(), why));
+  if (tables.top_dim() != top)
+    throw AgreedError(ErrorCode::bad_input, {.subject = path,
+                                             .cause = "has only cells that have collapsed below their dimension",
+                                             .remedy = "check the vertices of its cells"});
+}
+
+void cut_to_corners(mpi::Context& context, mesh::MeshTables& tables, const std::string& path) {
+  mesh::LinearReport dropped;
+  tables = mesh::to_linear(context, std::move(tables), dropped);
+  if (dropped.n_cells > 0)
+    context.log().notice(
+        fmt::format("{}: {} cells and sides of second order are cut to their corners; {} vertices that "
+                    "were no corners are dropped, with what sets and tags say of them",
+                    path, dropped.n_cells, dropped.n_vertices));
+}
+
+}  // namespace
+
+mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, const TableOptions& options) {
+  const Region region(context.trace(), read_region);
+  auto format = Format::h5m;
+  mesh::MeshTables tables = read_unchanged(context, path, [&] {
+    agree_after(context, [&] {
+      if (context.is_root()) format = detect_format(path);
+    });
+    mpi::broadcast(context, std::span(&format, 1));
+    if (format != Format::h5m && options.partition_tag != default_partition_tag && !options.may_lack_partition_tag) {
+      throw AgreedError(ErrorCode::usage,
+                        {.subject = path,
+                         .cause = fmt::format("has no partition '{}': only .h5m files have partitions with names",
+                                              options.partition_tag),
+                         .remedy = "partition it first: barrio partition IN -n P --tag NAME -o OUT"});
+    }
+    return read_as(context, format, path, options);
+  });
+  if (format != Format::h5m) leave_out(tables, options.without_tags);
+  const bool has_degenerate = mesh::validate_all_but_degenerate(context, tables, path);
+  if (options.to_linear) cut_to_corners(context, tables, path);
+  if (has_degenerate) see_to_degenerate(context, tables, path, options.degenerate);
+  return tables;
+}
+
+mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions options) {
+  mesh::MeshTables tables = read_tables(context, path,
+                                        {.without_tags = options.without_tags,
+                                         .partition_tag = options.partition_tag,
+                                         .to_linear = options.to_linear,
+                                         .degenerate = options.degenerate});
+  if (tables.n_parts == 0) {
+    const Region region(context.trace(), partition_region);
+    context.log().info(
+        fmt::format("{} has no partition: cutting it into {} parts by {}", path, context.size(), options.partitioner));
+    mesh::partition_cells(context, tables, context.size(), options.partitioner);
+  } else if (tables.n_parts < context.size()) {
+    context.log().notice(fmt::format("{} has {} parts for {} ranks: {} ranks stay empty", path, tables.n_parts,
+                                     context.size(), context.size() - tables.n_parts));
+  }
+  return {context,
+          tables,
+          {.ghost_layers = options.ghost_layers,
+           .bridge = options.bridge,
+           .ghost_sides = options.ghost_sides,
+           .ghost_sets = std::move(options.ghost_sets),
+           .ghost_ranks = std::move(options.ghost_ranks)}};
+}
+
+}  // namespace barrio::io

@@ -1,0 +1,343 @@
+#include "barrio/io/gmsh/gmsh_file.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <limits>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/json.hpp"
+#include "barrio/base/slabs.hpp"
+#include "barrio/exchange/router.hpp"
+#include "barrio/io/gmsh/gmsh_parts.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::io::detail {
+namespace {
+
+class Indexer {
+ public:
+  Indexer(const std::string& path, int n_ranks) : path_(path), in_(path, gmsh_remedy), n_ranks_(n_ranks) {}
+
+  GmshIndex run() {
+    bool has_nodes = false;
+    bool has_elements = false;
+    while (in_.next_line()) {
+      const std::string section = in_.line();
+      if (section.empty() || section[0] != '$') continue;
+      if (section == "$MeshFormat") {
+        format();
+      } else if (section == "$PhysicalNames") {
+        names();
+      } else if (section == "$Entities") {
+        entities();
+      } else if (section == "$NOD" && !has_nodes) {
+        // The first format has no heading.
+        index_.is_old = index_.is_first = true;
+        index_old_gmsh_nodes(in_, index_, n_ranks_);
+        has_nodes = true;
+      } else if (section == "$ELM" && index_.is_first && !has_elements) {
+        index_old_gmsh_elements(in_, index_, n_ranks_);
+        has_elements = true;
+      } else if (section == "$Nodes") {
+        index_.is_old ? index_old_gmsh_nodes(in_, index_, n_ranks_) : nodes();
+        has_nodes = true;
+      } else if (section == "$Elements") {
+        index_.is_old ? index_old_gmsh_elements(in_, index_, n_ranks_) : elements();
+        has_elements = true;
+      } else {
+        pass_over(section);
+        continue;
+      }
+      expect_end(section);
+    }
+    if (!has_nodes || !has_elements) in_.refuse(has_nodes ? "ends without elements" : "ends without nodes");
+    return std::move(index_);
+  }
+
+ private:
+  static std::string end_of(const std::string& section) {
+    return (section == "$NOD" || section == "$ELM" ? "$END" : "$End") + section.substr(1);
+  }
+  void expect_end(const std::string& section) {
+    do in_.need_line();
+    while (in_.line().empty());
+    if (in_.line() != end_of(section)) in_.refuse(fmt::format("{} was expected", end_of(section)));
+  }
+  void pass_over(const std::string& section) {
+    do in_.need_line();
+    while (in_.line() != end_of(section));
+  }
+  void format() {
+    in_.need_line();
+    const auto version = in_.number<double>();
+    index_.is_binary = in_.number<int>() == 1;
+    const auto size = in_.number<int>();
+    index_.is_old = version >= 2.0 && version < 3.0;
+    if (!index_.is_old && (version < 4.1 || version >= 5.0)) {
+      throw Error(ErrorCode::bad_input,
+                  {.subject = path_,
+                   .cause = fmt::format("is of format {:.1f}, barrio reads 4.1, 2.2 and 1.0", version),
+                   .remedy = "save it again: gmsh IN -save -format msh41 -o OUT"});
+    }
+    if (size != 8) in_.refuse(fmt::format("has integers of {} bytes, 8 were expected", size));
+    if (index_.is_binary) {
+      if (in_.binary<int>() != 1) in_.refuse("was written with another byte order");
+      in_.need_line();
+    }
+  }
+  void names() {
+    in_.need_line();
+    for (auto n = in_.number<std::int64_t>(); n > 0; --n) {
+      in_.need_line();
+      const int dim = in_.number<int>();
+      const int group = in_.number<int>();
+      const std::string text = in_.rest();
+      const std::size_t first = text.find('"');
+      const std::size_t last = text.rfind('"');
+      if (first != std::string::npos && last > first)
+        index_.group_names[{dim, group}] = text.substr(first + 1, last - first - 1);
+    }
+  }
+  void entities() {
+    std::array<std::int64_t, 4> n{};
+    if (index_.is_binary) {
+      for (auto& count : n) count = in_.checked_count(in_.binary<std::int64_t>());
+    } else {
+      in_.need_line();
+      for (auto& count : n) count = in_.checked_count(in_.number<std::int64_t>());
+    }
+    for (int dim = 0; dim < 4; ++dim) {
+      for (std::int64_t i = 0; i < n[static_cast<std::size_t>(dim)]; ++i) {
+        const int n_doubles = dim == 0 ? 3 : 6;
+        std::vector<int> found;
+        int tag = 0;
+        if (index_.is_binary) {
+          tag = in_.binary<int>();
+          for (int d = 0; d < n_doubles; ++d) in_.binary<double>();
+          for (auto k = in_.checked_count(in_.binary<std::int64_t>()); k > 0; --k) found.push_back(in_.binary<int>());
+          if (dim > 0)
+            for (auto k = in_.checked_count(in_.binary<std::int64_t>()); k > 0; --k) in_.binary<int>();
+        } else {
+          in_.need_line();
+          tag = in_.number<int>();
+          for (int d = 0; d < n_doubles; ++d) in_.number<double>();
+          for (auto k = in_.number<std::int64_t>(); k > 0; --k) found.push_back(in_.number<int>());
+        }
+        // A negative group means the entity's orientation is turned round; the members are the same.
+        for (int& group : found) {
+          if (group == std::numeric_limits<int>::min())
+            in_.refuse(fmt::format("has an entity in physical group {}", group));
+          group = std::abs(group);
+        }
+        if (!found.empty()) index_.groups[{dim, tag}] = found;
+      }
+    }
+    if (index_.is_binary) in_.need_line();
+  }
+  /// Blocks, items, smallest tag, largest tag.
+  std::array<std::int64_t, 4> section_head() {
+    if (!index_.is_binary) in_.need_line();
+    std::array<std::int64_t, 4> head{};
+    for (auto& word : head) word = index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>();
+    return head;
+  }
+  GmshIndex::Block next_block() {
+    GmshIndex::Block block;
+    const auto word = [&] { return index_.is_binary ? in_.binary<int>() : in_.number<int>(); };
+    if (!index_.is_binary) in_.need_line();
+    block.entity_dim = word();
+    block.entity_tag = word();
+    block.type = word();
+    block.n = in_.checked_count(index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>());
+    return block;
+  }
+  void nodes() {
+    const std::array<std::int64_t, 4> head = section_head();
+    index_.max_node_tag = in_.checked_count(head[3]);
+    GmshCutter cutter(in_.checked_count(head[1]), n_ranks_, index_.node_segments);
+    std::int64_t n_seen = 0;
+    for (std::int64_t b = 0; b < head[0]; ++b) {
+      const GmshIndex::Block block = next_block();
+      if (block.entity_dim < 0 || block.entity_dim > 3)
+        in_.refuse(fmt::format("has nodes on an entity of dimension {}", block.entity_dim));
+      n_seen += block.n;
+      if (n_seen > head[1]) in_.refuse("has more nodes than it announces");
+      if (index_.is_binary) {
+        const std::int64_t n_doubles = 3 + (block.type == 0 ? 0 : block.entity_dim);
+        const std::int64_t first = in_.offset();
+        cutter.cut(b, block.n, [&](GmshSegment& s) {
+          s.offset = first + 8 * s.first;
+          s.second_offset = first + 8 * block.n + 8 * n_doubles * s.first;
+        });
+        in_.skip(8 * block.n * (1 + n_doubles));
+      } else {
+        const std::size_t first_piece = index_.node_segments.size();
+        cutter.cut(b, block.n, [&](GmshSegment& s) {
+          s.offset = in_.offset();
+          for (std::int64_t i = 0; i < s.count; ++i) in_.need_line();
+        });
+        for (std::size_t p = first_piece; p < index_.node_segments.size(); ++p) {
+          GmshSegment& s = index_.node_segments[p].second;
+          s.second_offset = in_.offset();
+          for (std::int64_t i = 0; i < s.count; ++i) in_.need_line();
+        }
+      }
+      index_.nodes.push_back(block);
+    }
+    if (n_seen != head[1]) in_.refuse(fmt::format("announces {} nodes and has {}", head[1], n_seen));
+    if (index_.is_binary) in_.need_line();
+  }
+  void elements() {
+    const std::array<std::int64_t, 4> head = section_head();
+    GmshCutter cutter(in_.checked_count(head[1]), n_ranks_, index_.element_segments);
+    std::int64_t n_seen = 0;
+    for (std::int64_t b = 0; b < head[0]; ++b) {
+      const GmshIndex::Block block = next_block();
+      n_seen += block.n;
+      if (n_seen > head[1]) in_.refuse("has more elements than it announces");
+      const std::int64_t width = 8 * (1 + std::int64_t{gmsh_nodes_per_element(block.type)});
+      if (width == 8) refuse_gmsh_type(in_, block.type);
+      if (block.entity_dim != gmsh_dimension(block.type))
+        in_.refuse(
+            fmt::format("has elements of Gmsh type {} on an entity of dimension {}", block.type, block.entity_dim));
+      if (index_.is_binary) {
+        const std::int64_t first = in_.offset();
+        cutter.cut(b, block.n, [&](GmshSegment& s) { s.offset = first + width * s.first; });
+        in_.skip(width * block.n);
+      } else {
+        cutter.cut(b, block.n, [&](GmshSegment& s) {
+          s.offset = in_.offset();
+          for (std::int64_t i = 0; i < s.count; ++i) in_.need_line();
+        });
+      }
+      index_.elements.push_back(block);
+    }
+    if (n_seen != head[1]) in_.refuse(fmt::format("announces {} elements and has {}", head[1], n_seen));
+    if (index_.is_binary) in_.need_line();
+  }
+
+  std::string path_;
+  Scanner in_;
+  int n_ranks_;
+  GmshIndex index_;
+};
+
+}  // namespace
+
+int gmsh_nodes_per_element(int type) noexcept {
+  const CellKind* const kind = gmsh_kind(type);
+  return kind == nullptr ? 0 : kind->n_nodes;
+}
+
+std::vector<int> GmshIndex::groups_of(int dim, int entity) const {
+  const auto at = groups.find({dim, entity});
+  return at == groups.end() ? std::vector<int>{} : at->second;
+}
+
+std::string GmshIndex::group_name(int dim, int group) const {
+  const auto at = group_names.find({dim, group});
+  return at == group_names.end() ? "" : at->second;
+}
+
+void GmshIndex::share(mpi::Context& context) {
+  std::array<std::int64_t, 4> header{is_binary ? 1 : 0, is_old ? 1 : 0, max_node_tag, is_first ? 1 : 0};
+  mpi::broadcast(context, std::span<std::int64_t>(header));
+  is_binary = header[0] != 0;
+  is_old = header[1] != 0;
+  max_node_tag = header[2];
+  is_first = header[3] != 0;
+  mpi::broadcast(context, nodes);
+  mpi::broadcast(context, elements);
+  std::string text;
+  if (context.is_root()) {
+    Json named = Json::array();
+    for (const auto& [key, name] : group_names) named.push_back({key.first, key.second, name});
+    Json grouped = Json::array();
+    for (const auto& [key, list] : groups) grouped.push_back({key.first, key.second, list});
+    text = Json{named, grouped}.dump(-1, ' ', true, Json::error_handler_t::replace);
+  }
+  mpi::broadcast(context, text);
+  const Json both = Json::parse(text);
+  for (const Json& entry : both[0])
+    group_names[{entry[0].get<int>(), entry[1].get<int>()}] = entry[2].get<std::string>();
+  for (const Json& entry : both[1])
+    groups[{entry[0].get<int>(), entry[1].get<int>()}] = entry[2].get<std::vector<int>>();
+}
+
+GmshShares GmshIndex::shares_of(mpi::Context& context) const {
+  const auto deal = [&](const std::vector<std::pair<Rank, GmshSegment>>& segments) {
+    std::vector<Rank> to;
+    std::vector<GmshSegment> items;
+    for (const auto& [rank, segment] : segments) {
+      to.push_back(rank);
+      items.push_back(segment);
+    }
+    return exchange::route(context, exchange::pack_by_rank<GmshSegment>(to, items)).items;
+  };
+  GmshShares shares;
+  shares.nodes = deal(node_segments);
+  shares.elements = deal(element_segments);
+  return shares;
+}
+
+GmshIndex index_gmsh(const std::string& path, int n_ranks) { return Indexer(path, n_ranks).run(); }
+
+void read_gmsh_nodes(const std::string& path, const GmshIndex& index, const GmshShares& shares,
+                     const std::function<void(std::int64_t, const std::array<double, 3>&)>& visit) {
+  if (shares.nodes.empty()) return;
+  Scanner in(path, gmsh_remedy);
+  if (index.is_old) return read_old_gmsh_nodes(in, index, shares, visit);
+  std::vector<std::int64_t> tags;
+  for (const GmshSegment& segment : shares.nodes) {
+    const GmshIndex::Block& block = index.nodes[static_cast<std::size_t>(segment.block)];
+    tags.resize(static_cast<std::size_t>(segment.count));
+    in.go_to(segment.offset);
+    if (index.is_binary) {
+      in.binary(std::span<std::int64_t>(tags));
+    } else {
+      for (std::int64_t& tag : tags) {
+        in.need_line();
+        tag = in.number<std::int64_t>();
+      }
+    }
+    in.go_to(segment.second_offset);
+    const int n_parameters = block.type == 0 ? 0 : block.entity_dim;
+    for (const std::int64_t tag : tags) {
+      std::array<double, 3> x{};
+      checked_node_number(in, tag);
+      if (index.is_binary) {
+        in.binary(std::span<double>(x));
+        for (int p = 0; p < n_parameters; ++p) in.binary<double>();
+      } else {
+        in.need_line();
+        for (double& value : x) value = in.number<double>();
+      }
+      visit(tag, x);
+    }
+  }
+}
+
+void read_gmsh_elements(const std::string& path, const GmshIndex& index, const GmshShares& shares,
+                        const std::function<void(std::size_t, std::int64_t, std::span<const std::int64_t>)>& visit) {
+  if (shares.elements.empty()) return;
+  Scanner in(path, gmsh_remedy);
+  for (const GmshSegment& segment : shares.elements) {
+    const auto block = static_cast<std::size_t>(segment.block);
+    std::array<std::int64_t, most_cell_nodes + 1> words{};
+    const auto n = static_cast<std::size_t>(gmsh_nodes_per_element(index.elements[block].type));
+    in.go_to(segment.offset);
+    for (std::int64_t i = 0; i < segment.count; ++i) {
+      if (index.is_binary) {
+        in.binary(std::span<std::int64_t>(words).first(n + 1));
+      } else {
+        in.need_line();
+        for (std::size_t w = 0; w <= n; ++w) words[w] = in.number<std::int64_t>();
+      }
+      if (n > 1) visit(block, segment.first + i, std::span<const std::int64_t>(words).subspan(1, n));
+    }
+  }
+}
+
+}  // namespace barrio::io::detail

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "barrio/io/h5m/h5m_plan.hpp"
+
+namespace barrio::io::detail {
+
+/// The contents of sets of a .h5m file, read in slabs: each rank turns its piece into runs of rows.
+struct H5mContents {
+  struct Link {
+    std::int64_t outer;
+    std::int64_t inner;
+    std::int64_t position;  ///< -1 if the outer one is not ordered
+  };
+  std::vector<std::pair<std::int64_t, mesh::SetRows>> runs;  ///< set -> rows; SetRows::set is not used yet
+  std::vector<mesh::PartRows> part_rows;                     ///< of sets that are parts alone; `part` is the set
+  std::vector<Link> links;                                   ///< sets in sets
+
+  /// Read this rank's slab. Collective.
+  /// @param top  dimension of the highest cells: of sets that are parts and nothing else, only its rows matter
+  void read(mpi::Context& context, files::Place file, const H5mPlan& plan, const IdSpace& ids, mesh::Dim top);
+  /// Give all ranks the links: few, such as material sets that hold geometry sets. Collective.
+  void share_links(mpi::Context& context);
+
+ private:
+  void take_part(std::int32_t set, std::int64_t first, std::int64_t count, const IdSpace& ids, mesh::Dim top);
+  void take(std::int64_t set, std::int64_t first, std::int64_t count, std::int64_t position, const IdSpace& ids);
+};
+
+/// Make the sets of the tables from those of the file: all but parts and what holds nothing but parts. Local.
+/// @return place of each set of the file, or -1
+std::vector<std::int32_t> make_sets(const H5mPlan& plan, const H5mContents& contents, mesh::MeshTables& tables);
+
+/// Say in the log if sets contain themselves or each other, as those of DAGMC do. Local.
+void tell_sets_in_themselves(mpi::Context& context, const mesh::MeshTables& tables, const std::string& path);
+
+/// The values of parts, ascending. Local.
+std::vector<std::int64_t> values_of_parts(const H5mPlan& plan);
+
+/// The part that each set of the file is, or -1. Local.
+std::vector<std::int32_t> parts_of_sets(const H5mPlan& plan, const std::vector<std::int64_t>& part_values);
+
+/// Give sets their members. Local. @return the rows of parts
+std::vector<mesh::PartRows> take_members(H5mContents& contents, const std::vector<std::int32_t>& part_of,
+                                         const std::vector<std::int32_t>& place_of, mesh::MeshTables& tables);
+
+}  // namespace barrio::io::detail

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "barrio/files/h5m.hpp"
+#include "barrio/io/h5m/h5m_tags.hpp"
+#include "barrio/io/formats/readers.hpp"
+
+namespace barrio::io::detail {
+
+/// What there is to read in a file: its tables, and which sets mean what. Small, but for O(sets).
+struct H5mPlan {
+  files::H5mCatalog catalog;
+  files::H5mSetList list;
+  std::vector<files::H5mSetValue> partition;                           // set -> part value
+  std::array<std::vector<files::H5mSetValue>, set_tags.size()> kinds;  // set -> id
+  std::vector<files::H5mSetValue> global_ids;                          // of sets, for geometry sets
+  std::vector<std::pair<std::int64_t, std::string>> names;
+  std::vector<TagPlan> tags;
+  bool has_parts_on_elements = false;          // rank 0 alone knows
+  std::vector<TagPlan> partition_on_elements;  // the tag whose values on elements are their parts, or none
+};
+
+/// Find out what there is to read. Collective: rank 0 looks, and tells the others.
+/// @throws AgreedError{bad_input} if the file is no sound .h5m, or has elements that are not supported; {usage} if it
+/// has no partition of that name
+H5mPlan make_plan(mpi::Context& context, const std::string& path, const TableOptions& options);
+
+}  // namespace barrio::io::detail

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "barrio/files/writer.hpp"
+#include "barrio/io/h5m/h5m_ids.hpp"
+#include "barrio/io/read.hpp"
+
+namespace barrio::io::detail {
+
+/// A tag of a file, and where its values are.
+struct TagPlan {
+  mesh::TagInfo info;
+  std::string path;  ///< its name in the file, escaped
+  std::int64_t n_sparse = 0;
+  std::vector<std::string> dense_on;
+};
+
+/// Find out what the tags of a file are, but those that `MeshTables` holds in another way: the partition, meanings of
+/// sets. Local, on a file open on this process alone.
+std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog, const TableOptions& options);
+void share(mpi::Context& context, std::vector<TagPlan>& plans);
+
+/// Read the values of tags into `tables.tags` and `tables.part_sets`. Collective.
+/// @param[in] place_of_set  place in `tables.sets` of each set of the file, -1 if it is none
+/// @param[in] part_of_set  the part that a set of the file is; -1 for none, and for parts that are in `tables.sets` too
+void read_tags(mpi::Context& context, files::Place file, const files::H5mCatalog& catalog,
+               const std::vector<TagPlan>& plans, const IdSpace& ids, const std::vector<std::int32_t>& place_of_set,
+               const std::vector<std::int32_t>& part_of_set, mesh::MeshTables& tables);
+
+/// Ids of a file that barrio writes: vertices, then blocks, then parts, then sets, from 1, without holes.
+struct WrittenIds {
+  std::int64_t first_vertex = 1;
+  std::vector<std::int64_t> first_of_block;
+  std::int64_t first_part = 1;
+  std::int64_t first_set = 1;
+
+  explicit WrittenIds(const mesh::MeshTables& tables);
+  [[nodiscard]] std::int64_t first_of(std::int32_t block) const {
+    return block < 0 ? first_vertex : first_of_block[static_cast<std::size_t>(block)];
+  }
+  /// The id of a row of a dimension; 0 if there is no such row.
+  [[nodiscard]] std::int64_t of(const mesh::MeshTables& tables, mesh::Dim dim, std::int64_t row) const;
+};
+
+/// Write a tag with its values. Collective. The file does not depend on the rank count.
+void write_tag(mpi::Context& context, files::FileWriter& file, const mesh::MeshTables& tables, const WrittenIds& ids,
+               const mesh::TagTable& tag);
+/// Make a tag's group with its type.
+void define_tag(files::FileWriter& file, const std::string& path, hid_t type, mesh::TagStorage storage);
+
+/// The name of a tag as .h5m files spell it in paths, and back.
+std::string escaped(const std::string& name);
+std::string unescaped(const std::string& path);
+
+}  // namespace barrio::io::detail

@@ -1,0 +1,263 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "barrio/files/writer.hpp"
+#include "barrio/io/h5m/h5m_sets.hpp"
+#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/write.hpp"
+#include "barrio/mesh/topology.hpp"
+#include "barrio/mesh/polyhedron_faces.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::io {
+namespace {
+
+using detail::WrittenIds;
+using files::FileWriter;
+using files::Handle;
+using mesh::CellBlock;
+using mesh::Dim;
+using mesh::MeshTables;
+using mesh::SetKind;
+
+constexpr RegionName write_region{"io.write"};
+constexpr std::size_t name_bytes = 32;  // of the NAME tag, by convention of the format
+
+/// A tag of integers or bytes on sets.
+mesh::TagTable tag_on_sets(const char* name, mesh::TagType type, int n_components) {
+  mesh::TagTable tag;
+  tag.info = {.name = name, .type = type, .n_components = n_components, .storage = mesh::TagStorage::sparse};
+  if (type == mesh::TagType::int32) {
+    constexpr std::int32_t none = -1;
+    tag.info.default_value.resize(sizeof none);
+    std::memcpy(tag.info.default_value.data(), &none, sizeof none);
+  }
+  return tag;
+}
+
+void add(mesh::TagTable& tag, std::size_t set, std::int32_t value) {
+  tag.on_sets.sets.push_back(static_cast<std::int32_t>(set));
+  tag.on_sets.items.add(std::as_bytes(std::span(&value, 1)), false);
+}
+
+/// Parts are sets that only the file has. Their values are of 32 bits if all fit. Collective.
+void write_parts(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
+                 const std::string& tag) {
+  const std::string where = "/tstt/tags/" + detail::escaped(tag);
+  const Slabs slices{tables.n_parts, context.size()};
+  std::vector<std::int64_t> values = tables.part_sets.values;
+  const bool has_values = mpi::sum(context, std::ssize(values)) > 0;
+  std::vector<std::int64_t> parts;
+  for (std::int64_t p = slices.first(context.rank()); p < slices.first(context.rank() + 1); ++p) {
+    parts.push_back(ids.first_part + p);
+    if (!has_values) values.push_back(p);
+  }
+  const bool is_wide = mpi::sum(context, std::int64_t{std::ranges::any_of(values, [](std::int64_t value) {
+                                  return value != static_cast<std::int32_t>(value);
+                                })}) > 0;
+  detail::define_tag(file, detail::escaped(tag), is_wide ? H5T_NATIVE_INT64 : H5T_NATIVE_INT32,
+                     mesh::TagStorage::sparse);
+  constexpr std::int32_t none = -1;
+  constexpr std::int64_t wide_none = -1;
+  if (is_wide) {
+    file.write_attribute(where, "default", H5T_NATIVE_INT64, &wide_none);
+  } else {
+    file.write_attribute(where, "default", H5T_NATIVE_INT32, &none);
+  }
+  if (tables.n_parts == 0) return;
+  const std::int64_t first = slices.first(context.rank());
+  file.write_rows<std::int64_t>(where + "/id_list", tables.n_parts, 0, first, parts);
+  if (is_wide) {
+    file.write_rows<std::int64_t>(where + "/values", tables.n_parts, 0, first, values);
+  } else {
+    file.write_rows<std::int32_t>(where + "/values", tables.n_parts, 0, first,
+                                  std::vector<std::int32_t>(values.begin(), values.end()));
+  }
+}
+
+/// Meanings of sets, which tables hold with the sets themselves.
+void write_roles(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids) {
+  for (const detail::SetTag& kind : detail::set_tags) {
+    auto tag = tag_on_sets(kind.name, mesh::TagType::int32, 1);
+    for (std::size_t s = 0; s < tables.sets.size(); ++s) {
+      const mesh::SetInfo& set = tables.sets[s];
+      const auto add_role = [&](SetKind of, std::int32_t id, Dim geometry_dim) {
+        if (of == kind.kind) add(tag, s, of == SetKind::geometry ? value(geometry_dim) : id);
+      };
+      add_role(set.kind, set.id, set.geometry_dim);
+      for (const mesh::SetRole& role : set.more_roles) add_role(role.kind, role.id, role.geometry_dim);
+    }
+    detail::write_tag(context, file, tables, ids, tag);
+  }
+}
+
+/// NAME: of sets as tables hold them, of entities as the tag does.
+void write_names(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids) {
+  auto tag = tag_on_sets(detail::name_tag, mesh::TagType::bytes, static_cast<int>(name_bytes));
+  const auto known =
+      std::ranges::find(tables.tags, detail::name_tag, [](const mesh::TagTable& t) { return t.info.name; });
+  if (known != tables.tags.end()) tag = *known;
+  tag.on_sets = {};
+  for (std::size_t s = 0; s < tables.sets.size(); ++s) {
+    if (tables.sets[s].name.empty()) continue;
+    std::vector<std::byte> text(tag.info.value_bytes(), std::byte{0});
+    std::memcpy(text.data(), tables.sets[s].name.data(), std::min(text.size(), tables.sets[s].name.size()));
+    tag.on_sets.sets.push_back(static_cast<std::int32_t>(s));
+    tag.on_sets.items.add(text, tag.info.length_varies);
+  }
+  detail::write_tag(context, file, tables, ids, tag);
+}
+
+/// GLOBAL_ID of vertices and elements (their row, from 1) and of geometry sets, unless the mesh brings its own.
+void write_global_ids(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids) {
+  auto tag = tag_on_sets(detail::global_id_tag, mesh::TagType::int32, 1);
+  tag.info.storage = mesh::TagStorage::dense;
+  const auto add_column = [&](std::int32_t block, const Slabs& rows, std::int64_t first_row) {
+    if (first_row + rows.n_rows >= INT32_MAX)
+      return;  // the tag is 32 bits wide by convention; readers then use file order
+    std::vector<std::int32_t> values;
+    for (std::int64_t row = rows.first(context.rank()); row < rows.first(context.rank() + 1); ++row)
+      values.push_back(static_cast<std::int32_t>(first_row + row + 1));
+    mesh::TagColumn column{.block = block};
+    const auto bytes = std::as_bytes(std::span(values));
+    column.items.bytes.assign(bytes.begin(), bytes.end());
+    tag.columns.push_back(std::move(column));
+  };
+  add_column(-1, tables.vertices, 0);
+  for (std::size_t b = 0; b < tables.blocks.size(); ++b)
+    add_column(static_cast<std::int32_t>(b), tables.blocks[b].rows, tables.first_row(b));
+  for (std::size_t s = 0; s < tables.sets.size(); ++s)
+    if (const auto id = tables.sets[s].id_as(SetKind::geometry)) add(tag, s, *id);
+  detail::write_tag(context, file, tables, ids, tag);
+}
+
+/// Refuse names that mean something else. @throws AgreedError{usage}
+void check_partition_tag(const std::string& name) {
+  const bool has_meaning = detail::is_set_tag(name) || name == detail::name_tag || name == detail::global_id_tag;
+  if (!has_meaning && !name.empty()) return;
+  throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partition tag '{}'", name),
+                                       .cause = has_meaning ? "means something else in .h5m files" : "is no name",
+                                       .remedy = fmt::format("choose another name; {} is what programs look for",
+                                                             default_partition_tag)});
+}
+
+std::uint64_t estimated_bytes(const MeshTables& tables) {
+  auto bytes = static_cast<std::uint64_t>(tables.vertices.n_rows) * 28;
+  for (const CellBlock& block : tables.blocks) {
+    const int n = block.nodes_per_cell > 0 ? block.nodes_per_cell : 8;
+    bytes += static_cast<std::uint64_t>(block.rows.n_rows) * static_cast<std::uint64_t>(8 * n + 8);
+  }
+  for (const mesh::TagTable& tag : tables.tags)
+    for (const mesh::TagColumn& column : tag.columns) {
+      const Slabs& rows =
+          column.block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(column.block)].rows;
+      if (column.is_dense) bytes += static_cast<std::uint64_t>(rows.n_rows) * tag.info.value_bytes();
+    }
+  return bytes + 32 * (static_cast<std::uint64_t>(tables.n_parts) + tables.sets.size()) + 65536;
+}
+
+/// Elements as ids of the file: of vertices, and of faces for polyhedra. In the order of the block.
+struct WrittenCells {
+  std::vector<std::int64_t> entries;
+  std::vector<std::int64_t> offsets;  // empty if all have as many
+};
+
+/// @param faces  rows of the polyhedra's faces, this block's first; moves on behind them
+WrittenCells polyhedra_to_write(mpi::Context& context, const MeshTables& tables, const WrittenIds& ids,
+                                const CellBlock& block, std::span<const std::int64_t>& faces) {
+  WrittenCells cells{{}, {0}};
+  for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
+    mesh::detail::for_each_loop(block.cell(i), [&](std::span<const GlobalId>) {
+      cells.entries.push_back(ids.of(tables, Dim::face, faces.front()));
+      faces = faces.subspan(1);
+    });
+    cells.offsets.push_back(std::ssize(cells.entries));
+  }
+  return cells;
+}
+
+/// Collective. @param faces  rows of the polyhedra's faces
+void write_cells(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
+                 std::span<const std::int64_t> faces) {
+  const Handle types = detail::h5m_element_enum();
+  file.commit_type("/tstt/elemtypes", types.get());
+  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+    const CellBlock& block = tables.blocks[b];
+    const std::string where = "/tstt/elements/" + detail::block_name(tables, b);
+    file.make_group(where);
+    const auto type_number = detail::h5m_type_number(block.type);
+    file.write_attribute(where, "element_type", types.get(), &type_number);
+    WrittenCells cells;
+    if (block.type == mesh::CellType::polyhedron) {
+      cells = polyhedra_to_write(context, tables, ids, block, faces);
+    } else {
+      cells.offsets = block.offsets;
+      cells.entries.reserve(block.nodes.size());
+      for (const GlobalId node : block.nodes) cells.entries.push_back(ids.first_vertex + barrio::value(node));
+    }
+    if (block.nodes_per_cell > 0) {
+      file.write_rows<std::int64_t>(where + "/connectivity", block.rows.n_rows, block.nodes_per_cell,
+                                    block.rows.first(context.rank()), cells.entries);
+    } else {
+      const auto before = mpi::exclusive_sum(context, std::ssize(cells.entries));
+      const auto n_entries = mpi::sum(context, std::ssize(cells.entries));
+      std::vector<std::int64_t> last;
+      for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i)
+        last.push_back(before + cells.offsets[i + 1] - 1);
+      file.write_rows<std::int64_t>(where + "/connectivity", n_entries, 0, before, cells.entries);
+      file.write_rows<std::int64_t>(where + "/poly_indices", block.rows.n_rows, 0, block.rows.first(context.rank()),
+                                    last);
+    }
+    file.write_attribute(where + "/connectivity", "start_id", ids.first_of_block[b]);
+  }
+}
+
+/// @param faces  rows of the polyhedra's faces
+void write_tables(mpi::Context& context, const MeshTables& tables, std::span<const std::int64_t> faces,
+                  const std::string& path, const H5mOptions& options) {
+  const auto has_tag = [&](const std::string& name) {
+    return std::ranges::any_of(tables.tags, [&](const mesh::TagTable& tag) { return tag.info.name == name; });
+  };
+  check_partition_tag(options.partition_tag);
+  if (tables.n_parts > 0 && has_tag(options.partition_tag)) {
+    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partition tag '{}'", options.partition_tag),
+                                         .cause = "is the name of another tag of this mesh",
+                                         .remedy = "choose another name, or read the mesh with that partition"});
+  }
+  FileWriter file(context, path, estimated_bytes(tables));
+  const WrittenIds ids(tables);
+  for (const char* group : {"/tstt", "/tstt/nodes", "/tstt/elements", "/tstt/sets", "/tstt/tags"})
+    file.make_group(group);
+  file.write_attribute("/tstt", "max_id", ids.first_set + static_cast<std::int64_t>(tables.sets.size()) - 1);
+  file.write_rows<double>("/tstt/nodes/coordinates", tables.vertices.n_rows, 3, tables.vertices.first(context.rank()),
+                          tables.coordinates);
+  file.write_attribute("/tstt/nodes/coordinates", "start_id", ids.first_vertex);
+  write_cells(context, file, tables, ids, faces);
+  if (!has_tag(detail::global_id_tag)) write_global_ids(context, file, tables, ids);
+  if (!has_tag(options.partition_tag)) write_parts(context, file, tables, ids, options.partition_tag);
+  write_roles(context, file, tables, ids);
+  write_names(context, file, tables, ids);
+  for (const mesh::TagTable& tag : tables.tags)
+    if (tag.info.name != detail::name_tag) detail::write_tag(context, file, tables, ids, tag);
+  const bool is_full = options.full_parts && tables.n_parts > 0;
+  detail::write_sets(context, file, tables, ids,
+                     is_full ? mesh::compute_part_contents(context, tables) : mesh::PartContents{});
+  file.close();
+}
+
+}  // namespace
+
+void write_h5m(mpi::Context& context, const MeshTables& tables, const std::string& path, const H5mOptions& options) {
+  const Region region(context.trace(), write_region);
+  if (!mesh::has_polyhedra(tables)) {
+    write_tables(context, tables, {}, path, options);
+    return;
+  }
+  MeshTables with_faces = tables;
+  const std::vector<std::int64_t> faces = mesh::list_polyhedron_faces(context, with_faces);
+  write_tables(context, with_faces, faces, path, options);
+}
+
+}  // namespace barrio::io

@@ -1,0 +1,246 @@
+#include <algorithm>
+#include <tuple>
+
+#include "barrio/exchange/ask.hpp"
+#include "barrio/exchange/router.hpp"
+#include "barrio/files/h5m.hpp"
+#include "barrio/io/h5m/h5m_sets.hpp"
+#include "barrio/mesh/memberships.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::io {
+namespace {
+
+using detail::WrittenIds;
+using files::FileWriter;
+using mesh::CellBlock;
+using mesh::Dim;
+using mesh::MeshTables;
+using mesh::SetRows;
+
+/// One run of ids in one set.
+struct Run {
+  std::int64_t set;
+  std::size_t table;  // 0: vertices, 1 + b: block b, then sets; runs of a set stand in this order
+  std::int64_t first_id;
+  std::int64_t count;
+  std::int64_t position;  // in an ordered set
+};
+
+/// Add a run of rows of a dimension, which may go on from one block to the next.
+void add_rows(const MeshTables& tables, const WrittenIds& ids, std::int64_t set, const SetRows& rows,
+              std::vector<Run>& runs) {
+  if (rows.dim == Dim::vertex) {
+    runs.push_back({set, 0, ids.first_vertex + rows.first, rows.count, rows.position});
+    return;
+  }
+  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+    if (topology(tables.blocks[b].type).dim != rows.dim) continue;
+    const std::int64_t low = std::max(rows.first, tables.first_row(b));
+    const std::int64_t high = std::min(rows.first + rows.count, tables.first_row(b) + tables.blocks[b].rows.n_rows);
+    if (low >= high) continue;
+    const std::int64_t position = rows.position < 0 ? -1 : rows.position + low - rows.first;
+    runs.push_back({set, b + 1, ids.first_of_block[b] + low - tables.first_row(b), high - low, position});
+  }
+}
+
+/// All runs of this rank: parts come before the mesh's own sets.
+std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, const WrittenIds& ids,
+                              const mesh::PartContents& contents) {
+  std::vector<Run> runs;
+  std::size_t at = 0;
+  for (std::size_t b = 0; b < tables.blocks.size() && tables.n_parts > 0; ++b) {
+    const CellBlock& block = tables.blocks[b];
+    if (topology(block.type).dim != tables.top_dim()) continue;
+    const std::int64_t first = ids.first_of_block[b] + block.rows.first(context.rank());
+    for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i, ++at) {
+      const std::int64_t id = first + static_cast<std::int64_t>(i);
+      if (!runs.empty() && runs.back().set == tables.parts[at] && runs.back().table == b + 1 &&
+          runs.back().first_id + runs.back().count == id) {
+        runs.back().count += 1;
+      } else {
+        runs.push_back({tables.parts[at], b + 1, id, 1, -1});
+      }
+    }
+  }
+  for (const SetRows& rows : contents.rows) add_rows(tables, ids, rows.set, rows, runs);
+  auto members = mesh::detail::memberships_at_home(context, tables);
+  for (const SetRows& rows : mesh::detail::as_runs(members))
+    add_rows(tables, ids, tables.n_parts + rows.set, rows, runs);
+  const auto add_set = [&](std::int64_t outer, std::int32_t inner, std::int64_t position) {
+    runs.push_back({outer, 1 + tables.blocks.size(), ids.first_set + inner, 1, position});
+  };
+  if (context.is_root()) {
+    for (const auto& [part, set] : contents.sets) add_set(part, set, -1);
+    for (std::size_t s = 0; s < tables.sets.size(); ++s)
+      for (const mesh::SetInSet& inner : tables.sets[s].contained)
+        add_set(tables.n_parts + static_cast<std::int64_t>(s), inner.set, inner.position);
+  }
+  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
+    return std::tuple(a.set, a.table, a.first_id) < std::tuple(b.set, b.table, b.first_id);
+  });
+  return runs;
+}
+
+/// The highest of each item over all lower ranks; 0 on rank 0. Collective. @pre items >= 0
+std::vector<std::int64_t> highest_below(mpi::Context& context, const std::vector<std::int64_t>& items) {
+  std::vector<std::int64_t> highest(items.size(), 0);
+  mpi::detail::exclusive_scan(context, items.data(), highest.data(), items.size(), mpi::datatype<std::int64_t>(),
+                              MPI_MAX);
+  if (context.is_root()) std::fill(highest.begin(), highest.end(), 0);
+  return highest;
+}
+
+/// Number what an ordered set holds 0, 1, 2, ...: where a file named what it does not have, positions are left out.
+/// Collective. Each ordered set is put in order by one rank, which sees its runs, not its members.
+void close_holes(mpi::Context& context, const MeshTables& tables, std::vector<Run>& runs) {
+  struct Piece {
+    std::int64_t set;
+    std::int64_t position;
+    std::int64_t count;
+  };
+  const auto is_ordered = [&](const Run& run) {
+    return run.set >= tables.n_parts && tables.sets[static_cast<std::size_t>(run.set - tables.n_parts)].is_ordered;
+  };
+  std::vector<Rank> to;
+  std::vector<Piece> pieces;
+  for (const Run& run : runs) {
+    if (!is_ordered(run)) continue;
+    to.push_back(static_cast<Rank>(run.set % context.size()));
+    pieces.push_back({run.set, run.position, run.count});
+  }
+  const auto place_all = [](const exchange::Parcels<Piece>& asked) {
+    std::vector<std::size_t> order(asked.items.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, {},
+                             [&](std::size_t i) { return std::tuple(asked.items[i].set, asked.items[i].position); });
+    std::vector<std::int64_t> positions(order.size());
+    std::int64_t next = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const Piece& piece = asked.items[order[i]];
+      if (i == 0 || asked.items[order[i - 1]].set != piece.set) next = 0;
+      positions[order[i]] = next;
+      next += piece.count;
+    }
+    return positions;
+  };
+  const std::vector<std::int64_t> position_of = exchange::ask_together(context, to, pieces, place_all);
+  std::size_t at = 0;
+  for (Run& run : runs)
+    if (is_ordered(run)) run.position = position_of[at++];
+}
+
+}  // namespace
+
+void detail::write_sets(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
+                        const mesh::PartContents& contents) {
+  std::vector<Run> runs = collect_runs(context, tables, ids, contents);
+  const auto n_parts = static_cast<std::size_t>(tables.n_parts);
+  const std::size_t n_sets = n_parts + tables.sets.size();
+  const std::size_t n_tables = 2 + tables.blocks.size();
+  const auto is_ordered = [&](std::size_t set) { return set >= n_parts && tables.sets[set - n_parts].is_ordered; };
+  // For each (set, table): words as a list, and as pairs.
+  std::vector<std::int64_t> as_list(n_sets * n_tables, 0);
+  std::vector<std::int64_t> as_pairs(n_sets * n_tables, 0);
+  // All that an ordered set holds is one list, whatever the tables.
+  const auto key_of = [&](const Run& run) {
+    const auto set = static_cast<std::size_t>(run.set);
+    return set * n_tables + (is_ordered(set) ? 0 : run.table);
+  };
+  // A run that reaches the end of a slab may go on on a higher rank: it is one pair there too, so that the file does
+  // not depend on the number of ranks.
+  std::vector<std::int64_t> last_end(n_sets * n_tables, 0);
+  for (const Run& run : runs) {
+    std::int64_t& end = last_end[key_of(run)];
+    end = std::max(end, run.first_id + run.count);
+  }
+  const std::vector<std::int64_t> end_below = highest_below(context, last_end);
+  const auto goes_on = [&](const Run& run) { return end_below[key_of(run)] == run.first_id; };
+  for (const Run& run : runs) {
+    as_list[key_of(run)] += run.count;
+    as_pairs[key_of(run)] += goes_on(run) ? 0 : 2;
+  }
+  std::vector<std::int64_t> total_list = as_list;
+  std::vector<std::int64_t> total_pairs = as_pairs;
+  mpi::all_reduce(context, std::span<std::int64_t>(total_list), MPI_SUM);
+  mpi::all_reduce(context, std::span<std::int64_t>(total_pairs), MPI_SUM);
+
+  std::vector<std::int64_t> list(4 * n_sets, -1);
+  std::vector<std::int64_t> place(n_sets * n_tables);  // where this rank's first word of (set, table) goes
+  std::vector<char> is_ranged(n_sets);
+  std::int64_t end = 0;
+  std::vector<std::int64_t> mine(n_sets * n_tables);
+  for (std::size_t s = 0; s < n_sets; ++s) {
+    std::int64_t n_list = 0;
+    std::int64_t n_pairs = 0;
+    for (std::size_t t = 0; t < n_tables; ++t) {
+      n_list += total_list[s * n_tables + t];
+      n_pairs += total_pairs[s * n_tables + t];
+    }
+    is_ranged[s] = n_pairs < n_list && !is_ordered(s) ? 1 : 0;
+    for (std::size_t t = 0; t < n_tables; ++t) {
+      place[s * n_tables + t] = end;
+      end += is_ranged[s] != 0 ? total_pairs[s * n_tables + t] : total_list[s * n_tables + t];
+      mine[s * n_tables + t] = is_ranged[s] != 0 ? as_pairs[s * n_tables + t] : as_list[s * n_tables + t];
+    }
+    list[4 * s] = end - 1;
+    const bool tracks = s >= n_parts && tables.sets[s - n_parts].tracks_members;
+    list[4 * s + 3] = (is_ordered(s) ? files::H5mSetList::ordered : files::H5mSetList::unique) |
+                      (is_ranged[s] != 0 ? files::H5mSetList::ranged : 0) | (tracks ? files::H5mSetList::tracking : 0);
+  }
+  std::vector<std::int64_t> start_of_set(n_sets);
+  for (std::size_t s = 0; s < n_sets; ++s) start_of_set[s] = place[s * n_tables];
+  close_holes(context, tables, runs);
+  mpi::exclusive_sum(context, std::span<std::int64_t>(mine));
+  for (std::size_t k = 0; k < place.size(); ++k) place[k] += mine[k];
+
+  // Words travel to the slabs of `contents`, so that each rank writes one contiguous piece.
+  struct Word {
+    std::int64_t place;
+    std::int64_t value;
+  };
+  const Slabs slabs{end, context.size()};
+  std::vector<Rank> to;
+  std::vector<Word> words;
+  const auto put = [&](std::size_t key, std::int64_t value) {
+    to.push_back(slabs.rank_of(place[key]));
+    words.push_back({place[key]++, value});
+  };
+  for (const Run& run : runs) {
+    const std::size_t key = key_of(run);
+    if (is_ordered(static_cast<std::size_t>(run.set))) {
+      place[key] = start_of_set[static_cast<std::size_t>(run.set)] + run.position;
+      for (std::int64_t i = 0; i < run.count; ++i) put(key, run.first_id + i);
+    } else if (is_ranged[static_cast<std::size_t>(run.set)] != 0 && goes_on(run)) {
+      place[key] -= 1;  // adds to the count of the pair before
+      put(key, run.count);
+    } else if (is_ranged[static_cast<std::size_t>(run.set)] != 0) {
+      put(key, run.first_id);
+      put(key, run.count);
+    } else {
+      for (std::int64_t i = 0; i < run.count; ++i) put(key, run.first_id + i);
+    }
+  }
+  words = exchange::route(context, exchange::pack_by_rank<Word>(to, words)).items;
+  const std::int64_t first = slabs.first(context.rank());
+  std::vector<std::int64_t> entries(slabs.size(context.rank()), 0);
+  for (const Word& word : words) entries[static_cast<std::size_t>(word.place - first)] += word.value;
+
+  const auto write_relatives = [&](const char* name, std::size_t column,
+                                   std::vector<std::int32_t> mesh::SetInfo::* relatives) {
+    std::vector<std::int64_t> all;
+    for (std::size_t s = 0; s < n_sets; ++s) {
+      if (s >= n_parts)
+        for (const std::int32_t other : tables.sets[s - n_parts].*relatives) all.push_back(ids.first_set + other);
+      list[4 * s + column] = static_cast<std::int64_t>(all.size()) - 1;
+    }
+    if (!all.empty()) file.write_small<std::int64_t>(name, all);
+  };
+  write_relatives("/tstt/sets/children", 1, &mesh::SetInfo::children);
+  write_relatives("/tstt/sets/parents", 2, &mesh::SetInfo::parents);
+  file.write_small<std::int64_t>("/tstt/sets/list", list, 4);
+  file.write_attribute("/tstt/sets/list", "start_id", ids.first_part);
+  if (end > 0) file.write_rows<std::int64_t>("/tstt/sets/contents", end, 0, first, entries);
+}
+
+}  // namespace barrio::io

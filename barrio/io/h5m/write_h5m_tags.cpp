@@ -1,0 +1,248 @@
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+
+#include "barrio/exchange/message.hpp"
+#include "barrio/exchange/router.hpp"
+#include "barrio/io/h5m/h5m_tags.hpp"
+#include "barrio/io/formats/readers.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::io::detail {
+
+using exchange::MessageReader;
+using exchange::MessageWriter;
+using mesh::EntityCode;
+using mesh::MeshTables;
+using mesh::TagColumn;
+using mesh::TagInfo;
+using mesh::TagStorage;
+using mesh::TagTable;
+using mesh::TagType;
+
+std::string escaped(const std::string& name) {
+  if (name == ".") return "\\2E";
+  std::string path;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 32 || byte > 126 || c == '/' || c == '\\') {
+      path += fmt::format("\\{:02X}", byte);
+    } else {
+      path += c;
+    }
+  }
+  return path;
+}
+
+WrittenIds::WrittenIds(const MeshTables& tables) {
+  first_part += tables.vertices.n_rows;
+  for (const mesh::CellBlock& block : tables.blocks) {
+    first_of_block.push_back(first_part);
+    first_part += block.rows.n_rows;
+  }
+  first_set = first_part + tables.n_parts;
+}
+
+std::int64_t WrittenIds::of(const MeshTables& tables, mesh::Dim dim, std::int64_t row) const {
+  if (dim == mesh::Dim::vertex) return first_vertex + row;
+  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+    if (topology(tables.blocks[b].type).dim != dim) continue;
+    if (row < tables.blocks[b].rows.n_rows) return first_of_block[b] + row;
+    row -= tables.blocks[b].rows.n_rows;
+  }
+  return 0;
+}
+
+void define_tag(files::FileWriter& file, const std::string& path, hid_t type, TagStorage storage) {
+  const std::string where = "/tstt/tags/" + path;
+  const auto number = static_cast<std::int32_t>(storage);
+  file.make_group(where);
+  file.commit_type(where + "/type", type);
+  file.write_attribute(where, "class", H5T_NATIVE_INT32, &number);
+}
+
+namespace {
+
+files::Handle type_in_file(const TagInfo& info) {
+  const auto array_of = [&](hid_t number) {
+    const auto n = static_cast<hsize_t>(info.n_components);
+    return files::Handle(n == 1 ? H5Tcopy(number) : H5Tarray_create2(number, 1, &n), &H5Tclose);
+  };
+  switch (info.type) {
+    case TagType::int32: return array_of(H5T_NATIVE_INT32);
+    case TagType::float64: return array_of(H5T_NATIVE_DOUBLE);
+    case TagType::entity: return array_of(H5T_NATIVE_UINT64);
+    case TagType::bytes: return {H5Tcreate(H5T_OPAQUE, static_cast<std::size_t>(info.n_components)), &H5Tclose};
+    case TagType::bits: break;
+  }
+  files::Handle bits(H5Tcopy(H5T_NATIVE_B8), &H5Tclose);
+  H5Tset_precision(bits.get(), static_cast<std::size_t>(info.n_components));
+  return bits;
+}
+
+/// Codes as ids of the file that is written.
+void codes_to_ids(const MeshTables& tables, const WrittenIds& ids, std::span<std::byte> bytes) {
+  for (std::size_t at = 0; at + sizeof(EntityCode) <= bytes.size(); at += sizeof(EntityCode)) {
+    EntityCode code{};
+    std::memcpy(&code, &bytes[at], sizeof code);
+    std::int64_t id = 0;
+    if (code != EntityCode::none && mesh::is_set(code)) {
+      id = ids.first_set + mesh::row_of(code);
+    } else if (code != EntityCode::none) {
+      id = ids.of(tables, mesh::dim_of(code), mesh::row_of(code));
+    }
+    std::memcpy(&bytes[at], &id, sizeof id);
+  }
+}
+
+/// The sparse list of a tag, by ascending id; each rank writes a slab of it.
+void write_sparse(mpi::Context& context, files::FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
+                  const TagTable& tag, const files::Handle& type) {
+  struct Entries {
+    std::vector<std::int64_t> places;  // in the list
+    std::vector<std::int64_t> ids;
+    std::vector<std::int32_t> sizes;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<std::int64_t> ids_here;
+  std::vector<std::span<const std::byte>> values;
+  std::vector<std::int64_t> n_of_column;
+  const std::size_t n_bytes = tag.info.value_bytes();
+  std::vector<const TagColumn*> columns;
+  for (const TagColumn& column : tag.columns)
+    if (!column.is_dense || tag.info.length_varies) columns.push_back(&column);
+  std::ranges::sort(columns, {}, [&](const TagColumn* column) { return ids.first_of(column->block); });
+  for (const TagColumn* column : columns) {
+    const Slabs& slabs =
+        column->block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(column->block)].rows;
+    const std::size_t n = column->is_dense ? slabs.size(context.rank()) : column->rows.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto row = column->is_dense ? static_cast<std::int64_t>(i) : std::int64_t{column->rows[i]};
+      ids_here.push_back(ids.first_of(column->block) + slabs.first(context.rank()) + row);
+      values.push_back(column->items.value(i, n_bytes));
+    }
+    n_of_column.push_back(static_cast<std::int64_t>(n));
+  }
+  n_of_column.push_back(0);
+  for (const mesh::PartSets::Tag& of_parts : tables.part_sets.tags) {
+    if (of_parts.name != tag.info.name) continue;
+    for (std::size_t i = 0; i < of_parts.on_parts.sets.size(); ++i) {
+      ids_here.push_back(ids.first_part + of_parts.on_parts.sets[i]);
+      values.push_back(of_parts.on_parts.items.value(i, n_bytes));
+    }
+    n_of_column.back() = std::ssize(of_parts.on_parts.sets);
+  }
+  n_of_column.push_back(0);
+  if (context.is_root()) {
+    for (std::size_t i = 0; i < tag.on_sets.sets.size(); ++i) {
+      ids_here.push_back(ids.first_set + tag.on_sets.sets[i]);
+      values.push_back(tag.on_sets.items.value(i, n_bytes));
+    }
+    n_of_column.back() = static_cast<std::int64_t>(tag.on_sets.sets.size());
+  }
+  std::vector<std::int64_t> totals = n_of_column;
+  mpi::all_reduce(context, std::span<std::int64_t>(totals), MPI_SUM);
+  std::vector<std::int64_t> next = n_of_column;
+  mpi::exclusive_sum(context, std::span<std::int64_t>(next));
+  std::int64_t n_all = 0;
+  for (std::size_t c = 0; c < totals.size(); ++c) {
+    next[c] += n_all;
+    n_all += totals[c];
+  }
+  if (n_all == 0) return;
+
+  const Slabs slabs{n_all, context.size()};
+  std::map<Rank, Entries> outgoing;
+  std::size_t at = 0;
+  for (std::size_t c = 0; c < n_of_column.size(); ++c) {
+    for (std::int64_t i = 0; i < n_of_column[c]; ++i, ++at) {
+      Entries& out = outgoing[slabs.rank_of(next[c])];
+      out.places.push_back(next[c]++);
+      out.ids.push_back(ids_here[at]);
+      out.sizes.push_back(static_cast<std::int32_t>(values[at].size()));
+      out.bytes.insert(out.bytes.end(), values[at].begin(), values[at].end());
+    }
+  }
+  exchange::Parcels<std::byte> parcels;
+  for (const auto& [rank, out] : outgoing) {
+    MessageWriter message;
+    message.put(out.places);
+    message.put(out.ids);
+    message.put(out.sizes);
+    message.put(out.bytes);
+    parcels.add(rank, message.bytes());
+  }
+  const auto received = exchange::route(context, parcels, exchange::Route::automatic);
+  const std::size_t n = slabs.size(context.rank());
+  std::vector<std::int64_t> id_list(n);
+  std::vector<std::span<const std::byte>> value_list(n);
+  for (std::size_t p = 0; p < received.n_peers(); ++p) {
+    MessageReader in(received.of(p));
+    const auto places = in.get<std::int64_t>();
+    const auto entry_ids = in.get<std::int64_t>();
+    const auto sizes = in.get<std::int32_t>();
+    auto bytes = in.get<std::byte>();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto place = static_cast<std::size_t>(places[i] - slabs.first(context.rank()));
+      id_list[place] = entry_ids[i];
+      value_list[place] = bytes.first(static_cast<std::size_t>(sizes[i]));
+      bytes = bytes.subspan(static_cast<std::size_t>(sizes[i]));
+    }
+  }
+  std::vector<std::byte> bytes;
+  std::vector<std::int64_t> ends;
+  for (const auto value : value_list) {
+    bytes.insert(bytes.end(), value.begin(), value.end());
+    ends.push_back(static_cast<std::int64_t>(bytes.size() / n_bytes));
+  }
+  if (tag.info.type == TagType::entity) codes_to_ids(tables, ids, bytes);
+  const std::string where = "/tstt/tags/" + escaped(tag.info.name);
+  const std::int64_t first = slabs.first(context.rank());
+  file.write_rows<std::int64_t>(where + "/id_list", n_all, 0, first, id_list);
+  const auto n_values = static_cast<std::int64_t>(bytes.size() / n_bytes);
+  if (!tag.info.length_varies) {
+    file.write_rows(where + "/values", type.get(), n_all, 0, first, n_values, bytes.data());
+    return;
+  }
+  const std::int64_t before = mpi::exclusive_sum(context, n_values);
+  for (std::int64_t& end : ends) end += before - 1;
+  file.write_rows<std::int64_t>(where + "/var_indices", n_all, 0, first, ends);
+  file.write_rows(where + "/values", type.get(), mpi::sum(context, n_values), 0, before, n_values, bytes.data());
+}
+
+}  // namespace
+
+void write_tag(mpi::Context& context, files::FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
+               const TagTable& tag) {
+  const files::Handle type = type_in_file(tag.info);
+  const std::string path = escaped(tag.info.name);
+  const std::string where = "/tstt/tags/" + path;
+  define_tag(file, path, type.get(), tag.info.storage);
+  constexpr std::int32_t yes = 1;
+  if (tag.info.type == TagType::entity) file.write_attribute(where, "is_handle", H5T_NATIVE_INT32, &yes);
+  if (tag.info.length_varies) file.write_attribute(where, "variable_length", H5T_NATIVE_INT32, &yes);
+  const auto write_value = [&](const char* name, const std::vector<std::byte>& bytes) {
+    if (bytes.size() == tag.info.value_bytes()) file.write_attribute(where, name, type.get(), bytes.data());
+  };
+  write_value("default", tag.info.default_value);
+  write_value("global", tag.info.mesh_value);
+  for (const TagColumn& column : tag.columns) {
+    if (!column.is_dense || tag.info.length_varies) continue;
+    const Slabs& slabs =
+        column.block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(column.block)].rows;
+    std::vector<std::byte> codes;
+    if (tag.info.type == TagType::entity) {
+      codes = column.items.bytes;
+      codes_to_ids(tables, ids, codes);
+    }
+    const std::string table =
+        column.block < 0 ? "nodes" : "elements/" + block_name(tables, static_cast<std::size_t>(column.block));
+    file.write_rows(fmt::format("/tstt/{}/tags/{}", table, path), type.get(), slabs.n_rows, 0,
+                    slabs.first(context.rank()), static_cast<std::int64_t>(slabs.size(context.rank())),
+                    codes.empty() ? column.items.bytes.data() : codes.data());
+  }
+  write_sparse(context, file, tables, ids, tag, type);
+}
+
+}  // namespace barrio::io::detail

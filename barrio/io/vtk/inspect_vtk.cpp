@@ -1,0 +1,200 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "barrio/base/error.hpp"
+#include "barrio/io/common/id_sets.hpp"
+#include "barrio/io/vtk/inspect_vtk.hpp"
+#include "barrio/io/common/new_tags.hpp"
+#include "barrio/io/common/structured_cells.hpp"
+#include "barrio/io/vtk/vtk_file.hpp"
+#include "barrio/mesh/topology.hpp"
+
+// A VTK file says little about itself before its cells, so they are read, share after share, and forgotten.
+
+namespace barrio::io::detail {
+namespace {
+
+using mesh::CellType;
+
+constexpr std::uintmax_t share_bytes = std::uintmax_t{64} << 20U;
+constexpr std::uintmax_t hex_bytes = 73;  // of a cell in a share
+
+const VtkArray* find_ids(const std::vector<VtkArray>& arrays, bool (*is_named_so)(std::string_view)) {
+  const auto found = std::ranges::find_if(arrays, [&](const VtkArray& array) {
+    return is_named_so(array.name) && array.n_components == 1 && array.values.index() == 0;
+  });
+  return found == arrays.end() ? nullptr : &*found;
+}
+
+/// Whether the points fit into the memory that quality may take.
+bool has_quality(std::int64_t n_points, const InspectOptions& options) {
+  return options.with_quality && static_cast<std::uint64_t>(n_points) * sizeof(Point) <= options.limit_bytes;
+}
+
+class Inspector {
+ public:
+  Inspector(const std::string& path, const VtkShares& shares, const InspectOptions& options)
+      : path_(path), shares_(shares), options_(options) {}
+
+  Json run() {
+    Json result;
+    result["format"] = shares_.format;
+    for (int share = 0; share < shares_.n; ++share) look_at(shares_.read(share, with_quality()));
+    result["vertices"] = shares_.n_points;
+    add_entities(result, counts_);
+    if (!lacking_.empty()) result["unsupported"] = lacking_;
+    add_id_sets(result, sets_, top_, n_parts_);
+    result["tags"] = tags_;
+    if (!with_quality()) return result;
+    add_box(result, points_);
+    Quality quality;
+    for (int share = 0; share < shares_.n; ++share) add_cells(shares_.read(share, true), quality);
+    if (quality.n() > 0) result["quality"] = quality.json();
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool with_quality() const { return has_quality(shares_.n_points, options_); }
+
+  /// What a cell is; nothing if barrio lacks it or passes over it.
+  std::optional<VtkShape> shape_of(int vtk_type, std::int64_t n_nodes) {
+    try {
+      const VtkShape shape = vtk_shape(vtk_type, n_nodes, path_);
+      return shape.type == CellType::vertex ? std::nullopt : std::optional(shape);
+    } catch (const Error& error) {
+      lacking_.insert(error.cause());
+      return std::nullopt;
+    }
+  }
+
+  std::optional<VtkShape> shape_of(const VtkGrid& grid, std::size_t cell) {
+    return shape_of(grid.types[cell], grid.offsets[cell + 1] - grid.offsets[cell]);
+  }
+
+  void count(const VtkShape& shape, std::int64_t n) {
+    counts_[{shape.type, shape.n_nodes}] += n;
+    top_ = std::max(top_, value(mesh::topology(shape.type).dim));
+  }
+
+  /// The cells of a structured dataset are counted, not made.
+  void look_at_grid(const VtkArray* materials, const VtkArray* parts) {
+    constexpr std::array<std::int64_t, 4> n_nodes{1, 2, 4, 8};
+    constexpr std::array<int, 4> types{1, 3, 9, 12};
+    const auto dim = std::ranges::find(types, shares_.grid_type) - types.begin();
+    const auto shape = shape_of(shares_.grid_type, n_nodes[static_cast<std::size_t>(dim)]);
+    if (!shape) return;
+    if (counts_.empty()) count(*shape, shares_.n_grid_cells);
+    const VtkArray* any = materials != nullptr ? materials : parts;
+    const std::size_t n = any == nullptr ? 0 : std::get<0>(any->values).size();
+    for (std::size_t c = 0; c < n; ++c) note_ids(materials, parts, static_cast<int>(dim), c);
+  }
+
+  void note_ids(const VtkArray* materials, const VtkArray* parts, int dim, std::size_t cell) {
+    const auto id_in = [&](const VtkArray& array) { return std::get<0>(array.values)[cell]; };
+    if (materials != nullptr && is_set_id(materials->name, id_in(*materials)) && sets_.size() <= IdSets::most)
+      sets_[{dim, static_cast<int>(id_in(*materials))}];
+    if (parts != nullptr) n_parts_ = std::max(n_parts_, id_in(*parts) + 1);
+  }
+
+  void look_at(const VtkGrid& grid) {
+    const VtkArray* materials = find_ids(grid.on_cells, names_material);
+    const VtkArray* parts = find_ids(grid.on_cells, names_partition);
+    if (shares_.grid_type != 0) look_at_grid(materials, parts);
+    for (std::size_t c = 0; c < grid.types.size() && shares_.grid_type == 0; ++c) {
+      const auto shape = shape_of(grid, c);
+      if (!shape) continue;
+      count(*shape, 1);
+      note_ids(materials, parts, value(mesh::topology(shape->type).dim), c);
+    }
+    if (tags_.empty()) {
+      add_tags(grid.on_points, "vertices", {});
+      add_tags(grid.on_cells, "cells", {materials, parts});
+    }
+    if (!with_quality()) return;
+    for (std::size_t i = 0; i + 2 < grid.coordinates.size(); i += 3)
+      points_.push_back({grid.coordinates[i], grid.coordinates[i + 1], grid.coordinates[i + 2]});
+  }
+
+  /// @param others  arrays that are sets or parts
+  void add_tags(const std::vector<VtkArray>& arrays, const char* on, const std::set<const VtkArray*>& others) {
+    for (const VtkArray& array : arrays) {
+      if (others.contains(&array) || is_reserved_tag(array.name)) continue;
+      const auto known =
+          std::find_if(tags_.begin(), tags_.end(), [&](const Json& tag) { return tag["name"] == array.name; });
+      if (known != tags_.end()) {
+        (*known)["dense_on"].push_back(on);
+        continue;
+      }
+      std::string type = array.values.index() == 0 ? "int" : "double";
+      if (array.n_components > 1) type += fmt::format("[{}]", array.n_components);
+      tags_.push_back({{"name", array.name},
+                       {"type", type},
+                       {"storage", "dense"},
+                       {"variable_length", false},
+                       {"sparse_values", 0},
+                       {"dense_on", Json::array({on})}});
+    }
+  }
+
+  void add_cells(const VtkGrid& grid, Quality& quality) {
+    std::vector<Point> corners;
+    for (std::size_t c = 0; c < grid.types.size(); ++c) {
+      const auto shape = shape_of(grid, c);
+      if (!shape || value(mesh::topology(shape->type).dim) != top_) continue;
+      corners.clear();
+      const auto first = static_cast<std::size_t>(grid.offsets[c]);
+      const std::size_t n_nodes = static_cast<std::size_t>(grid.offsets[c + 1]) - first;
+      for (std::size_t k = 0; k < mesh::detail::n_corners(shape->type, n_nodes); ++k) {
+        const std::int64_t node =
+            grid.nodes[first + (shape->order.empty() ? k : static_cast<std::size_t>(shape->order[k]))];
+        if (node < 0 || node >= shares_.n_points)
+          throw Error(ErrorCode::bad_input,
+                      {.subject = path_, .cause = fmt::format("a cell has point {}, which does not exist", node)});
+        corners.push_back(points_[static_cast<std::size_t>(node)]);
+      }
+      quality.add(shape->type, corners);
+    }
+  }
+
+  const std::string& path_;
+  const VtkShares& shares_;
+  const InspectOptions& options_;
+  CellCounts counts_;
+  std::map<std::pair<int, int>, std::string> sets_;
+  std::set<std::string> lacking_;
+  std::int64_t n_parts_ = 0;
+  int top_ = 0;
+  Json tags_ = Json::array();
+  std::vector<Point> points_;
+};
+
+}  // namespace
+
+Json inspect_vtk_shares(const std::string& path, const VtkShares& shares, const InspectOptions& options) {
+  return Inspector(path, shares, options).run();
+}
+
+Json inspect_vtk(const std::string& path, const InspectOptions& options) {
+  int n = static_cast<int>(std::filesystem::file_size(path) / share_bytes) + 1;
+  VtkIndex index = index_vtk(path, n);
+  const auto n_cells = static_cast<std::uintmax_t>(index.head.n_cells);
+  const bool makes_cells = index.is_structured() && has_quality(index.head.n_points, options);
+  if (makes_cells && n_cells * hex_bytes / share_bytes >= static_cast<std::uintmax_t>(n)) {
+    n = static_cast<int>(n_cells * hex_bytes / share_bytes) + 1;
+    index = index_vtk(path, n);
+  }
+  VtkShares shares{index.format(), n, index.head.n_points, [&](int share, bool with_grid) {
+                     return read_vtk_share(path, index, index.pieces[static_cast<std::size_t>(share)], share, n,
+                                           with_grid);
+                   }};
+  if (index.is_structured()) {
+    shares.n_grid_cells = index.head.n_cells;
+    shares.grid_type = PointGrid{index.head.dimensions}.vtk_type();
+  }
+  return inspect_vtk_shares(path, shares, options);
+}
+
+}  // namespace barrio::io::detail

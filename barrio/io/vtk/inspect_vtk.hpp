@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "barrio/io/common/description.hpp"
+#include "barrio/io/vtk/vtk_grid.hpp"
+
+namespace barrio::io::detail {
+
+/// A VTK file of any dialect, cut into shares of bounded size.
+struct VtkShares {
+  std::string format;
+  int n;
+  std::int64_t n_points;
+  /// `with_grid` as of `read_vtk_share`.
+  std::function<VtkGrid(int share, bool with_grid)> read;
+  std::int64_t n_grid_cells = 0;  ///< of a structured dataset
+  int grid_type = 0;              ///< VTK's number of the type of those; 0: the shares say the types
+};
+Json inspect_vtk_shares(const std::string& path, const VtkShares& shares, const InspectOptions& options);
+
+Json inspect_vtk(const std::string& path, const InspectOptions& options);
+Json inspect_vtu(const std::string& path, const InspectOptions& options);
+
+}  // namespace barrio::io::detail

@@ -1,0 +1,249 @@
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "barrio/base/slabs.hpp"
+#include "barrio/io/vtk/inspect_vtk.hpp"
+#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/vtk/vtu_file.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+// Rank 0 reads the markup of the file and gives it to all; then every rank reads its own rows, wherever they stand.
+
+namespace barrio::io::detail {
+namespace {
+
+using Form = VtuArray::Form;
+constexpr const char* remedy = "check that the file is a complete .vtu file";
+
+int digit_of(char c) noexcept {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  return c == '+' ? 62 : c == '/' ? 63 : c == '=' ? 0 : -1;
+}
+
+/// Bytes first .. first + n - 1 of what is written from a place on.
+std::vector<std::byte> read_bytes(Scanner& in, Form form, std::int64_t place, std::int64_t first, std::int64_t n) {
+  const std::int64_t group = form == Form::raw ? 0 : first / 3;  // four letters make three bytes
+  const std::int64_t begin = form == Form::raw ? place + first : place + 4 * group;
+  const std::int64_t n_letters = form == Form::raw ? n : 4 * ((first + n + 2) / 3 - group);
+  in.go_to(begin);
+  if (n < 0 || n_letters > in.bytes_left()) in.refuse("ends early");
+  std::vector<std::byte> bytes(static_cast<std::size_t>(n_letters));
+  in.binary(std::span<std::byte>(bytes));
+  if (form == Form::raw) return bytes;
+  std::size_t filled = 0;
+  for (std::size_t i = 0; i < bytes.size(); i += 4) {
+    std::uint32_t word = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const int digit = digit_of(static_cast<char>(bytes[i + k]));
+      if (digit < 0) in.refuse("has values that are not written in base64");
+      word = word << 6U | static_cast<std::uint32_t>(digit);
+    }
+    for (const unsigned int shift : {16U, 8U, 0U}) bytes[filled++] = static_cast<std::byte>(word >> shift & 255U);
+  }
+  const std::int64_t lead = first - 3 * group;
+  bytes.erase(bytes.begin(), bytes.begin() + lead);
+  bytes.resize(static_cast<std::size_t>(n));
+  return bytes;
+}
+
+std::vector<std::int64_t> read_sizes(Scanner& in, const VtuEncoding& encoding, const VtuArray& array, std::int64_t n) {
+  std::vector<std::int64_t> sizes;
+  append_vtk_numbers(read_bytes(in, array.form, array.offset, 0, n * encoding.size_bytes),
+                     encoding.size_bytes == 8 ? VtkNumber::uint64 : VtkNumber::uint32, encoding.order, sizes);
+  return sizes;
+}
+
+[[noreturn]] void too_few(const Scanner& in, const VtuArray& array, std::int64_t n_bytes, std::int64_t needed) {
+  in.refuse(fmt::format("has {} bytes in the array '{}', at least {} are needed", n_bytes, array.name, needed));
+}
+
+std::vector<std::byte> read_plain(Scanner& in, const VtuEncoding& encoding, const VtuArray& array, std::int64_t first,
+                                  std::int64_t n) {
+  const std::int64_t n_bytes = read_sizes(in, encoding, array, 1)[0];
+  if (n_bytes < first + n) too_few(in, array, n_bytes, first + n);
+  return read_bytes(in, array.form, array.offset, encoding.size_bytes + first, n);
+}
+
+/// Sizes: number of blocks, bytes of a block, of the last one if it is smaller, compressed bytes of each block.
+std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding, const VtuArray& array,
+                                       std::int64_t first, std::int64_t n) {
+  const std::vector<std::int64_t> head = read_sizes(in, encoding, array, 3);
+  const std::int64_t n_blocks = in.checked_count(head[0]);
+  const std::int64_t width = in.checked_count(head[1]);
+  const std::int64_t last = head[2] == 0 ? width : in.checked_count(head[2]);
+  const std::vector<std::int64_t> sizes = read_sizes(in, encoding, array, 3 + n_blocks);
+  // zlib makes a thousandth at best, so no file of sound size can make memory run out.
+  if (n_blocks > 0 && (width == 0 || last > width || width / 2048 > in.bytes_left() + (std::int64_t{1} << 20) ||
+                       width > (std::int64_t{1} << 58) / n_blocks))
+    in.refuse(fmt::format("has blocks of {} bytes in the array '{}', which makes no sense", width, array.name));
+  const std::int64_t n_bytes = n_blocks == 0 ? 0 : (n_blocks - 1) * width + last;
+  if (n_bytes < first + n) too_few(in, array, n_bytes, first + n);
+  const std::int64_t head_bytes = (3 + n_blocks) * encoding.size_bytes;
+  const std::int64_t place = array.offset + (array.form == Form::raw ? head_bytes : 4 * ((head_bytes + 2) / 3));
+  std::vector<std::byte> bytes;
+  std::vector<std::byte> block;
+  std::int64_t at = 0;
+  for (std::int64_t b = 0; b < n_blocks; ++b) {
+    const std::int64_t size = in.checked_count(sizes[static_cast<std::size_t>(3 + b)]);
+    const std::int64_t begin = b * width;
+    const std::int64_t end = begin + (b + 1 == n_blocks ? last : width);
+    if (begin < first + n && end > first) {
+      const std::vector<std::byte> packed = read_bytes(in, array.form, place, at, size);
+      // Deflate makes 1032 bytes of one at most; what claims more is not worth the memory.
+      if (end - begin > 1032 * size + 64)
+        in.refuse(fmt::format("has {} bytes in the array '{}' that cannot become {}", size, array.name, end - begin));
+      block.resize(static_cast<std::size_t>(end - begin));
+      auto found = static_cast<uLongf>(block.size());
+      if (uncompress(reinterpret_cast<Bytef*>(block.data()), &found, reinterpret_cast<const Bytef*>(packed.data()),
+                     static_cast<uLong>(packed.size())) != Z_OK ||
+          found != block.size())
+        in.refuse(fmt::format("has a block in the array '{}' that zlib cannot unpack", array.name));
+      bytes.insert(bytes.end(), block.begin() + std::max<std::int64_t>(first - begin, 0),
+                   block.begin() + std::min(first + n, end) - begin);
+    }
+    at = in.checked_count(at + size);
+  }
+  return bytes;
+}
+
+class VtuShareReader {
+ public:
+  VtuShareReader(const std::string& path, const VtuIndex& index) : index_(index), in_(path, remedy) {}
+
+  VtkGrid run(int share, int n_shares) {
+    grid_.n_points = index_.n_points;
+    add_arrays(index_.pieces[0].on_points, grid_.on_points);
+    add_arrays(index_.pieces[0].on_cells, grid_.on_cells);
+    const Slabs points{index_.n_points, n_shares};
+    const Slabs cells{index_.n_cells, n_shares};
+    std::int64_t first_point = 0;
+    std::int64_t first_cell = 0;
+    for (const VtuPiece& piece : index_.pieces) {
+      const auto cut = [&](const Slabs& slabs, std::int64_t first, std::int64_t n) {
+        return std::pair(std::clamp<std::int64_t>(slabs.first(share) - first, 0, n),
+                         std::clamp<std::int64_t>(slabs.first(share + 1) - first, 0, n));
+      };
+      const auto [point, end_point] = cut(points, first_point, piece.n_points);
+      const auto [cell, end_cell] = cut(cells, first_cell, piece.n_cells);
+      if (point < end_point) {
+        numbers(piece.points, 3 * point, 3 * (end_point - point), grid_.coordinates);
+        read_arrays(piece.on_points, point, end_point - point, grid_.on_points);
+      }
+      if (cell < end_cell) {
+        add_cells(piece, cell, end_cell - cell, first_point);
+        read_arrays(piece.on_cells, cell, end_cell - cell, grid_.on_cells);
+      }
+      first_point += piece.n_points;
+      first_cell += piece.n_cells;
+    }
+    return std::move(grid_);
+  }
+
+ private:
+  static void add_arrays(const std::vector<VtuArray>& arrays, std::vector<VtkArray>& out) {
+    for (const VtuArray& array : arrays) {
+      out.push_back({.name = array.name, .n_components = array.n_components, .values = {}});
+      if (!is_integer(array.number)) out.back().values = std::vector<double>();
+    }
+  }
+  template <class T>
+  void numbers(const VtuArray& array, std::int64_t first, std::int64_t n, std::vector<T>& out) {
+    read_vtu_numbers(in_, index_.encoding, array, first, n, out);
+  }
+  void read_arrays(const std::vector<VtuArray>& arrays, std::int64_t first, std::int64_t n,
+                   std::vector<VtkArray>& out) {
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+      std::visit(
+          [&](auto& values) { numbers(arrays[i], first * arrays[i].n_components, n * arrays[i].n_components, values); },
+          out[i].values);
+  }
+
+  void add_cells(const VtuPiece& piece, std::int64_t first, std::int64_t n, std::int64_t first_point) {
+    // A cell ends where its offset says, and begins where the one before it ends.
+    std::vector<std::int64_t> ends;
+    if (first == 0) ends.push_back(0);
+    numbers(piece.ends, std::max<std::int64_t>(first - 1, 0), first == 0 ? n : n + 1, ends);
+    if (ends.front() < 0 || !std::ranges::is_sorted(ends)) in_.refuse("has offsets of cells that do not ascend");
+    std::vector<std::int64_t> types;
+    numbers(piece.types, first, n, types);
+    const auto wrong = std::ranges::find_if(types, [](std::int64_t t) { return t < 0 || t > 255; });
+    if (wrong != types.end()) in_.refuse(fmt::format("has a cell of type {}", *wrong));
+    std::vector<std::int64_t> nodes;
+    numbers(piece.nodes, ends.front(), ends.back() - ends.front(), nodes);
+    for (std::int64_t& node : nodes) {
+      if (node < 0 || node >= piece.n_points)
+        in_.refuse(fmt::format("has a cell with point {} in a piece of {} points", node, piece.n_points));
+      node += first_point;
+    }
+    for (std::size_t c = 0; c < types.size(); ++c)
+      grid_.add_cell(static_cast<int>(types[c]),
+                     std::span<const std::int64_t>(nodes).subspan(static_cast<std::size_t>(ends[c] - ends.front()),
+                                                                  static_cast<std::size_t>(ends[c + 1] - ends[c])));
+  }
+
+  const VtuIndex& index_;
+  Scanner in_;
+  VtkGrid grid_;
+};
+
+}  // namespace
+
+template <class T>
+void read_vtu_numbers(Scanner& in, const VtuEncoding& encoding, const VtuArray& array, std::int64_t first,
+                      std::int64_t n, std::vector<T>& out) {
+  const std::int64_t width = bytes_of(array.number);
+  if (first < 0 || n < 0 || first > (std::int64_t{1} << 58) || n > (std::int64_t{1} << 58))
+    in.refuse(fmt::format("has no numbers from {} on in the array '{}'", first, array.name));
+  in.go_to(array.offset);
+  if (array.form == Form::text) {
+    if (n > in.bytes_left() / 2 + 1) in.refuse("ends early");
+    in.skip_words(first);
+    return read_vtk_numbers(in, array.number, false, n, out);
+  }
+  // Values in line stand behind blanks that are not part of them.
+  VtuArray trimmed = array;
+  if (array.form == Form::base64) trimmed.offset = in.skip_blank_bytes();
+  const std::vector<std::byte> bytes = encoding.is_compressed
+                                           ? read_compressed(in, encoding, trimmed, first * width, n * width)
+                                           : read_plain(in, encoding, trimmed, first * width, n * width);
+  append_vtk_numbers(bytes, array.number, encoding.order, out);
+}
+
+VtkGrid read_vtu_share(const std::string& path, const VtuIndex& index, int share, int n_shares) {
+  VtkGrid grid = VtuShareReader(path, index).run(share, n_shares);
+  split_lists(grid, path);
+  return grid;
+}
+
+mesh::MeshTables read_vtu(mpi::Context& context, const std::string& path) {
+  std::string markup;
+  agree_after(context, [&] {
+    if (context.is_root()) markup = read_vtu_markup(path);
+  });
+  mpi::broadcast(context, markup);
+  VtkGrid grid;
+  VtuIndex index;
+  agree_after(context, [&] {
+    index = parse_vtu(markup, path);
+    grid = read_vtu_share(path, index, context.rank(), context.size());
+  });
+  for (const std::string& name : index.left_out)
+    context.log().notice(fmt::format("{}: array '{}' is left out: it holds no numbers", path, name));
+  return tables_of_vtk(context, std::move(grid), path);
+}
+
+Json inspect_vtu(const std::string& path, const InspectOptions& options) {
+  const VtuIndex index = parse_vtu(read_vtu_markup(path), path);
+  const int n = static_cast<int>(std::filesystem::file_size(path) >> 26U) + 1;
+  return inspect_vtk_shares(
+      path, {"VTU", n, index.n_points, [&](int share, bool) { return read_vtu_share(path, index, share, n); }},
+      options);
+}
+
+}  // namespace barrio::io::detail

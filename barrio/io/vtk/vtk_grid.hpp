@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "barrio/io/common/node_orders.hpp"
+#include "barrio/mesh/tables.hpp"
+
+namespace barrio::io::detail {
+
+/// VTK's numbers of cells that are lists of cells.
+inline constexpr int vtk_poly_vertex = 2;
+inline constexpr int vtk_poly_line = 4;
+inline constexpr int vtk_strip = 6;
+
+/// An array of a VTK file: its head, and this share's values, row after row.
+struct VtkArray {
+  std::string name;
+  int n_components = 1;
+  std::variant<std::vector<std::int64_t>, std::vector<double>> values;
+};
+
+/// A share of what a VTK file holds, whatever its dialect. Points are cut evenly, as `Slabs` cuts them; cells so that
+/// those of one type ascend with the shares.
+struct VtkGrid {
+  bool has_gmsh_types = false;           ///< types are Gmsh's numbers, and nodes in its order
+  std::int64_t n_points = 0;             ///< of the file
+  std::vector<double> coordinates;       ///< of this share's points
+  std::vector<std::uint8_t> types;       ///< VTK's number of the type of each of this share's cells
+  std::vector<std::int64_t> offsets{0};  ///< of the cells' nodes, one longer than types
+  std::vector<std::int64_t> nodes;       ///< points of the file, in VTK's order
+  std::vector<VtkArray> on_points;       ///< the same list in every share
+  std::vector<VtkArray> on_cells;
+  std::int64_t n_poly_lines = 0;  ///< that `split_lists` cut up
+  std::int64_t n_strips = 0;
+
+  void add_cell(int type, std::span<const std::int64_t> of_cell) {
+    types.push_back(static_cast<std::uint8_t>(type));
+    nodes.insert(nodes.end(), of_cell.begin(), of_cell.end());
+    offsets.push_back(static_cast<std::int64_t>(nodes.size()));
+  }
+};
+
+/// Cut poly-lines into lines and triangle strips into triangles, which keep their type's number, and lists of points
+/// into points; each gets the values of the cell that it was part of. Local, of one share.
+/// @throws Error{bad_input} naming `path` if a cell that is cut has very many values
+void split_lists(VtkGrid& grid, const std::string& path);
+
+/// What a cell of VTK is here; polygons have no number of nodes: 0.
+using VtkShape = CellKind;
+/// Look up a cell by VTK's number of its type and its number of nodes; of lists, such as `split_lists` leaves.
+/// @throws Error{bad_input} naming `path` for cells that barrio lacks, or a wrong number of nodes
+VtkShape vtk_shape(int vtk_type, std::int64_t n_nodes, const std::string& path);
+
+/// Whether the values of an integer array of cells are ids of materials, to judge by its name.
+bool names_material(std::string_view array);
+/// Whether they are a partition.
+bool names_partition(std::string_view array);
+/// Whether a cell with an id of such an array belongs to a set.
+constexpr bool is_set_id(std::string_view array, std::int64_t id) noexcept {
+  return array == "gmsh:physical" ? id > 0 : id >= 0;  // Gmsh's groups begin at 1, and 0 says: in none
+}
+
+/// Make tables of the shares of all ranks. Collective.
+/// Arrays become tags; one that names materials becomes sets by dimension and id, one that names a partition the parts.
+/// Cells that are single points are passed over: vertices are.
+/// @param set_names  by dimension and id; the same on every rank
+/// @throws AgreedError{bad_input} naming `path` for cells that barrio lacks
+/// Cost: one exchange per block, and per array and block; memory O(share)
+mesh::MeshTables tables_of_vtk(mpi::Context& context, VtkGrid grid, const std::string& path,
+                               const std::map<std::pair<int, int>, std::string>& set_names = {});
+
+}  // namespace barrio::io::detail

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "barrio/io/vtk/vtk_numbers.hpp"
+
+namespace barrio::io::detail {
+
+/// How the values of a .vtu file are written.
+struct VtuEncoding {
+  std::endian order = std::endian::little;
+  std::int64_t size_bytes = 4;  ///< of the sizes before binary values
+  bool is_compressed = false;   ///< by zlib
+};
+
+/// An array of one piece: where its values begin, and how they stand there.
+struct VtuArray {
+  enum class Form { text, raw, base64 };
+  std::string name;
+  VtkNumber number = VtkNumber::float64;
+  int n_components = 1;
+  Form form = Form::text;
+  std::int64_t offset = 0;  ///< byte in the file
+};
+
+struct VtuPiece {
+  std::int64_t n_points = 0;
+  std::int64_t n_cells = 0;
+  VtuArray points;
+  VtuArray nodes;
+  VtuArray ends;
+  VtuArray types;
+  std::vector<VtuArray> on_points;
+  std::vector<VtuArray> on_cells;
+};
+
+/// Where things stand in a .vtu file. Its size grows with the number of arrays and pieces, not with the mesh.
+struct VtuIndex {
+  VtuEncoding encoding;
+  std::vector<VtuPiece> pieces;       ///< at least one; all have the same arrays of data in the same order
+  std::vector<std::string> left_out;  ///< arrays of texts or bits
+  std::int64_t n_points = 0;          ///< of all pieces
+  std::int64_t n_cells = 0;
+};
+
+/// Copy the markup of a .vtu file; each array that stands in line holds the byte where its values begin instead of
+/// them, appended values are left away. Local; memory does not grow with the mesh.
+/// @throws Error{bad_input} if the markup ends early or is vast; {failed} if the file cannot be read
+std::string read_vtu_markup(const std::string& path);
+
+/// Understand what `read_vtu_markup` returned. Local. @throws Error{bad_input} naming `path`
+VtuIndex parse_vtu(const std::string& markup, const std::string& path);
+
+/// Append numbers first .. first + n - 1 of an array. Local. Texts are passed over up to there; of other forms only
+/// what is needed is read.
+/// @throws Error{bad_input} if the array has not so many
+template <class T>
+void read_vtu_numbers(Scanner& in, const VtuEncoding& encoding, const VtuArray& array, std::int64_t first,
+                      std::int64_t n, std::vector<T>& out);
+
+/// Read one share. Local.
+VtkGrid read_vtu_share(const std::string& path, const VtuIndex& index, int share, int n_shares);
+
+}  // namespace barrio::io::detail
