@@ -6,8 +6,8 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/mpi/report.hpp"
-#include "barrio/rankmap/construct.hpp"
-#include "barrio/rankmap/exchange.hpp"
+#include "barrio/rankmap/search/construct.hpp"
+#include "barrio/rankmap/search/exchange.hpp"
 #include "barrio/rankmap/solve.hpp"
 #include "benchmarks/rankmap/cloud.hpp"
 #include "benchmarks/rankmap/halo_files.hpp"

@@ -1,7 +1,7 @@
 #include <numeric>
 
-#include "barrio/rankmap/construct.hpp"
-#include "barrio/rankmap/exchange.hpp"
+#include "barrio/rankmap/search/construct.hpp"
+#include "barrio/rankmap/search/exchange.hpp"
 #include "support.hpp"
 
 namespace barrio::rankmap {

@@ -7,7 +7,7 @@
 
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
-#include "barrio/rankmap/job_hosts.hpp"
+#include "barrio/rankmap/machines/job_hosts.hpp"
 #include "barrio/rankmap/map_document.hpp"
 #include "barrio/rankmap/measured_machine.hpp"
 #include "barrio/rankmap/verify.hpp"

@@ -2,16 +2,16 @@
 #include <algorithm>
 #include <numeric>
 
-#include "barrio/rankmap/anneal.hpp"
-#include "barrio/rankmap/bottleneck.hpp"
-#include "barrio/rankmap/construct.hpp"
-#include "barrio/rankmap/detail/bisection.hpp"
-#include "barrio/rankmap/detail/gain_table.hpp"
-#include "barrio/rankmap/detail/regroup.hpp"
-#include "barrio/rankmap/exchange.hpp"
-#include "barrio/rankmap/multisect.hpp"
+#include "barrio/rankmap/search/anneal.hpp"
+#include "barrio/rankmap/search/bottleneck.hpp"
+#include "barrio/rankmap/search/construct.hpp"
+#include "barrio/rankmap/search/bisection.hpp"
+#include "barrio/rankmap/search/gain_table.hpp"
+#include "barrio/rankmap/search/regroup.hpp"
+#include "barrio/rankmap/search/exchange.hpp"
+#include "barrio/rankmap/search/multisect.hpp"
 #include "barrio/rankmap/solve.hpp"
-#include "barrio/rankmap/tabu.hpp"
+#include "barrio/rankmap/search/tabu.hpp"
 #include "support.hpp"
 
 namespace barrio::rankmap {

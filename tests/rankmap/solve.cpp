@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "barrio/rankmap/bottleneck.hpp"
-#include "barrio/rankmap/construct.hpp"
-#include "barrio/rankmap/exchange.hpp"
+#include "barrio/rankmap/search/bottleneck.hpp"
+#include "barrio/rankmap/search/construct.hpp"
+#include "barrio/rankmap/search/exchange.hpp"
 #include "barrio/rankmap/map_document.hpp"
 #include "support.hpp"
 

@@ -4,8 +4,8 @@
 #include "barrio/rankmap/hosts.hpp"
 #include "barrio/rankmap/machine_sources.hpp"
 #include "barrio/rankmap/measured_machine.hpp"
-#include "barrio/rankmap/node_inside.hpp"
-#include "barrio/rankmap/switches.hpp"
+#include "barrio/rankmap/machines/node_inside.hpp"
+#include "barrio/rankmap/machines/switches.hpp"
 #include "support.hpp"
 
 namespace barrio::rankmap {

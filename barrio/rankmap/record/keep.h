@@ -1,6 +1,6 @@
 /* What a rank has counted, in a file of its own that is mapped into its memory: counting is the same few instructions,
  * and what was counted stays when the rank is killed, by whatever signal. `barrio record` reads these files of a job
- * that did not come to its end. Read by barrio/rankmap/kept_run.cpp, on machines of the same kind.
+ * that did not come to its end. Read by barrio/rankmap/record/kept_run.cpp, on machines of the same kind.
  *
  * A file is a row of chunks. A chunk begins with its size in bytes; in the first one barrio_kept_head follows. The rest
  * are records of 8 bytes times n, the first of which says what they are; 0: the chunk has no more. */
