@@ -8,7 +8,7 @@
 
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/collectives.hpp"
-#include "barrio/partition/detail/select.hpp"
+#include "barrio/partition/methods/select.hpp"
 
 namespace barrio::partition::detail {
 

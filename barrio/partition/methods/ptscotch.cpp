@@ -9,7 +9,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
-#include "barrio/partition/detail/fit_weights.hpp"
+#include "barrio/partition/methods/fit_weights.hpp"
 #include "barrio/partition/graph.hpp"
 
 #ifdef BARRIO_HAVE_PTSCOTCH

@@ -9,7 +9,7 @@
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/mpi/collectives.hpp"
-#include "barrio/partition/detail/ghost_labels.hpp"
+#include "barrio/partition/methods/ghost_labels.hpp"
 
 namespace barrio::partition {
 

@@ -5,7 +5,7 @@
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/collectives.hpp"
-#include "barrio/partition/detail/ghost_labels.hpp"
+#include "barrio/partition/methods/ghost_labels.hpp"
 
 namespace barrio::partition {
 namespace {

@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-#include "barrio/partition/detail/bisect.hpp"
+#include "barrio/partition/methods/bisect.hpp"
 
 namespace barrio::partition {
 namespace {

@@ -6,7 +6,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
-#include "barrio/partition/detail/select.hpp"
+#include "barrio/partition/methods/select.hpp"
 
 namespace barrio::partition::detail {
 namespace {
