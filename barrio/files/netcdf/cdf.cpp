@@ -9,7 +9,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/files/detail/cdf.hpp"
-#include "barrio/files/detail/native.hpp"
+#include "barrio/files/hdf5/native.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

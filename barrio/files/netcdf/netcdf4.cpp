@@ -1,9 +1,9 @@
-#include "barrio/files/detail/netcdf4.hpp"
+#include "barrio/files/netcdf/netcdf4.hpp"
 
 #include <cstddef>
 #include <vector>
 
-#include "barrio/files/detail/quiet.hpp"
+#include "barrio/files/hdf5/quiet.hpp"
 
 namespace barrio::files::detail {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "barrio/base/error.hpp"
-#include "barrio/files/detail/quiet.hpp"
+#include "barrio/files/hdf5/quiet.hpp"
 
 namespace barrio::files {
 namespace {

@@ -14,7 +14,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/path.hpp"
 #include "barrio/base/text.hpp"
-#include "barrio/files/detail/quiet.hpp"
+#include "barrio/files/hdf5/quiet.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

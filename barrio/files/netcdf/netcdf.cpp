@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "barrio/base/error.hpp"
-#include "barrio/files/detail/native.hpp"
-#include "barrio/files/detail/netcdf4.hpp"
+#include "barrio/files/hdf5/native.hpp"
+#include "barrio/files/netcdf/netcdf4.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

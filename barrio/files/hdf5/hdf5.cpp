@@ -12,8 +12,8 @@
 #include <exception>
 
 #include "barrio/base/error.hpp"
-#include "barrio/files/detail/hdf5.hpp"
-#include "barrio/files/detail/quiet.hpp"
+#include "barrio/files/hdf5/hdf5.hpp"
+#include "barrio/files/hdf5/quiet.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
