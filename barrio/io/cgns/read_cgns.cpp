@@ -9,7 +9,7 @@
 #include "barrio/io/common/file_rows.hpp"
 #include "barrio/io/common/listed_sides.hpp"
 #include "barrio/io/common/merged_blocks.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

@@ -3,7 +3,7 @@
 #include "barrio/io/climate/climate_file.hpp"
 #include "barrio/io/common/file_rows.hpp"
 #include "barrio/io/common/new_tags.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/mpi/agree.hpp"
 
 // Grids of longitudes and latitudes. Rank 0 reads the axes and the list of variables; then every rank reads of each

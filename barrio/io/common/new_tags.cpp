@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 
 namespace barrio::io::detail {
 

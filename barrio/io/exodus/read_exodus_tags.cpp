@@ -7,7 +7,7 @@
 
 #include "barrio/io/exodus/exodus_source.hpp"
 #include "barrio/io/common/new_tags.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "barrio/io/common/file_watch.hpp"
 #include "barrio/io/vtk/inspect_vtk.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/mesh/topology.hpp"
 

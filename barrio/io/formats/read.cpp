@@ -15,7 +15,7 @@
 #include "barrio/io/climate/climate_file.hpp"
 #include "barrio/io/exodus/exodus_file.hpp"
 #include "barrio/io/common/file_watch.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mesh/to_linear.hpp"
 #include "barrio/mpi/agree.hpp"

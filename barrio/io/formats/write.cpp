@@ -7,7 +7,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/base/text.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/mesh/to_tables.hpp"
 
 namespace barrio::io {

@@ -7,7 +7,7 @@
 
 #include "barrio/files/h5m.hpp"
 #include "barrio/io/h5m/h5m_tags.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 
 namespace barrio::io::detail {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 
 namespace barrio::io::detail {
 namespace {

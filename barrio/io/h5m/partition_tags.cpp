@@ -2,7 +2,7 @@
 #include <set>
 
 #include "barrio/io/h5m/h5m_tags.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 
 namespace barrio::io::detail {
 

@@ -7,7 +7,7 @@
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/h5m/h5m_contents.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/mesh/nested_sets.hpp"
 #include "barrio/mpi/collectives.hpp"
 

@@ -11,7 +11,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/message.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "barrio/files/writer.hpp"
 #include "barrio/io/h5m/h5m_sets.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/topology.hpp"
 #include "barrio/mesh/polyhedron_faces.hpp"

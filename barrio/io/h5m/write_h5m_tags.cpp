@@ -6,7 +6,7 @@
 #include "barrio/exchange/message.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/h5m/h5m_tags.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::io::detail {

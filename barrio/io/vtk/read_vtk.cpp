@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "barrio/base/slabs.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/io/common/structured_cells.hpp"
 #include "barrio/io/vtk/vtk_file.hpp"
 #include "barrio/mpi/agree.hpp"

@@ -6,7 +6,7 @@
 
 #include "barrio/base/slabs.hpp"
 #include "barrio/io/vtk/inspect_vtk.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/io/vtk/vtu_file.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"

@@ -5,7 +5,7 @@
 
 #include "barrio/base/json.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/io/common/structured_cells.hpp"
 #include "barrio/io/vtk/vtk_cutter.hpp"
 #include "barrio/io/vtk/vtk_order.hpp"

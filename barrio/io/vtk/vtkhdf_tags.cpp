@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-#include "barrio/io/formats/readers.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::io::detail {

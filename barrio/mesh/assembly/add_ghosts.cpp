@@ -8,7 +8,7 @@
 #include "barrio/mesh/assembly/assembly.hpp"
 #include "barrio/mesh/assembly/cell_message.hpp"
 #include "barrio/mesh/assembly/cells_around.hpp"
-#include "barrio/mesh/sides/side_key.hpp"
+#include "barrio/mesh/tables/side_key.hpp"
 
 // Over a bridge of vertices a cell is a ghost of layer 1 of every rank with which it shares one; those ranks are known
 // to its owner, who sends it. For a further layer a rank tells the users of the vertices that came with the last one

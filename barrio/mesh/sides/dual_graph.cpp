@@ -4,7 +4,7 @@
 
 #include "barrio/base/hash.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/sides/side_key.hpp"
+#include "barrio/mesh/tables/side_key.hpp"
 #include "barrio/mesh/topology.hpp"
 
 namespace barrio::mesh {

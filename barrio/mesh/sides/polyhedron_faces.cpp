@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "barrio/mesh/tables/outbox.hpp"
-#include "barrio/mesh/sides/side_key.hpp"
+#include "barrio/mesh/tables/side_key.hpp"
 #include "barrio/mesh/topology.hpp"
 #include "barrio/mesh/tables/words.hpp"
 #include "barrio/mpi/collectives.hpp"

@@ -1,4 +1,4 @@
-#include "barrio/io/common/polyhedra.hpp"
+#include "barrio/io/h5m/polyhedra.hpp"
 
 #include <fmt/format.h>
 
