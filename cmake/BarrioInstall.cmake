@@ -6,7 +6,13 @@ set(barrio_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/barrio)
 install(TARGETS ${rooms} barrio_barrio barrio_compiler barrio_mpi_library EXPORT barrioTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT barrioTargets NAMESPACE barrio:: DESTINATION ${barrio_config_dir})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/barrio DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+# Headers are public as direct children of their room; public templates need those in detail/.
+file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/barrio/*.hpp ${PROJECT_SOURCE_DIR}/barrio/*/*.hpp
+     ${PROJECT_SOURCE_DIR}/barrio/*/detail/*.hpp)
+foreach(header IN LISTS headers)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
 
 if(TARGET barrio_command)
   install(TARGETS barrio_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -30,13 +30,16 @@ std::string format_values(const Values&... values) {
 
 }  // namespace barrio::detail
 
+/// Whether a level of checks is built: BARRIO_ASSERTS(dear).
+#define BARRIO_ASSERTS(level) (BARRIO_ASSERT_LEVEL >= static_cast<int>(::barrio::detail::AssertLevel::level))
+
 /// Check an invariant whose failure is a bug: BARRIO_ASSERT(cheap, i < n, i, n). On failure it prints rank,
 /// expression and the values given, then ends the whole job. Local, except at level `comm`.
-#define BARRIO_ASSERT(level, expression, ...)                                                      \
-  do {                                                                                             \
-    if constexpr (BARRIO_ASSERT_LEVEL >= static_cast<int>(::barrio::detail::AssertLevel::level)) { \
-      if (!(expression)) [[unlikely]]                                                              \
-        ::barrio::detail::assertion_failed(#expression, __FILE__, __LINE__, #__VA_ARGS__,          \
-                                           ::barrio::detail::format_values(__VA_ARGS__));          \
-    }                                                                                              \
+#define BARRIO_ASSERT(level, expression, ...)                                             \
+  do {                                                                                    \
+    if constexpr (BARRIO_ASSERTS(level)) {                                                \
+      if (!(expression)) [[unlikely]]                                                     \
+        ::barrio::detail::assertion_failed(#expression, __FILE__, __LINE__, #__VA_ARGS__, \
+                                           ::barrio::detail::format_values(__VA_ARGS__)); \
+    }                                                                                     \
   } while (false)

@@ -34,7 +34,7 @@ template <std::ranges::contiguous_range Requests, class AnswerAll>
   std::vector<Answer> sorted = route(context, answers, by).items;  // by ascending rank that was asked
   if (std::ranges::is_sorted(to)) return sorted;
   std::vector<Answer> result(sorted.size());
-  const std::vector<std::size_t> order = detail::order_by_rank(to);
+  const std::vector<std::size_t> order = order_by_rank(to);
   for (std::size_t i = 0; i < order.size(); ++i) result[order[i]] = sorted[i];
   return result;
 }

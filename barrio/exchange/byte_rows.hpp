@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "barrio/base/error.hpp"
-#include "barrio/exchange/transfer_options.hpp"
+#include "barrio/exchange/options.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange {

@@ -11,7 +11,7 @@
 
 #include "barrio/base/assert.hpp"
 #include "barrio/exchange/detail/gather_core.hpp"
-#include "barrio/exchange/gather_method.hpp"
+#include "barrio/exchange/options.hpp"
 #include "barrio/mpi/datatype.hpp"
 
 namespace barrio::exchange {

@@ -6,9 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "barrio/exchange/options.hpp"
 #include "barrio/exchange/round.hpp"
-#include "barrio/exchange/routing.hpp"
-#include "barrio/exchange/termination.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange {

@@ -10,7 +10,7 @@
 #include "barrio/base/ids.hpp"
 #include "barrio/exchange/detail/message_kind.hpp"
 #include "barrio/exchange/detail/rank_table.hpp"
-#include "barrio/exchange/termination.hpp"
+#include "barrio/exchange/options.hpp"
 
 namespace barrio::exchange {
 

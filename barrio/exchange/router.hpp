@@ -33,11 +33,9 @@ struct Parcels {
   }
 };
 
-namespace detail {
 /// The places of items in the order of their ranks, items of one rank in the order they stand. Cost: O(n) if the ranks
 /// lie within n of each other, else O(n log n).
-std::vector<std::size_t> order_by_rank(std::span<const Rank> ranks);
-}  // namespace detail
+[[nodiscard]] std::vector<std::size_t> order_by_rank(std::span<const Rank> ranks);
 
 /// Group items by destination; items for one rank keep their order. Local. Cost: O(n), or O(n log n) for few items to
 /// far ranks; memory O(n).
@@ -56,7 +54,7 @@ template <mpi::Trivial T>
   if (std::ranges::is_sorted(to)) {
     for (std::size_t i = 0; i < to.size(); ++i) add(i);
   } else {
-    for (const std::size_t i : detail::order_by_rank(to)) add(i);
+    for (const std::size_t i : order_by_rank(to)) add(i);
   }
   return parcels;
 }

@@ -18,7 +18,7 @@
 #include "barrio/exchange/detail/delivery.hpp"
 #include "barrio/exchange/detail/row_transfer.hpp"
 #include "barrio/exchange/detail/sort_rows.hpp"
-#include "barrio/exchange/transfer_options.hpp"
+#include "barrio/exchange/options.hpp"
 #include "barrio/mpi/context.hpp"
 #include "barrio/mpi/datatype.hpp"
 

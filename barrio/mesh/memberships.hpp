@@ -6,7 +6,7 @@
 
 #include "barrio/mesh/tables.hpp"
 
-namespace barrio::mesh::detail {
+namespace barrio::mesh {
 
 /// One entity in one set.
 struct Membership {
@@ -26,4 +26,4 @@ std::span<const Membership> of_row(std::span<const Membership> sorted, Dim dim, 
 /// Write memberships as runs of rows. @param members  any order; sorted by (set, dim, row, position) on return
 std::vector<SetRows> as_runs(std::vector<Membership>& members);
 
-}  // namespace barrio::mesh::detail
+}  // namespace barrio::mesh

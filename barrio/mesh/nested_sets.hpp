@@ -6,7 +6,7 @@
 
 #include "barrio/mesh/tables.hpp"
 
-namespace barrio::mesh::detail {
+namespace barrio::mesh {
 
 /// Which sets contain which, as groups: sets that contain each other, directly or through others, are one group and
 /// have the same members; any other set is a group of its own. Local. Cost: O(sets + links), without recursion. Source:
@@ -35,4 +35,4 @@ class NestedSets {
   std::vector<std::int32_t> in_themselves_;
 };
 
-}  // namespace barrio::mesh::detail
+}  // namespace barrio::mesh

@@ -9,7 +9,7 @@
 
 #include "barrio/mesh/cell_type.hpp"
 
-namespace barrio::mesh::detail {
+namespace barrio::mesh {
 
 /// Call `visit(span of corners)` for each face of a polyhedron, whose nodes are closed loops. What follows the last
 /// loop that is closed is passed over. @return number of nodes in closed loops
@@ -167,4 +167,4 @@ bool is_side_of(std::span<const Id> corners, Dim dim, CellType type, std::span<c
   return std::find(sides.bits.begin(), sides.bits.begin() + sides.n, places) != sides.bits.begin() + sides.n;
 }
 
-}  // namespace barrio::mesh::detail
+}  // namespace barrio::mesh

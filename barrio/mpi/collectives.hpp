@@ -65,6 +65,14 @@ void exclusive_sum(Context& context, std::span<T> items) {
   for (std::size_t i = 0; i < items.size(); ++i) items[i] = context.rank() == 0 ? T{} : before[i];
 }
 
+/// The highest of each of several items over all lower ranks, in place; `lowest` on rank 0. Collective.
+template <Builtin T>
+void exclusive_max(Context& context, std::span<T> items, T lowest) {
+  std::vector<T> before(items.size(), lowest);
+  detail::exclusive_scan(context, items.data(), before.data(), items.size(), datatype<T>(), MPI_MAX);
+  for (std::size_t i = 0; i < items.size(); ++i) items[i] = context.rank() == 0 ? lowest : before[i];
+}
+
 /// Copy items from `root` to all ranks; every rank gives the same size. Collective.
 template <Trivial T>
 void broadcast(Context& context, std::span<T> items, Rank root = 0) {

@@ -8,7 +8,7 @@
 
 namespace barrio::mpi {
 
-int detail::checked_bytes(std::size_t bytes) {
+int checked_bytes(std::size_t bytes) {
   if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw Error(ErrorCode::internal,
                 {.subject = "message", .cause = fmt::format("{} bytes do not fit one MPI message", bytes)});

@@ -12,9 +12,11 @@
 
 namespace barrio::mpi {
 
+/// Bytes of a message as MPI counts them. @throws Error{internal} above 2^31 - 1
+[[nodiscard]] int checked_bytes(std::size_t bytes);
+
 namespace detail {
 struct BeginRequest;
-int checked_bytes(std::size_t bytes);
 void check_whole_items(std::size_t bytes, std::size_t item_bytes, Rank from, int tag);
 }  // namespace detail
 
@@ -108,7 +110,7 @@ Request<T> begin_receive(Context& context, std::size_t n, Rank from, int tag) {
 template <Trivial T>
 void send(Context& context, std::span<const T> items, Rank to, int tag) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Isend(items.data(), detail::checked_bytes(items.size_bytes()), MPI_BYTE, to, tag, context.comm(), &request),
+  check(MPI_Isend(items.data(), checked_bytes(items.size_bytes()), MPI_BYTE, to, tag, context.comm(), &request),
         "MPI_Isend");
   context.counters().messages_sent += 1;
   context.counters().bytes_sent += items.size_bytes();

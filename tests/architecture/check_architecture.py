@@ -1,9 +1,14 @@
-"""Check that every include of barrio keeps to the allowed edges between rooms, and that no files include in a circle.
+"""Check that barrio is built as docs/explanation/architecture.md says: who includes whom, and what is private.
 
     check_architecture.py --source TREE --edges base: "mpi: base" "exchange: base mpi" "apps: base mpi exchange"
 
 Each edge list is "room: rooms it may include". `apps` and `python` are folders beside `barrio/`; all other rooms are
 folders in it. A header directly in `barrio/` is an umbrella: it may include every room, and no room may include it.
+One that is called as a room includes all public headers of that room.
+
+A header that is a direct child of its room is public. What lies in a folder of a room is private to the room: no other
+room includes it or names its `detail`, and no public header does; only `detail/` holds what public templates need. The
+folders of a room, but for `detail`, do not include each other in a circle, and hold at most 40 files.
 """
 
 from __future__ import annotations
@@ -17,6 +22,9 @@ ENDINGS = {".hpp", ".cpp", ".h", ".c", ".hxx", ".cxx", ".cc", ".hh", ".ipp", ".i
 OUTSIDE = ("apps", "python")  # rooms beside barrio/
 UMBRELLA = "(umbrella)"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+FOREIGN_DETAIL = re.compile(r"\b(\w+)::detail\b")
+LINE_COMMENT = re.compile(r"//[^\n]*")
+MOST_FILES = 40  # in a folder
 BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 File = pathlib.PurePosixPath  # a path inside the tree
@@ -63,11 +71,54 @@ def squeeze(path: File) -> File:
     return File(*parts)
 
 
+def folder_of(path: File) -> str:
+    """The folder inside its room in which a file lies, or nothing: it lies in the room itself, or beside all rooms."""
+    return path.parts[2] if path.parts[0] == "barrio" and len(path.parts) > 3 else ""
+
+
+def text_of(tree: pathlib.Path, path: File) -> str:
+    """A file without its block comments, whose lines are kept, so that line numbers stay right."""
+    text = (tree / path).read_text(encoding="utf-8", errors="replace")
+    return BLOCK_COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), text)
+
+
+def foreign_details(text: str, room: str, rooms: set[str]) -> list[tuple[int, str]]:
+    """Where a file names the `detail` of another room, with the line of each."""
+    text = LINE_COMMENT.sub("", text)
+    named = {"barrio": "base"}  # whose names are barrio's own
+    found = []
+    for match in FOREIGN_DETAIL.finditer(text):
+        other = named.get(match.group(1), match.group(1))
+        if other in rooms and other != room:
+            found.append((text.count("\n", 0, match.start()) + 1, match.group(1) + "::detail"))
+    return found
+
+
+def faults_of_folders(tree: pathlib.Path) -> list[str]:
+    """Folders with too many files, and umbrellas that miss a header of their room."""
+    faults = []
+    for folder in sorted(p for p in (tree / "barrio").rglob("*") if p.is_dir()):
+        n = sum(1 for p in folder.iterdir() if p.is_file())
+        if n > MOST_FILES:
+            inside = folder.relative_to(tree).as_posix()
+            faults.append(
+                f"{inside}/ holds {n} files, more than {MOST_FILES}: which belong together?"
+            )
+    for umbrella in sorted((tree / "barrio").glob("*.hpp")):
+        room = umbrella.with_suffix("")
+        if not room.is_dir():
+            continue
+        included = {str(path) for _, path in includes_of(tree, File("barrio", umbrella.name))}
+        for header in sorted(room.glob("*.hpp")):
+            name = header.relative_to(tree).as_posix()
+            if name not in included:
+                faults.append(f"barrio/{umbrella.name} does not include {name}")
+    return faults
+
+
 def includes_of(tree: pathlib.Path, path: File) -> list[tuple[int, File]]:
     """The files of this tree that a file includes, with the line of each. Names of other projects are left out."""
-    text = (tree / path).read_text(encoding="utf-8", errors="replace")
-    # Keep the lines of comments, so that line numbers stay right.
-    text = BLOCK_COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), text)
+    text = text_of(tree, path)
     found = []
     for match in INCLUDE.finditer(text):
         line = text.count("\n", 0, match.start(1)) + 1
@@ -125,11 +176,16 @@ def check(tree: pathlib.Path, edges: dict[str, set[str]]) -> tuple[list[str], in
         for folder in sorted((tree / "barrio").iterdir()):
             if folder.is_dir() and folder.name not in edges and not folder.name.startswith("."):
                 faults.append(f"barrio/{folder.name}/ is not in the list of rooms")
+        faults += faults_of_folders(tree)
     graph: dict[str, list[str]] = {}
+    folders: dict[str, list[str]] = {}
     n_includes = 0
     for path in source_files(tree):
         room = room_of(path)
         graph[str(path)] = []
+        folder = folder_of(path)
+        for line, name in foreign_details(text_of(tree, path), room, set(edges)):
+            faults.append(f"{path}:{line}: '{room}' names {name}, which is private")
         for line, included in includes_of(tree, path):
             n_includes += 1
             other = room_of(included)
@@ -138,6 +194,17 @@ def check(tree: pathlib.Path, edges: dict[str, set[str]]) -> tuple[list[str], in
                 faults.append(f"{place}: includes {included}, which does not exist")
                 continue
             graph[str(path)].append(str(included))
+            private = folder_of(included)
+            if private and room != other:
+                faults.append(
+                    f"{place}: '{room}' includes {included}, which is private to '{other}'"
+                )
+            elif private and private != "detail":
+                if folder in ("", "detail") and path.suffix == ".hpp":
+                    faults.append(f"{place}: a public header includes {included}, which is private")
+                elif folder not in ("", "detail", private):
+                    known = folders.setdefault(f"{room}/{folder}", [])
+                    known.append(f"{room}/{private}")
             if room in (UMBRELLA, other):
                 continue
             if other == UMBRELLA and room not in OUTSIDE:
@@ -147,6 +214,9 @@ def check(tree: pathlib.Path, edges: dict[str, set[str]]) -> tuple[list[str], in
     circle = find_circle(graph)
     if circle:
         faults.append("files include in a circle: " + " -> ".join(circle))
+    circle = find_circle(folders)
+    if circle:
+        faults.append("folders include each other in a circle: " + " -> ".join(circle))
     return faults, n_includes
 
 

@@ -103,6 +103,66 @@ class CheckArchitecture(unittest.TestCase):
             {"barrio/base/a.hpp": '#include "barrio/base/a.hpp"\n'},
         )
 
+    def test_what_is_private_to_another_room(self) -> None:
+        for folder in ("detail", "rounds"):
+            self.assert_refused(
+                f"'mesh' includes barrio/mpi/{folder}/x.hpp, which is private to 'mpi'",
+                {
+                    f"barrio/mpi/{folder}/x.hpp": "",
+                    "barrio/mesh/more.cpp": f'#include "barrio/mpi/{folder}/x.hpp"\n',
+                },
+            )
+        for name, shown in (
+            ("mpi::detail::f()", "mpi::detail"),
+            ("::barrio::detail::f()", "barrio::detail"),
+        ):
+            self.assert_refused(
+                f"barrio/mesh/more.cpp:2: 'mesh' names {shown}, which is private",
+                {"barrio/mesh/more.cpp": f"// mpi::detail\nint i = {name};\n"},
+            )
+
+    def test_a_public_header_that_includes_a_private_one(self) -> None:
+        for public in ("barrio/mpi/y.hpp", "barrio/mpi/detail/y.hpp"):
+            self.assert_refused(
+                f"{public}:1: a public header includes barrio/mpi/rounds/x.hpp, which is private",
+                {"barrio/mpi/rounds/x.hpp": "", public: '#include "barrio/mpi/rounds/x.hpp"\n'},
+            )
+
+    def test_what_a_room_may_do_with_its_own(self) -> None:
+        passed, output = check(
+            {
+                "barrio/mpi/detail/x.hpp": "",
+                "barrio/mpi/y.hpp": '#include "barrio/mpi/detail/x.hpp"\nint i = mpi::detail::f();\n',
+                "barrio/mpi/rounds/z.hpp": '#include "barrio/mpi/detail/x.hpp"\n',
+                "barrio/mpi/rounds/y.cpp": '#include "barrio/mpi/y.hpp"\n#include "barrio/mpi/rounds/z.hpp"\n',
+                "barrio/mpi/routed/y.cpp": '#include "barrio/mpi/rounds/z.hpp"\n',
+            }
+        )
+        self.assertTrue(passed, output)
+
+    def test_a_circle_between_folders(self) -> None:
+        self.assert_refused(
+            "folders include each other in a circle: mpi/a -> mpi/b -> mpi/a",
+            {
+                "barrio/mpi/a/x.hpp": "",
+                "barrio/mpi/b/x.hpp": "",
+                "barrio/mpi/a/x.cpp": '#include "barrio/mpi/b/x.hpp"\n',
+                "barrio/mpi/b/x.cpp": '#include "barrio/mpi/a/x.hpp"\n',
+            },
+        )
+
+    def test_a_folder_with_too_many_files(self) -> None:
+        self.assert_refused(
+            "barrio/mpi/a/ holds 41 files, more than 40",
+            {f"barrio/mpi/a/{i}.cpp": "" for i in range(41)},
+        )
+
+    def test_an_umbrella_that_misses_a_header(self) -> None:
+        self.assert_refused(
+            "barrio/mpi.hpp does not include barrio/mpi/more.hpp",
+            {"barrio/mpi/more.hpp": "", "barrio/mpi.hpp": '#include "barrio/mpi/comm.hpp"\n'},
+        )
+
     def test_a_room_that_is_not_in_the_list(self) -> None:
         self.assert_refused(
             "barrio/attic/ is not in the list of rooms", {"barrio/attic/readme.txt": "old"}

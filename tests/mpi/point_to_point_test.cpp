@@ -106,8 +106,8 @@ TEST_F(Ring, ARequestMayBeDroppedWhileAnExceptionIsOnItsWay) {
 }
 
 TEST(MessageSize, IsLimitedByMpisInt) {
-  EXPECT_EQ(detail::checked_bytes(2147483647U), 2147483647);
-  const Status status = capture([] { (void)detail::checked_bytes(std::size_t{1} << 31U); });
+  EXPECT_EQ(checked_bytes(2147483647U), 2147483647);
+  const Status status = capture([] { (void)checked_bytes(std::size_t{1} << 31U); });
   ASSERT_TRUE(status);
   EXPECT_EQ(status->code(), ErrorCode::internal);
   EXPECT_EQ(status->cause(), "2147483648 bytes do not fit one MPI message");

@@ -12,7 +12,7 @@
 #include "barrio/base/hash.hpp"
 #include "barrio/exchange/detail/buffer.hpp"
 #include "barrio/exchange/detail/message_kind.hpp"
-#include "barrio/exchange/transfer_options.hpp"
+#include "barrio/exchange/options.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange::detail {

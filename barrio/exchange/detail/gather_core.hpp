@@ -10,7 +10,7 @@
 
 #include "barrio/exchange/detail/gather_plan.hpp"
 #include "barrio/exchange/detail/message_kind.hpp"
-#include "barrio/exchange/gather_method.hpp"
+#include "barrio/exchange/options.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange::detail {

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <typeinfo>
 
-#include "barrio/exchange/termination.hpp"
+#include "barrio/exchange/options.hpp"
 
 namespace barrio::exchange::detail {
 

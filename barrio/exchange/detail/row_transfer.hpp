@@ -12,7 +12,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/detail/delivery.hpp"
-#include "barrio/exchange/transfer_options.hpp"
+#include "barrio/exchange/options.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange::detail {

@@ -9,7 +9,7 @@ namespace barrio::exchange::detail {
 
 /// Where checks are dear, a pattern stands behind the message that was handed out last, until the next one is asked
 /// for or the buffer leaves; so a message that is written past its end is noticed before it goes out.
-inline constexpr bool has_guards = BARRIO_ASSERT_LEVEL >= static_cast<int>(barrio::detail::AssertLevel::dear);
+inline constexpr bool has_guards = BARRIO_ASSERTS(dear);
 /// What a send buffer has beyond its packet.
 inline constexpr std::size_t guard_bytes = has_guards ? 8 : 0;
 

@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "barrio/exchange/rounds/agreement.hpp"
 #include "barrio/exchange/detail/buffer.hpp"
+#include "barrio/exchange/options.hpp"
+#include "barrio/exchange/rounds/agreement.hpp"
 #include "barrio/exchange/rounds/outgoing_parcels.hpp"
 #include "barrio/exchange/rounds/packet_size.hpp"
 #include "barrio/exchange/rounds/round_core.hpp"
 #include "barrio/exchange/rounds/round_state.hpp"
-#include "barrio/exchange/termination.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange::detail {

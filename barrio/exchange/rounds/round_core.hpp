@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "barrio/exchange/detail/rank_table.hpp"
+#include "barrio/exchange/options.hpp"
 #include "barrio/exchange/packet_round.hpp"
-#include "barrio/exchange/routing.hpp"
-#include "barrio/exchange/termination.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::exchange::detail {

@@ -6,17 +6,7 @@
 #include "barrio/base/assert.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 
-namespace barrio::exchange::detail {
-namespace {
-
-// Tag of the router, below the ones objects get; each stage has one partner, and order keeps calls apart.
-constexpr int router_tag = 2;
-
-std::vector<std::uint64_t> receive_words(mpi::Context& context, Rank from) {
-  return mpi::receive<std::uint64_t>(context, from, router_tag);
-}
-
-}  // namespace
+namespace barrio::exchange {
 
 std::vector<std::size_t> order_by_rank(std::span<const Rank> ranks) {
   std::vector<std::size_t> order(ranks.size());
@@ -34,6 +24,18 @@ std::vector<std::size_t> order_by_rank(std::span<const Rank> ranks) {
   for (std::size_t i = 0; i < ranks.size(); ++i) order[next[static_cast<std::size_t>(ranks[i] - low)]++] = i;
   return order;
 }
+
+namespace detail {
+namespace {
+
+// Tag of the router, below the ones objects get; each stage has one partner, and order keeps calls apart.
+constexpr int router_tag = 2;
+
+std::vector<std::uint64_t> receive_words(mpi::Context& context, Rank from) {
+  return mpi::receive<std::uint64_t>(context, from, router_tag);
+}
+
+}  // namespace
 
 std::vector<std::uint64_t> route_words(mpi::Context& context, std::vector<std::uint64_t> words) {
   const Rank rank = context.rank();
@@ -82,4 +84,5 @@ std::vector<std::uint64_t> route_words(mpi::Context& context, std::vector<std::u
   return words;
 }
 
-}  // namespace barrio::exchange::detail
+}  // namespace detail
+}  // namespace barrio::exchange

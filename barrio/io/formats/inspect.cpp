@@ -7,9 +7,9 @@
 #include <map>
 
 #include "barrio/io/common/file_watch.hpp"
-#include "barrio/io/vtk/inspect_vtk.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/read.hpp"
+#include "barrio/io/vtk/inspect_vtk.hpp"
 #include "barrio/mesh/topology.hpp"
 
 namespace barrio::io {
@@ -32,7 +32,7 @@ void add_cells(hid_t file, const files::H5mGroup& group, std::int64_t first_vert
     const std::size_t end = group.n_nodes > 0 ? begin + static_cast<std::size_t>(group.n_nodes)
                                               : static_cast<std::size_t>(ends[static_cast<std::size_t>(i)]) + 1;
     corners.clear();
-    const std::size_t n = end < begin ? 0 : mesh::detail::n_corners(type, end - begin);
+    const std::size_t n = end < begin ? 0 : mesh::n_corners(type, end - begin);
     if (end < begin || end > nodes.size() || n > end - begin) {
       throw Error(ErrorCode::bad_input,
                   {.subject = where,

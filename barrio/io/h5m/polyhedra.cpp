@@ -6,11 +6,10 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/sort_unique.hpp"
+#include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/tables/outbox.hpp"
-#include "barrio/mesh/topology.hpp"
-#include "barrio/mesh/tables/words.hpp"
 #include "barrio/mesh/polyhedron_faces.hpp"
+#include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/agree.hpp"
 
 namespace barrio::io::detail {
@@ -59,14 +58,14 @@ void link_polyhedra(mpi::Context& context, const IdSpace& ids, mesh::MeshTables&
   }
   const auto asked = exchange::route(context, exchange::pack_by_rank<std::int64_t>(to, wanted));
 
-  mesh::detail::Outbox answers;  // words of a face: its id, number of corners, corners
+  exchange::Outbox answers;  // words of a face: its id, number of corners, corners
   for (std::size_t p = 0; p < asked.n_peers(); ++p)
     for (const std::int64_t face : asked.of(p)) {
       const IdSpace::Table& table = *ids.find(face);
       const CellBlock& block = tables.blocks[static_cast<std::size_t>(table.block)];
       const auto nodes = block.cell(static_cast<std::size_t>(face - table.first - block.rows.first(context.rank())));
-      const std::size_t n = std::min(nodes.size(), mesh::detail::n_corners(block.type, nodes.size()));
-      const auto corners = mesh::detail::without_padding(nodes.first(n));
+      const std::size_t n = std::min(nodes.size(), mesh::n_corners(block.type, nodes.size()));
+      const auto corners = mesh::without_padding(nodes.first(n));
       auto& words = answers.begin(asked.peers[p]);
       words.insert(words.end(), {face, std::ssize(corners)});
       for (const GlobalId corner : corners) words.push_back(value(corner));
@@ -76,7 +75,7 @@ void link_polyhedra(mpi::Context& context, const IdSpace& ids, mesh::MeshTables&
     return static_cast<std::size_t>(std::ranges::lower_bound(wanted, face) - wanted.begin());
   };
   std::vector<std::span<const std::int64_t>> corners_of(wanted.size());
-  for (mesh::detail::WordReader in(answered); !in.done();) {
+  for (exchange::WordReader in(answered); !in.done();) {
     const std::size_t place = place_of(in.get());
     corners_of[place] = in.get(static_cast<std::size_t>(in.get()));
   }
@@ -86,7 +85,7 @@ void link_polyhedra(mpi::Context& context, const IdSpace& ids, mesh::MeshTables&
     std::vector<std::int64_t> offsets{0};
     std::vector<GlobalId> nodes;
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
-      for (const GlobalId face : mesh::detail::without_padding(block.cell(i))) {
+      for (const GlobalId face : mesh::without_padding(block.cell(i))) {
         const auto corners = corners_of[place_of(value(face))];
         if (corners.empty()) continue;  // such a face is refused with the polyhedron that it leaves open
         for (const std::int64_t corner : corners) nodes.push_back(GlobalId{corner});

@@ -6,8 +6,8 @@
 
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/io/h5m/h5m_contents.hpp"
 #include "barrio/io/common/readers.hpp"
+#include "barrio/io/h5m/h5m_contents.hpp"
 #include "barrio/mesh/nested_sets.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -222,7 +222,7 @@ std::vector<std::int32_t> make_sets(const Plan& plan, const H5mContents& content
 }
 
 void tell_sets_in_themselves(mpi::Context& context, const MeshTables& tables, const std::string& path) {
-  const mesh::detail::NestedSets nested(tables.sets);
+  const mesh::NestedSets nested(tables.sets);
   const std::vector<std::int32_t>& found = nested.in_themselves();
   if (found.empty()) return;
   const std::string& name = tables.sets[static_cast<std::size_t>(found.front())].name;

@@ -4,11 +4,11 @@
 #include <cstring>
 
 #include "barrio/files/writer.hpp"
-#include "barrio/io/h5m/h5m_sets.hpp"
 #include "barrio/io/common/readers.hpp"
+#include "barrio/io/h5m/h5m_sets.hpp"
 #include "barrio/io/write.hpp"
-#include "barrio/mesh/topology.hpp"
 #include "barrio/mesh/polyhedron_faces.hpp"
+#include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::io {
@@ -169,7 +169,7 @@ WrittenCells polyhedra_to_write(mpi::Context& context, const MeshTables& tables,
                                 const CellBlock& block, std::span<const std::int64_t>& faces) {
   WrittenCells cells{{}, {0}};
   for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
-    mesh::detail::for_each_loop(block.cell(i), [&](std::span<const GlobalId>) {
+    mesh::for_each_loop(block.cell(i), [&](std::span<const GlobalId>) {
       cells.entries.push_back(ids.of(tables, Dim::face, faces.front()));
       faces = faces.subspan(1);
     });

@@ -64,9 +64,8 @@ std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, c
     }
   }
   for (const SetRows& rows : contents.rows) add_rows(tables, ids, rows.set, rows, runs);
-  auto members = mesh::detail::memberships_at_home(context, tables);
-  for (const SetRows& rows : mesh::detail::as_runs(members))
-    add_rows(tables, ids, tables.n_parts + rows.set, rows, runs);
+  auto members = mesh::memberships_at_home(context, tables);
+  for (const SetRows& rows : mesh::as_runs(members)) add_rows(tables, ids, tables.n_parts + rows.set, rows, runs);
   const auto add_set = [&](std::int64_t outer, std::int32_t inner, std::int64_t position) {
     runs.push_back({outer, 1 + tables.blocks.size(), ids.first_set + inner, 1, position});
   };
@@ -80,15 +79,6 @@ std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, c
     return std::tuple(a.set, a.table, a.first_id) < std::tuple(b.set, b.table, b.first_id);
   });
   return runs;
-}
-
-/// The highest of each item over all lower ranks; 0 on rank 0. Collective. @pre items >= 0
-std::vector<std::int64_t> highest_below(mpi::Context& context, const std::vector<std::int64_t>& items) {
-  std::vector<std::int64_t> highest(items.size(), 0);
-  mpi::detail::exclusive_scan(context, items.data(), highest.data(), items.size(), mpi::datatype<std::int64_t>(),
-                              MPI_MAX);
-  if (context.is_root()) std::fill(highest.begin(), highest.end(), 0);
-  return highest;
 }
 
 /// Number what an ordered set holds 0, 1, 2, ...: where a file named what it does not have, positions are left out.
@@ -154,7 +144,8 @@ void detail::write_sets(mpi::Context& context, FileWriter& file, const MeshTable
     std::int64_t& end = last_end[key_of(run)];
     end = std::max(end, run.first_id + run.count);
   }
-  const std::vector<std::int64_t> end_below = highest_below(context, last_end);
+  std::vector<std::int64_t> end_below = last_end;
+  mpi::exclusive_max(context, std::span(end_below), std::int64_t{0});
   const auto goes_on = [&](const Run& run) { return end_below[key_of(run)] == run.first_id; };
   for (const Run& run : runs) {
     as_list[key_of(run)] += run.count;

@@ -6,9 +6,9 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/common/id_sets.hpp"
-#include "barrio/io/vtk/inspect_vtk.hpp"
 #include "barrio/io/common/new_tags.hpp"
 #include "barrio/io/common/structured_cells.hpp"
+#include "barrio/io/vtk/inspect_vtk.hpp"
 #include "barrio/io/vtk/vtk_file.hpp"
 #include "barrio/mesh/topology.hpp"
 
@@ -147,7 +147,7 @@ class Inspector {
       corners.clear();
       const auto first = static_cast<std::size_t>(grid.offsets[c]);
       const std::size_t n_nodes = static_cast<std::size_t>(grid.offsets[c + 1]) - first;
-      for (std::size_t k = 0; k < mesh::detail::n_corners(shape->type, n_nodes); ++k) {
+      for (std::size_t k = 0; k < mesh::n_corners(shape->type, n_nodes); ++k) {
         const std::int64_t node =
             grid.nodes[first + (shape->order.empty() ? k : static_cast<std::size_t>(shape->order[k]))];
         if (node < 0 || node >= shares_.n_points)

@@ -61,7 +61,7 @@ std::span<const LocalId> vtk_points(CellType type, std::span<const LocalId> node
     room.push_back(nodes[5]);
     return room;
   }
-  if (mesh::topology(type).n_corners == 0) return mesh::detail::distinct_corners(type, nodes, room);
+  if (mesh::topology(type).n_corners == 0) return mesh::distinct_corners(type, nodes, room);
   const VtkCell cell = vtk_cell(type, nodes.size());
   const auto order = detail::vtk_kind(cell.number)->order;
   if (order.empty()) return nodes.first(cell.n_nodes);
@@ -202,7 +202,7 @@ class VtkhdfWriter::Core {
         const auto nodes = cells.nodes_of(index(c));
         n[3] += std::ssize(vtk_points(cells.type(index(c)), nodes, room));
         if (cells.type(index(c)) != CellType::polyhedron) continue;
-        mesh::detail::for_each_loop(nodes, [&](std::span<const LocalId> face) {
+        mesh::for_each_loop(nodes, [&](std::span<const LocalId> face) {
           n[4] += 1;
           n[5] += std::ssize(face);
         });
@@ -301,7 +301,7 @@ class VtkhdfWriter::Core {
       cell_ends.push_back(0);
       for (const LocalId c : piece.cells) {
         if (table.type(index(c)) == CellType::polyhedron)
-          mesh::detail::for_each_loop(table.nodes_of(index(c)), [&](std::span<const LocalId> face) {
+          mesh::for_each_loop(table.nodes_of(index(c)), [&](std::span<const LocalId> face) {
             for (const LocalId node : face) nodes.push_back(place_in(piece, node));
             ends.push_back(static_cast<std::int64_t>(nodes.size() - first_node));
             faces.push_back(n++);

@@ -161,15 +161,14 @@ MeshAssembly::Going MeshAssembly::cells_at_sides(std::size_t first_new) {
   std::vector<Rank> behind;
   std::vector<GlobalId> corners;
   for (std::size_t c = first_new; c < table.size(); ++c) {
-    detail::for_each_side<LocalId>(options_.bridge, table.type(c), table.nodes_of(c),
-                                   [&](std::span<const LocalId> side) {
-                                     ranks_around(side, behind);
-                                     if (behind.empty()) return;
-                                     corners.clear();
-                                     for (const LocalId v : side) corners.push_back(index_.ids()[index(v)]);
-                                     const SideKey key = detail::side_key(corners);
-                                     for (const Rank rank : behind) round.allocate(rank) = key;
-                                   });
+    for_each_side<LocalId>(options_.bridge, table.type(c), table.nodes_of(c), [&](std::span<const LocalId> side) {
+      ranks_around(side, behind);
+      if (behind.empty()) return;
+      corners.clear();
+      for (const LocalId v : side) corners.push_back(index_.ids()[index(v)]);
+      const SideKey key = detail::side_key(corners);
+      for (const Rank rank : behind) round.allocate(rank) = key;
+    });
   }
   round.close();
   struct Named {
@@ -191,13 +190,13 @@ MeshAssembly::Going MeshAssembly::cells_at_sides(std::size_t first_new) {
     for (const std::int32_t c : around.of(side.lowest)) {
       const auto cell = static_cast<std::size_t>(c);
       bool is_there = false;
-      detail::for_each_side<LocalId>(options_.bridge, table.type(cell), table.nodes_of(cell),
-                                     [&](std::span<const LocalId> of_cell) {
-                                       if (std::ranges::find(of_cell, side.lowest) == of_cell.end()) return;
-                                       corners.clear();
-                                       for (const LocalId v : of_cell) corners.push_back(index_.ids()[index(v)]);
-                                       is_there = is_there || detail::side_key(corners) == side.key;
-                                     });
+      for_each_side<LocalId>(options_.bridge, table.type(cell), table.nodes_of(cell),
+                             [&](std::span<const LocalId> of_cell) {
+                               if (std::ranges::find(of_cell, side.lowest) == of_cell.end()) return;
+                               corners.clear();
+                               for (const LocalId v : of_cell) corners.push_back(index_.ids()[index(v)]);
+                               is_there = is_there || detail::side_key(corners) == side.key;
+                             });
       if (is_there) wanted.emplace_back(c, side.by);
     }
   }

@@ -61,7 +61,7 @@ void MeshBuilder::fetch_tags_of(Dim dim) {
     to.push_back(home);
     wanted.push_back({block, static_cast<std::int32_t>(row - slabs->first(home))});
   }
-  const std::vector<std::size_t> order = exchange::detail::order_by_rank(to);
+  const std::vector<std::size_t> order = exchange::order_by_rank(to);
   const auto asked =
       exchange::route(context_, exchange::pack_by_rank<TableRow>(to, wanted), exchange::Route::automatic);
 

@@ -5,10 +5,10 @@
 #include "barrio/base/hash.hpp"
 #include "barrio/mesh/assembly/assembly.hpp"
 #include "barrio/mesh/assembly/cells_around.hpp"
-#include "barrio/mesh/nested_sets.hpp"
-#include "barrio/mesh/tables/order_of_runs.hpp"
 #include "barrio/mesh/assembly/plan_halo.hpp"
 #include "barrio/mesh/assembly/sets_of_places.hpp"
+#include "barrio/mesh/nested_sets.hpp"
+#include "barrio/mesh/tables/order_of_runs.hpp"
 
 // Listed entities come into the local order as cells do, and sets get their members.
 
@@ -165,7 +165,7 @@ void MeshAssembly::fill_sets(std::span<const SetInfo> infos) {
 }
 
 void MeshAssembly::add_contained(std::span<const SetInfo> infos) {
-  const detail::NestedSets nested(infos);
+  const NestedSets nested(infos);
   const auto unite = [](MeshSet& set, const MeshSet& other) {
     set.vertices = set.vertices.united(other.vertices);
     for (std::size_t d = 1; d < 4; ++d) set.entities[d] = set.entities[d].united(other.entities[d]);

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/tables/id_index.hpp"
 #include "barrio/mesh/joining/joints.hpp"
+#include "barrio/mesh/tables/id_index.hpp"
 #include "barrio/mesh/tables/message.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -159,7 +159,7 @@ class NewVertices {
       to.push_back(slabs.rank_of(row));
       requests.push_back({piece, static_cast<std::int32_t>(row - slabs.first(to.back()))});
     }
-    const std::vector<std::size_t> order = exchange::detail::order_by_rank(to);
+    const std::vector<std::size_t> order = exchange::order_by_rank(to);
     const auto asked = exchange::route(context_, exchange::pack_by_rank<Request>(to, requests));
     exchange::Parcels<std::int64_t> answers{asked.peers, asked.offsets, {}};
     for (const Request& request : asked.items)

@@ -23,7 +23,7 @@ std::vector<Rank> balanced_ranks(const Mesh& mesh, std::span<const std::int64_t>
   std::vector<LocalId> room;
   for (std::size_t c = 0; c < cells.n_owned; ++c) {
     const auto nodes = cells.nodes_of(c);
-    const std::span<const LocalId> corners = detail::distinct_corners(cells.type(c), nodes, room);
+    const std::span<const LocalId> corners = distinct_corners(cells.type(c), nodes, room);
     for (const LocalId node : corners)
       for (std::size_t k = 0; k < 3; ++k) centres[3 * c + k] += x[3 * index(node) + k];
     for (std::size_t k = 0; k < 3; ++k) centres[3 * c + k] /= static_cast<double>(corners.size());

@@ -5,17 +5,16 @@
 #include <span>
 
 #include "barrio/base/sort_unique.hpp"
+#include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/memberships.hpp"
 #include "barrio/mesh/nested_sets.hpp"
-#include "barrio/mesh/tables/outbox.hpp"
 #include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
 namespace {
 
-using detail::Membership;
 using Inclusion = PartContents::Inclusion;
 
 /// An entity in a part.
@@ -93,20 +92,20 @@ class Finder {
 
   std::vector<Belonging> listed_sides() {
     // Words of a side on its way: dimension, row, number of corners, corners.
-    detail::Outbox to_homes;
+    exchange::Outbox to_homes;
     for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
       const CellBlock& block = tables_.blocks[b];
       const Dim dim = topology(block.type).dim;
       if (dim == tables_.top_dim()) continue;
       const std::int64_t first = tables_.first_row(b) + block.rows.first(context_.rank());
       for (std::size_t i = 0; i < block.rows.size(context_.rank()); ++i) {
-        const auto corners = block.cell(i).first(detail::n_corners(block.type, block.cell(i).size()));
+        const auto corners = block.cell(i).first(n_corners(block.type, block.cell(i).size()));
         auto& words = to_homes.begin(tables_.vertices.rank_of(*std::ranges::min_element(corners)));
         words.insert(words.end(), {value(dim), first + static_cast<std::int64_t>(i), std::ssize(corners)});
         for (const GlobalId corner : corners) words.push_back(value(corner));
       }
     }
-    detail::Outbox to_users;
+    exchange::Outbox to_users;
     for_each_side(exchange::route(context_, to_homes.parcels()).items,
                   [&](std::span<const std::int64_t> words, const Belonging&, std::span<const GlobalId> corners) {
                     const auto users =
@@ -154,7 +153,7 @@ class Finder {
     for_each_side(offered, [&](auto, Belonging side, std::span<const GlobalId> corners) {
       for (const Around& one :
            std::ranges::equal_range(around, *std::ranges::min_element(corners), {}, &Around::vertex)) {
-        if (!detail::is_side_of(corners, side.dim, one.cell->type, one.cell->nodes)) continue;
+        if (!is_side_of(corners, side.dim, one.cell->type, one.cell->nodes)) continue;
         side.part = one.cell->part;
         claims.push_back(side);
       }
@@ -219,7 +218,7 @@ std::vector<Inclusion> whole_sets(const MeshTables& tables, const std::vector<In
                                   const std::vector<std::int64_t>& n_members) {
   std::vector<std::vector<std::int32_t>> parts_of(tables.sets.size());
   for (const Inclusion& where : own) parts_of[static_cast<std::size_t>(where.set)].push_back(where.part);
-  const detail::NestedSets nested(tables.sets);
+  const NestedSets nested(tables.sets);
   std::vector<Inclusion> whole;
   for (std::size_t g = 0; g < nested.n_groups(); ++g) {
     std::vector<std::int32_t> parts;
@@ -254,9 +253,9 @@ PartContents compute_part_contents(mpi::Context& context, const MeshTables& tabl
   std::vector<Membership> of_parts;
   for (const Belonging& one : belongings)
     if (one.dim != Dim::vertex && one.dim != tables.top_dim()) of_parts.push_back({one.dim, one.part, one.row});
-  contents.rows = detail::as_runs(of_parts);
+  contents.rows = as_runs(of_parts);
 
-  std::vector<Membership> members = detail::memberships_at_home(context, tables);
+  std::vector<Membership> members = memberships_at_home(context, tables);
   const auto is_same = [](const Membership& a, const Membership& b) {  // a list may have an entity twice
     return a.dim == b.dim && a.row == b.row && a.set == b.set;
   };

@@ -33,7 +33,7 @@ partition::Graph dual_graph(mpi::Context& context, const MeshTables& tables) {
     const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
       const GlobalId cell{first + static_cast<std::int64_t>(i)};
-      detail::for_each_side(block.type, block.cell(i), [&](std::span<const GlobalId> corners) {
+      for_each_side(block.type, block.cell(i), [&](std::span<const GlobalId> corners) {
         const Side side{detail::side_key(corners), cell};
         Hash64 hash;
         for (const GlobalId corner : side.key) hash.add(value(corner));

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "barrio/base/assert.hpp"
+#include "barrio/mesh/mesh.hpp"
 #include "barrio/mesh/tables/canonical_shapes.hpp"
 #include "barrio/mesh/tables/order_of_runs.hpp"
 #include "barrio/mesh/topology.hpp"
-#include "barrio/mesh/mesh.hpp"
 
 namespace barrio::mesh::detail {
 
@@ -141,7 +141,7 @@ void MatchedSides<n_corners>::match(const EntityTable& cells, Dim dim) {
         of_cell.push_back(find_or_add(canonical_of(side)));
       });
     } else {
-      const std::size_t n = detail::n_corners(cells.type(c), nodes.size());
+      const std::size_t n = mesh::n_corners(cells.type(c), nodes.size());
       for (std::size_t i = 0; i < n; ++i) ids[i] = vertices_.global_ids[index(nodes[i])];
       for (const auto& shape : shapes[static_cast<std::size_t>(cells.type(c))]->of(std::span(ids).first(n))) {
         Corners corners;
@@ -162,7 +162,7 @@ void MatchedSides<n_corners>::match_listed(const EntityTable& listed) {
   of_listed.reserve(listed.size());
   for (std::size_t i = 0; i < listed.size(); ++i) {
     const auto nodes = listed.nodes_of(i);
-    const auto corners = without_padding(nodes.first(detail::n_corners(listed.type(i), nodes.size())));
+    const auto corners = without_padding(nodes.first(mesh::n_corners(listed.type(i), nodes.size())));
     of_listed.push_back(corners.size() > n_corners ? no_local_id : LocalId{find_link(canonical_of(corners))});
   }
 }

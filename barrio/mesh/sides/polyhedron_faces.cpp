@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "barrio/mesh/tables/outbox.hpp"
+#include "barrio/exchange/outbox.hpp"
 #include "barrio/mesh/tables/side_key.hpp"
 #include "barrio/mesh/topology.hpp"
-#include "barrio/mesh/tables/words.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
@@ -31,7 +30,7 @@ std::vector<ListedFace> listed_at_homes(mpi::Context& context, const MeshTables&
     const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
       const auto nodes = block.cell(i);
-      const auto corners = detail::without_padding(nodes.first(detail::n_corners(block.type, nodes.size())));
+      const auto corners = without_padding(nodes.first(n_corners(block.type, nodes.size())));
       faces.push_back({detail::side_key(corners), first + static_cast<std::int64_t>(i)});
       to.push_back(tables.vertices.rank_of(faces.back().key[0]));
     }
@@ -55,11 +54,11 @@ bool has_polyhedra(const MeshTables& tables) noexcept { return std::ranges::any_
 std::vector<std::int64_t> list_polyhedron_faces(mpi::Context& context, MeshTables& tables) {
   const std::vector<ListedFace> listed = listed_at_homes(context, tables);
   std::vector<Rank> to;
-  detail::Outbox asking;
+  exchange::Outbox asking;
   for (const CellBlock& block : tables.blocks) {
     if (!is_polyhedra(block)) continue;
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i)
-      detail::for_each_loop(block.cell(i), [&](std::span<const GlobalId> face) {
+      for_each_loop(block.cell(i), [&](std::span<const GlobalId> face) {
         to.push_back(tables.vertices.rank_of(*std::ranges::min_element(face)));
         auto& words = asking.begin(to.back());
         words.push_back(std::ssize(face));
@@ -73,7 +72,7 @@ std::vector<std::int64_t> list_polyhedron_faces(mpi::Context& context, MeshTable
   std::vector<GlobalId> corners;
   for (std::size_t p = 0; p < asked.n_peers(); ++p) {
     const std::size_t n_before = faces.size();
-    for (detail::WordReader in(asked.of(p)); !in.done();) {
+    for (exchange::WordReader in(asked.of(p)); !in.done();) {
       const auto words = in.get(static_cast<std::size_t>(in.get()));
       corners.clear();
       for (const std::int64_t word : words) corners.push_back(GlobalId{word});
@@ -95,7 +94,7 @@ std::vector<std::int64_t> list_polyhedron_faces(mpi::Context& context, MeshTable
   CellBlock block{CellType::polygon, {mpi::sum(context, n_new), context.size()}, 0, {}, {}};
   const std::int64_t n_listed = tables.n_global(Dim::face);
   std::int64_t row = mpi::exclusive_sum(context, n_new) - 1;
-  detail::Outbox adding;
+  exchange::Outbox adding;
   for (std::size_t o = 0; o < order.size(); ++o) {
     AskedFace& face = faces[order[o]];
     if (is_first(o)) {
@@ -109,7 +108,7 @@ std::vector<std::int64_t> list_polyhedron_faces(mpi::Context& context, MeshTable
     // Senders ascend with rows, so the faces arrive in their order.
     const std::vector<std::int64_t> added = exchange::route(context, adding.parcels()).items;
     block.offsets.assign(1, 0);
-    for (detail::WordReader in(added); !in.done();) {
+    for (exchange::WordReader in(added); !in.done();) {
       for (const std::int64_t corner : in.get(static_cast<std::size_t>(in.get())))
         block.nodes.push_back(GlobalId{corner});
       block.offsets.push_back(std::ssize(block.nodes));
@@ -125,7 +124,7 @@ std::vector<std::int64_t> list_polyhedron_faces(mpi::Context& context, MeshTable
     answers.add(asked.peers[p], rows);
   }
   const auto answered = exchange::route(context, answers);
-  const std::vector<std::size_t> sent_order = exchange::detail::order_by_rank(to);
+  const std::vector<std::size_t> sent_order = exchange::order_by_rank(to);
   std::vector<std::int64_t> rows(to.size());
   for (std::size_t i = 0; i < sent_order.size(); ++i) rows[sent_order[i]] = answered.items[i];
   return rows;

@@ -13,8 +13,8 @@
 #include "barrio/base/memory.hpp"
 #include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/sides/matched_sides.hpp"
 #include "barrio/mesh/assembly/plan_halo.hpp"
+#include "barrio/mesh/sides/matched_sides.hpp"
 #include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -32,8 +32,7 @@ std::size_t most_corners(const EntityTable& cells) {
   std::size_t most = 4;
   for (std::size_t c = 0; c < cells.size() && (c == 0 || !cells.has_one_type || !cells.offsets.empty()); ++c) {
     if (cells.type(c) != CellType::polyhedron) continue;
-    detail::for_each_loop(cells.nodes_of(c),
-                          [&](std::span<const LocalId> face) { most = std::max(most, face.size()); });
+    for_each_loop(cells.nodes_of(c), [&](std::span<const LocalId> face) { most = std::max(most, face.size()); });
   }
   return most;
 }

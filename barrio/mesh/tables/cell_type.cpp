@@ -44,8 +44,8 @@ constexpr std::array<CellTopology, n_cell_types> topologies{{
     {"polyhedron", "polyhedra", Dim::volume, 0, {}, {}},
 }};
 
-constexpr detail::SideBits bits_of_sides(std::span<const std::int8_t> corners) {
-  detail::SideBits sides;
+constexpr SideBits bits_of_sides(std::span<const std::int8_t> corners) {
+  SideBits sides;
   std::uint32_t side = 0;
   for (const std::int8_t corner : corners) {
     if (corner >= 0) {
@@ -57,8 +57,8 @@ constexpr detail::SideBits bits_of_sides(std::span<const std::int8_t> corners) {
   return sides;
 }
 
-constexpr detail::SideBits bits_of_edges(std::span<const std::int8_t> ends) {
-  detail::SideBits edges;
+constexpr SideBits bits_of_edges(std::span<const std::int8_t> ends) {
+  SideBits edges;
   for (std::size_t e = 0; e + 1 < ends.size(); e += 2)
     edges.bits[static_cast<std::size_t>(edges.n++)] = 1U << ends[e] | 1U << ends[e + 1];
   return edges;
@@ -66,7 +66,7 @@ constexpr detail::SideBits bits_of_edges(std::span<const std::int8_t> ends) {
 
 /// By type: its sides, its edges.
 constexpr auto bits_of_types = [] {
-  std::array<std::array<detail::SideBits, 2>, n_cell_types> bits;
+  std::array<std::array<SideBits, 2>, n_cell_types> bits;
   for (std::size_t t = 0; t < bits.size(); ++t)
     bits[t] = {bits_of_sides(topologies[t].sides), bits_of_edges(topologies[t].edges)};
   return bits;
@@ -76,7 +76,7 @@ constexpr auto bits_of_types = [] {
 
 const CellTopology& topology(CellType type) noexcept { return topologies[static_cast<std::size_t>(type)]; }
 
-const detail::SideBits& detail::side_bits(CellType type, Dim dim) noexcept {
+const SideBits& side_bits(CellType type, Dim dim) noexcept {
   const bool is_below = value(dim) + 1 == value(topology(type).dim);
   return bits_of_types[static_cast<std::size_t>(type)][is_below ? 0 : 1];
 }

@@ -13,13 +13,12 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/ask.hpp"
+#include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/tables/collapse.hpp"
 #include "barrio/mesh/memberships.hpp"
-#include "barrio/mesh/tables/outbox.hpp"
+#include "barrio/mesh/tables/collapse.hpp"
 #include "barrio/mesh/tables/sound_nodes.hpp"
 #include "barrio/mesh/tables/tag_rows.hpp"
-#include "barrio/mesh/tables/words.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
@@ -51,7 +50,6 @@ std::string DegenerateCells::text() const {
 namespace {
 
 using detail::Collapse;
-using detail::Membership;
 using Outcome = Collapse::Outcome;
 
 /// What the degenerate cells of a block become.
@@ -140,7 +138,7 @@ class Reducer {
   void run(const DegenerateCells& found) {
     before_.vertices = tables_.vertices;
     for (const CellBlock& block : tables_.blocks) before_.blocks.push_back({block.type, block.rows, 0, {}, {}});
-    std::vector<Membership> members = detail::memberships_at_home(context_, tables_);
+    std::vector<Membership> members = memberships_at_home(context_, tables_);
     find_targets(found);
     move_cells();
     move_members(members);
@@ -200,7 +198,7 @@ class Reducer {
 
   /// A cell on its way, as words: block, row, part, nodes.
   void move_cells() {
-    detail::Outbox outbox;
+    exchange::Outbox outbox;
     Collapses collapses;
     for (const auto& [b, n] : n_left_) tables_.blocks[b].rows.n_rows = n;
     const Dim top = before_.top_dim();
@@ -243,7 +241,7 @@ class Reducer {
       std::span<const std::int64_t> nodes;
     };
     std::vector<Arrived> arrived;
-    for (detail::WordReader in(words); !in.done();) {
+    for (exchange::WordReader in(words); !in.done();) {
       Arrived& one = arrived.emplace_back(Arrived{in.get(), 0, 0, {}});
       one.row = in.get();
       one.part = static_cast<std::int32_t>(in.get());
@@ -282,7 +280,7 @@ class Reducer {
       member.row = row_after(b, row);
     }
     std::erase_if(members, [](const Membership& member) { return member.row < 0; });
-    tables_.members = detail::as_runs(members);
+    tables_.members = as_runs(members);
   }
 
   void move_tag(TagTable& tag) {

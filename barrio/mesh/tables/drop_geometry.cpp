@@ -6,17 +6,14 @@
 #include <cstring>
 
 #include "barrio/base/error.hpp"
+#include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/memberships.hpp"
 #include "barrio/mesh/tables/move_tags.hpp"
-#include "barrio/mesh/tables/outbox.hpp"
-#include "barrio/mesh/tables/words.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
 namespace {
-
-using detail::Membership;
 
 /// What becomes of each set; the same on every rank.
 struct SetPlan {
@@ -127,7 +124,7 @@ std::vector<std::int64_t> shrink(mpi::Context& context, const std::vector<std::p
   }
   const std::int64_t n_before = mpi::exclusive_sum(context, n_left);
   const Slabs rows{mpi::sum(context, n_left), context.size()};
-  detail::Outbox outbox;
+  exchange::Outbox outbox;
   for (std::size_t i = 0; i < new_rows.size(); ++i) {
     if (new_rows[i] < 0) continue;
     new_rows[i] += n_before;
@@ -141,7 +138,7 @@ std::vector<std::int64_t> shrink(mpi::Context& context, const std::vector<std::p
   block.rows = rows;
   block.nodes.clear();
   if (block.nodes_per_cell == 0) block.offsets.assign(1, 0);
-  for (detail::WordReader in(cells); !in.done();) {
+  for (exchange::WordReader in(cells); !in.done();) {
     for (const std::int64_t node : in.get(static_cast<std::size_t>(in.get()))) block.nodes.push_back(GlobalId{node});
     if (block.nodes_per_cell == 0) block.offsets.push_back(static_cast<std::int64_t>(block.nodes.size()));
   }
@@ -182,7 +179,7 @@ MeshTables drop_geometry(mpi::Context& context, MeshTables tables) {
   MeshTables before;  // slabs and types, which is what rows are found by
   before.vertices = tables.vertices;
   for (const CellBlock& block : tables.blocks) before.blocks.push_back({block.type, block.rows, 0, {}, {}});
-  const std::vector<Membership> members = detail::memberships_at_home(context, tables);
+  const std::vector<Membership> members = memberships_at_home(context, tables);
   const Dim top = tables.top_dim();
   const SetPlan sets = drop_sets(tables.sets);
   RowPlan rows = drop_rows(members, sets, top);
@@ -210,7 +207,7 @@ MeshTables drop_geometry(mpi::Context& context, MeshTables tables) {
       break;
     }
   }
-  tables.members = detail::as_runs(rows.members);
+  tables.members = as_runs(rows.members);
   for (TagTable& tag : tables.tags) drop_from_tag(sets, tag);
   detail::move_tags(context, moves, tables.tags);
   return tables;

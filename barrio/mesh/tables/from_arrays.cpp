@@ -9,12 +9,11 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/sort_unique.hpp"
+#include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/tables/agreed_arrays.hpp"
-#include "barrio/mesh/tables/outbox.hpp"
-#include "barrio/mesh/tables/row_numbers.hpp"
-#include "barrio/mesh/tables/words.hpp"
 #include "barrio/mesh/partition_cells.hpp"
+#include "barrio/mesh/tables/agreed_arrays.hpp"
+#include "barrio/mesh/tables/row_numbers.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -41,7 +40,7 @@ Homed send_home(mpi::Context& context, const Slabs& slabs, std::span<const Globa
   std::vector<Rank> to;
   to.reserve(rows.size());
   for (const GlobalId row : rows) to.push_back(slabs.rank_of(row));
-  const std::vector<std::size_t> order = exchange::detail::order_by_rank(to);
+  const std::vector<std::size_t> order = exchange::order_by_rank(to);
   exchange::Parcels<std::byte> parcels;
   for (std::size_t i = 0; i < order.size();) {
     const Rank home = to[order[i]];
@@ -164,7 +163,7 @@ class ArrayTables {
     block.type = type;
     block.rows = {agreed_.n_rows[t], context_.size()};
     block.nodes_per_cell = agreed_.nodes_per_cell[t];
-    detail::Outbox outbox;
+    exchange::Outbox outbox;
     auto node = nodes.begin();
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::int64_t row = agreed_.first_row[t] + static_cast<std::int64_t>(i);
@@ -184,7 +183,7 @@ class ArrayTables {
   void unpack(std::span<const std::int64_t> words, CellBlock& block) {
     std::vector<std::span<const std::int64_t>> cells(block.rows.size(context_.rank()));
     std::vector<std::int32_t> parts(cells.size());
-    for (detail::WordReader in(words); !in.done();) {
+    for (exchange::WordReader in(words); !in.done();) {
       const auto row = static_cast<std::size_t>(in.get());
       parts[row] = static_cast<std::int32_t>(in.get());
       const auto n = static_cast<std::size_t>(in.get());

@@ -5,7 +5,7 @@
 
 #include "barrio/mesh/tables/set_runs.hpp"
 
-namespace barrio::mesh::detail {
+namespace barrio::mesh {
 namespace {
 
 auto home_order(const Membership& m) { return std::tuple(m.dim, m.row, m.set, m.position); }
@@ -14,10 +14,10 @@ auto set_order(const Membership& m) { return std::tuple(m.set, m.dim, m.row, m.p
 }  // namespace
 
 std::vector<Membership> memberships_at_home(mpi::Context& context, const MeshTables& tables) {
-  const HomeRuns runs = set_runs_at_home(context, tables);
+  const detail::HomeRuns runs = detail::set_runs_at_home(context, tables);
   std::vector<Membership> members;
-  const auto expand = [&](Dim dim, std::int64_t first, const std::vector<HomeRun>& of) {
-    for (const HomeRun& run : of)
+  const auto expand = [&](Dim dim, std::int64_t first, const std::vector<detail::HomeRun>& of) {
+    for (const detail::HomeRun& run : of)
       for (std::int32_t i = 0; i < run.count; ++i)
         members.push_back({dim, run.set, first + run.first + i, run.position < 0 ? -1 : run.position + i});
   };
@@ -60,4 +60,4 @@ std::vector<SetRows> as_runs(std::vector<Membership>& members) {
   return runs;
 }
 
-}  // namespace barrio::mesh::detail
+}  // namespace barrio::mesh

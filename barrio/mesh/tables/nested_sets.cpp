@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace barrio::mesh::detail {
+namespace barrio::mesh {
 namespace {
 
 /// Walks from set to set. A set from which no earlier one of the path is reached closes a group: all that was met
@@ -89,4 +89,4 @@ NestedSets::NestedSets(std::span<const SetInfo> sets) : group_of_(sets.size(), -
   }
 }
 
-}  // namespace barrio::mesh::detail
+}  // namespace barrio::mesh

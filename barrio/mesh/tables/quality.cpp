@@ -57,7 +57,7 @@ CellShape cell_shape(CellType type, std::span<const Point> corners) {
     std::vector<std::size_t> places(corners.size());
     for (std::size_t i = 0; i < places.size(); ++i)
       places[i] = static_cast<std::size_t>(std::ranges::find(corners, corners[i]) - corners.begin());
-    for (const auto& [a, b] : detail::edges_of_loops<std::size_t>(places)) measure(a, b);
+    for (const auto& [a, b] : edges_of_loops<std::size_t>(places)) measure(a, b);
   } else {
     const auto edges = topology(type).edges;
     for (std::size_t e = 0; e + 1 < edges.size(); e += 2)

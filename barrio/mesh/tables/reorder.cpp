@@ -4,19 +4,17 @@
 
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/ask.hpp"
+#include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/memberships.hpp"
-#include "barrio/mesh/tables/move_tags.hpp"
-#include "barrio/mesh/tables/outbox.hpp"
-#include "barrio/mesh/tables/words.hpp"
 #include "barrio/mesh/tables.hpp"
+#include "barrio/mesh/tables/move_tags.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
 namespace {
 
-using detail::Membership;
-using detail::WordReader;
+using exchange::WordReader;
 
 /// A cell on its way to its new row.
 struct MovedCell {
@@ -119,12 +117,12 @@ std::vector<std::int64_t> reorder_block(mpi::Context& context, const MeshTables&
                                         std::span<const Membership> members, std::vector<std::int32_t>& new_parts,
                                         std::vector<Membership>& new_members) {
   const Slabs slices{tables.n_parts, context.size()};
-  detail::Outbox outbox;
+  exchange::Outbox outbox;
   const std::int64_t first = block.rows.first(context.rank());
   for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
     const std::span<const GlobalId> nodes = block.cell(i);
     MovedCell cell{parts[i], first + static_cast<std::int64_t>(i), {nodes.begin(), nodes.end()}, {}};
-    for (const Membership& m : detail::of_row(members, tables.top_dim(), first_row + cell.old_row))
+    for (const Membership& m : of_row(members, tables.top_dim(), first_row + cell.old_row))
       cell.sets.emplace_back(m.set, m.position);
     encode(cell, outbox.begin(slices.rank_of(cell.part)));
   }
@@ -133,7 +131,7 @@ std::vector<std::int64_t> reorder_block(mpi::Context& context, const MeshTables&
     return std::tuple(a.part, a.old_row) < std::tuple(b.part, b.old_row);
   });
   std::int64_t row = mpi::exclusive_sum(context, static_cast<std::int64_t>(cells.size()));
-  detail::Outbox second;
+  exchange::Outbox second;
   for (const MovedCell& cell : cells) encode(cell, second.begin(block.rows.rank_of(row++)));
   // Senders ascend with rows, so the cells arrive in their new order.
   cells = decode_all(exchange::route(context, second.parcels()).items);
@@ -199,7 +197,7 @@ std::vector<std::int32_t> lowest_parts(mpi::Context& context, const MeshTables& 
 }  // namespace
 
 MeshTables reorder_by_part(mpi::Context& context, MeshTables tables) {
-  const std::vector<Membership> members = detail::memberships_at_home(context, tables);
+  const std::vector<Membership> members = memberships_at_home(context, tables);
   const VertexNumbers numbers(context, tables.vertices, tables.n_parts, lowest_parts(context, tables));
 
   std::vector<std::int32_t> new_parts;
@@ -225,7 +223,7 @@ MeshTables reorder_by_part(mpi::Context& context, MeshTables tables) {
     new_members.push_back(moved);
   }
   tables.parts = std::move(new_parts);
-  tables.members = detail::as_runs(new_members);
+  tables.members = as_runs(new_members);
   if (!tables.tags.empty()) detail::move_tags(context, moves, tables.tags);
 
   struct Moved {

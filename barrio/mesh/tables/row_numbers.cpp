@@ -80,7 +80,7 @@ std::vector<GlobalId> RowNumbers::rows_of(std::span<const GlobalId> ids) const {
     to.push_back(slabs_.rank_of(id));
     wanted.push_back(id);
   }
-  const std::vector<std::size_t> order = exchange::detail::order_by_rank(to);
+  const std::vector<std::size_t> order = exchange::order_by_rank(to);
   auto asked = exchange::route(*context_, exchange::pack_by_rank<GlobalId>(to, wanted), exchange::Route::automatic);
   for (GlobalId& id : asked.items) {
     const auto after = std::ranges::upper_bound(home_, value(id), {}, &KindRun::first) - home_.begin();

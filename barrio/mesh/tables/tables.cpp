@@ -14,8 +14,8 @@
 #include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/tables/set_runs.hpp"
-#include "barrio/mesh/topology.hpp"
 #include "barrio/mesh/tables/sound_nodes.hpp"
+#include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -120,7 +120,7 @@ std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tab
     if (topology(block.type).dim != tables.top_dim()) continue;
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
       const std::span<const GlobalId> nodes = block.cell(i);
-      const std::span<const GlobalId> corners = detail::distinct_corners(block.type, nodes, room);
+      const std::span<const GlobalId> corners = distinct_corners(block.type, nodes, room);
       Point sum{};
       for (const GlobalId corner : corners) {
         const auto at = std::lower_bound(wanted.begin(), wanted.end(), corner) - wanted.begin();
@@ -137,7 +137,7 @@ namespace {
 /// A vertex that stands at two corners of a cell. Padded polygons repeat their last one.
 std::optional<GlobalId> repeated_corner(const CellBlock& block, std::span<const GlobalId> nodes) {
   if (block.type == CellType::polygon || block.type == CellType::polyhedron) return {};
-  const auto corners = nodes.first(detail::n_corners(block.type, nodes.size()));
+  const auto corners = nodes.first(n_corners(block.type, nodes.size()));
   for (std::size_t i = 1; i < corners.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (corners[i] == corners[j]) return corners[i];
@@ -149,7 +149,7 @@ std::string fault_of_loops(std::span<const GlobalId> nodes) {
   std::string fault;
   std::size_t n_faces = 0;
   std::vector<std::array<GlobalId, 2>> edges;
-  const std::size_t n_closed = detail::for_each_loop(nodes, [&](std::span<const GlobalId> face) {
+  const std::size_t n_closed = for_each_loop(nodes, [&](std::span<const GlobalId> face) {
     n_faces += 1;
     std::vector<GlobalId> sorted(face.begin(), face.end());
     std::ranges::sort(sorted);
@@ -190,7 +190,7 @@ bool validate_locally(mpi::Context& context, const MeshTables& tables, const std
   }
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
     const CellBlock& block = tables.blocks[b];
-    const auto n_least = block.type == CellType::polygon ? 3 : static_cast<int>(detail::n_corners(block.type, 0));
+    const auto n_least = block.type == CellType::polygon ? 3 : static_cast<int>(n_corners(block.type, 0));
     if (block.nodes_per_cell >= n_least && detail::has_sound_nodes(block, n_vertices)) continue;
     const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {

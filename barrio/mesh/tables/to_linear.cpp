@@ -101,12 +101,12 @@ MeshTables to_linear(mpi::Context& context, MeshTables tables, LinearReport& rep
   std::vector<std::int64_t> new_rows;
   for (const char extra : is_extra) new_rows.push_back(extra != 0 ? gone : row++);
 
-  std::vector<detail::Membership> members = detail::memberships_at_home(context, tables);
+  std::vector<Membership> members = memberships_at_home(context, tables);
   const std::int64_t first = before.vertices.first(context.rank());
-  for (detail::Membership& member : members)
+  for (Membership& member : members)
     if (member.dim == Dim::vertex) member.row = new_rows[static_cast<std::size_t>(member.row - first)];
-  std::erase_if(members, [](const detail::Membership& m) { return m.dim == Dim::vertex && m.row == gone; });
-  tables.members = detail::as_runs(members);
+  std::erase_if(members, [](const Membership& m) { return m.dim == Dim::vertex && m.row == gone; });
+  tables.members = as_runs(members);
 
   tables.vertices = {n_left, context.size()};
   tables.coordinates = move_coordinates(context, tables.vertices, new_rows, tables.coordinates);

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/tables/collected_rows.hpp"
 #include "barrio/mesh/nested_sets.hpp"
-#include "barrio/mesh/tables/outbox.hpp"
-#include "barrio/mesh/tables/words.hpp"
+#include "barrio/mesh/tables/collected_rows.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 // Owners send what they own to the homes of its rows. Which rows make a block is known before, so that cells travel
@@ -128,7 +127,7 @@ class Collector {
   [[nodiscard]] exchange::Parcels<std::int64_t> packed(Dim dim) const {
     const auto d = static_cast<std::size_t>(value(dim));
     const EntityTable& table = mesh_.entities(dim);
-    detail::Outbox outbox;
+    exchange::Outbox outbox;
     std::vector<std::int64_t>* words = nullptr;
     std::size_t count_at = 0;
     TableRow next{-1, -1};
@@ -164,7 +163,7 @@ class Collector {
       cells.emplace_back(out_.blocks[b].rows.size(context_.rank()));
       parts.emplace_back(dim == mesh_.cell_dim() ? cells.back().size() : 0);
     }
-    for (detail::WordReader in(words); !in.done();) {
+    for (exchange::WordReader in(words); !in.done();) {
       const std::size_t b = static_cast<std::size_t>(in.get()) - first_block;
       auto row = static_cast<std::size_t>(in.get());
       for (const std::size_t end = row + static_cast<std::size_t>(in.get()); row < end; ++row) {
@@ -188,7 +187,7 @@ class Collector {
   void collect_sets() {
     std::vector<SetInfo> infos;
     for (const MeshSet& set : mesh_.sets()) infos.push_back(set.info);
-    const detail::NestedSets nested(infos);
+    const NestedSets nested(infos);
     for (std::size_t s = 0; s < mesh_.sets().size(); ++s) {
       const MeshSet& set = mesh_.sets()[s];
       SetInfo& info = out_.sets.emplace_back(set.info);

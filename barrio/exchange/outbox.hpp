@@ -1,0 +1,65 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "barrio/base/ids.hpp"
+#include "barrio/exchange/router.hpp"
+
+namespace barrio::exchange {
+
+/// Collect records of varying length, of 64-bit words, for several ranks. Records for one rank keep their order.
+class Outbox {
+ public:
+  /// Begin a record to a rank; push its words on what is returned, before the next call.
+  std::vector<std::int64_t>& begin(Rank to) {
+    to_.push_back(to);
+    first_.push_back(words_.size());
+    return words_;
+  }
+
+  /// The records, grouped by rank. Cost: that of `order_by_rank` for as many records, and one copy of the words.
+  [[nodiscard]] Parcels<std::int64_t> parcels() const {
+    Parcels<std::int64_t> out;
+    out.items.reserve(words_.size());
+    for (const std::size_t i : order_by_rank(to_)) {
+      if (out.peers.empty() || out.peers.back() != to_[i]) {
+        out.peers.push_back(to_[i]);
+        out.offsets.push_back(out.items.size());
+      }
+      const std::size_t end = i + 1 < first_.size() ? first_[i + 1] : words_.size();
+      const auto record = std::span(words_).subspan(first_[i], end - first_[i]);
+      out.items.insert(out.items.end(), record.begin(), record.end());
+      out.offsets.back() = out.items.size();
+    }
+    return out;
+  }
+
+ private:
+  std::vector<Rank> to_;
+  std::vector<std::size_t> first_;  // in words_
+  std::vector<std::int64_t> words_;
+};
+
+/// Read such records word by word, in the order they were written.
+class WordReader {
+ public:
+  explicit WordReader(std::span<const std::int64_t> words) : words_(words) {}
+  std::int64_t get() { return words_[at_++]; }
+  GlobalId get_id() { return GlobalId{get()}; }
+  double get_double() { return std::bit_cast<double>(get()); }
+  std::span<const std::int64_t> get(std::size_t n) {
+    at_ += n;
+    return words_.subspan(at_ - n, n);
+  }
+  [[nodiscard]] bool done() const noexcept { return at_ == words_.size(); }
+
+ private:
+  std::span<const std::int64_t> words_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace barrio::exchange
