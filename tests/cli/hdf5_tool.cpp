@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/io/damage.hpp"
-#include "tests/io/gmsh_binary.hpp"
+#include "tests/io/gmsh/gmsh_binary.hpp"
 
 int main(int argc, char** argv) {
   using namespace barrio::test;

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "tests/io/netcdf_writer.hpp"
+#include "tests/io/exodus/netcdf_writer.hpp"
 
 namespace barrio::test {
 

@@ -1,0 +1,185 @@
+// CGNS files on HDF5: small ones written here, structured and not, damaged ones, and a real one.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <map>
+
+#include "barrio/io/inspect.hpp"
+#include "barrio/io/read.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/io/cgns/cgns_writer.hpp"
+#include "tests/io/refusal.hpp"
+#include "tests/io/whole_file.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::io {
+namespace {
+
+using mesh::CellType;
+using mesh::SetKind;
+using test::expect_refusal;
+using test::verdict;
+using test::WholeFile;
+using test::world;
+using Cells = std::vector<WholeFile::Cell>;
+using Rows = std::set<std::pair<int, std::int64_t>>;
+using Integers = std::vector<int>;
+
+std::filesystem::path written(const test::CgnsNode& root) {
+  static int n_written = 0;  // a file that was refused stays open in HDF5, and takes no other contents
+  auto path = test::scratch() / ("file" + std::to_string(n_written++) + ".cgns");
+  if (world().rank() == 0) test::write(root, path);
+  mpi::barrier(world());
+  return path;
+}
+
+TEST(Cgns, SectionsAndConditionsOfAnUnstructuredZone) {
+  const auto path = written(test::cgns_unstructured());
+  const WholeFile whole(world(), read_tables(world(), path.string()));
+  EXPECT_EQ(std::vector(whole.coordinates.begin() + 24, whole.coordinates.end()),
+            (std::vector<double>{2, 0, 0, 2, 0, 1}));
+  EXPECT_EQ(whole.cells, (Cells{{CellType::quad, {0, 4, 6, 2}},
+                                {CellType::quad, {0, 1, 5, 4}},
+                                {CellType::prism, {1, 8, 3, 5, 9, 7}},
+                                {CellType::hex, {0, 1, 3, 2, 4, 5, 7, 6}}}));
+  EXPECT_EQ(whole.sets, (decltype(whole.sets){{SetKind::material, 1, "Hexes"},
+                                              {SetKind::material, 2, "Prisms"},
+                                              {SetKind::other, 1, "Wall"},
+                                              {SetKind::neumann, 1, "all"},
+                                              {SetKind::dirichlet, 1, "fixed"},
+                                              {SetKind::neumann, 2, "Side"}}));
+  EXPECT_EQ(
+      whole.members,
+      (std::vector<Rows>{{{3, 1}}, {{3, 0}}, {{2, 0}, {2, 1}}, {{2, 0}, {2, 1}}, {{0, 0}, {0, 8}, {0, 9}}, {{2, 1}}}));
+  if (world().rank() != 0) return;
+  const Json found = inspect(path.string());
+  EXPECT_EQ(found["format"], "CGNS, HDF5");
+  EXPECT_EQ(found["entities"], (Json{{"quads", 2}, {"prisms", 1}, {"hexes", 1}}));
+  EXPECT_EQ(found["sets"]["neumann"], 2);
+  EXPECT_EQ(found["quality"]["inverted"], 0);
+}
+
+TEST(Cgns, CellsAndFacesOfStructuredZones) {
+  const WholeFile whole(world(), read_tables(world(), written(test::cgns_structured()).string()));
+  ASSERT_EQ(whole.coordinates.size(), 3U * 48);
+  for (std::size_t v = 0; v < 48; ++v) {
+    const std::array<double, 3> x{2.0 * static_cast<double>(v / 24) + static_cast<double>(v % 3),
+                                  static_cast<double>(v % 12 / 3), static_cast<double>(v % 24 / 12)};
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(whole.coordinates[3 * v + k], x[k]) << v;
+  }
+  ASSERT_EQ(whole.cells.size(), 34U);
+  EXPECT_EQ(whole.cells[0], (WholeFile::Cell{CellType::quad, {18, 19, 7, 6}}));    // inside of A, looking along j
+  EXPECT_EQ(whole.cells[2], (WholeFile::Cell{CellType::quad, {12, 15, 3, 0}}));    // left of A, looking out
+  EXPECT_EQ(whole.cells[5], (WholeFile::Cell{CellType::quad, {12, 13, 16, 15}}));  // its roof
+  EXPECT_EQ(whole.cells[22], (WholeFile::Cell{CellType::hex, {0, 1, 4, 3, 12, 13, 16, 15}}));
+  EXPECT_EQ(whole.cells[33], (WholeFile::Cell{CellType::hex, {31, 32, 35, 34, 43, 44, 47, 46}}));
+  std::vector<std::size_t> n_members;
+  std::vector<std::string> names;
+  for (std::size_t s = 0; s < whole.sets.size(); ++s) {
+    names.push_back(std::get<2>(whole.sets[s]));
+    n_members.push_back(whole.members[s].size());
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"A", "B", "inside", "left", "Roof", "inside", "left", "Roof"}));
+  EXPECT_EQ(n_members, (std::vector<std::size_t>{6, 6, 2, 3, 6, 2, 3, 6}));
+  EXPECT_EQ(whole.members[5], (Rows{{2, 11}, {2, 12}}));
+}
+
+TEST(Cgns, NamesThatAreNoUtf8AreFoundAndReplacedForPeople) {
+  test::CgnsNode root = test::cgns_unstructured();
+  test::CgnsNode& zone = root.at("Base/Zone");
+  zone.at("Hexes").name =
+      "He\xfe"
+      "es";
+  zone.at("ZoneBC/fixed").name =
+      "fi\xff"
+      "ed";
+  zone.name = "Zon\xe9";
+  const auto path = written(root);
+  const WholeFile whole(world(), read_tables(world(), path.string()));
+  EXPECT_EQ(whole.cells.size(), 4U);
+  EXPECT_EQ(std::get<2>(whole.sets[0]),
+            "He\xEF\xBF\xBD"
+            "es");
+  EXPECT_EQ(whole.members[4], (Rows{{0, 0}, {0, 8}, {0, 9}}));
+  if (world().rank() != 0) return;
+  EXPECT_EQ(inspect(path.string())["vertices"], 10);
+}
+
+TEST(BadCgns, EachFaultHasItsMessage) {
+  const auto expect = [](const std::string& cause, const std::function<void(test::CgnsNode & zone)>& spoil) {
+    SCOPED_TRACE(cause);
+    test::CgnsNode root = test::cgns_unstructured();
+    spoil(root.at("Base/Zone"));
+    expect_refusal(verdict(written(root)), "3", cause);
+  };
+  expect("element 2 of zone 'Zone', in section 'Prisms', has node 11, but the nodes are 1 to 10",
+         [](auto& zone) { std::get<Integers>(zone.at("Prisms/ElementConnectivity").data)[5] = 11; });
+  expect("section 'Hexes' of zone 'Zone' has elements of CGNS type 20 (MIXED), which are not supported",
+         [](auto& zone) { zone.at("Hexes").data = Integers{20, 0}; });
+  expect("section 'Wall' of zone 'Zone' has not as many nodes as its range of elements needs",
+         [](auto& zone) { zone.at("Wall/ElementRange").data = Integers{3, 2000000000}; });
+  expect("zone 'Zone' has not as many coordinates as vertices",
+         [](auto& zone) { zone.data = Integers{2000000000, 2, 0}; });
+  expect("zone 'Zone' has sizes that make no sense", [](auto& zone) {
+    zone.data = Integers{10, 2};
+    zone.shape = {2, 1};
+  });
+  expect("condition 'all' of zone 'Zone' has element 5, but they are 1 to 4",
+         [](auto& zone) { zone.at("ZoneBC/all/PointRange").data = Integers{3, 5}; });
+  expect("condition 'Side' of zone 'Zone' has element 0, but they are 1 to 4",
+         [](auto& zone) { zone.at("ZoneBC/second/ElementList").data = Integers{0}; });
+  expect("condition 'fixed' of zone 'Zone' has node 11, but they are 1 to 10",
+         [](auto& zone) { zone.at("ZoneBC/fixed/PointList").data = Integers{9, 11, 1}; });
+  expect("a coordinate of vertex 9 is not a finite number", [](auto& zone) {
+    std::get<std::vector<double>>(zone.at("GridCoordinates/CoordinateY").data)[9] = std::nan("");
+  });
+  expect("zone 'Zone' has not as many coordinates as vertices, along y", [](auto& zone) {
+    std::get<std::vector<double>>(zone.at("GridCoordinates/CoordinateY").data).resize(6);  // rank 0 has its rows
+  });
+  expect("announces 1073741824 rows, but the file holds only 0 bytes of it", [](auto& zone) {
+    zone.data = Integers{1 << 30, 2, 0};
+    for (const char* name : {"CoordinateX", "CoordinateY", "CoordinateZ"}) {
+      zone.at("GridCoordinates").at(name).data = std::vector<double>{};
+      zone.at("GridCoordinates").at(name).shape = {1U << 30U};
+    }
+  });
+  expect("announces 2147483648 rows, but the file holds only 0 bytes of it", [](auto& zone) {
+    zone.at("Hexes/ElementRange").data = Integers{1, 1 << 28};
+    zone.at("Hexes/ElementConnectivity").data = Integers{};
+    zone.at("Hexes/ElementConnectivity").shape = {1U << 31U};
+  });
+  test::CgnsNode root = test::cgns_structured();
+  root.at("Base/A/ZoneBC/inside/PointRange").data = Integers{1, 2, 1, 2, 3, 1};
+  expect_refusal(verdict(written(root)), "3",
+                 "condition 'inside' of zone 'A' is on faces of JFaceCenter, but reaches from j = 2 to 3");
+  root = test::cgns_structured();
+  root.at("Base/A/ZoneBC/left/PointRange").data = Integers{1, 1, 1, 2, 4, 2};
+  expect_refusal(verdict(written(root)), "3", "condition 'left' of zone 'A' is not on one face of the zone");
+  root.at("Base/A/ZoneBC/left/PointRange").data = Integers{1, 1, 1, 1, 9, 2};
+  expect_refusal(verdict(written(root)), "3", "condition 'left' of zone 'A' lies outside of the zone");
+}
+
+TEST(BadCgns, OldFormatsAreRefusedWithARemedy) {
+  const auto path = test::scratch() / "old.cgns";
+  for (const char* version : {"A02011", "B02012", "C00001"}) {
+    if (world().rank() == 0) std::ofstream(path) << "@(#)ADF Database Version " << version << ">";
+    mpi::barrier(world());
+    expect_refusal(verdict(path), "3", "is a CGNS file in the old ADF format");
+  }
+}
+
+TEST(CgnsInterop, AnAirfoilOfAnotherProgram) {
+  const auto path = test::interop("other/2d_naca0012.cgns");
+  if (!path) GTEST_SKIP() << "the collection of sample files is not there: no 2d_naca0012.cgns";
+  const mesh::Mesh mesh = read(world(), path->string(), {.ghost_layers = 1});
+  mesh.validate();
+  std::map<std::string, std::array<std::int64_t, 4>> n;
+  for (const mesh::MeshSet& set : mesh.sets())
+    if (set.info.kind == SetKind::neumann) n[set.info.name] = test::count_owned(mesh, set);
+  EXPECT_EQ(n, (decltype(n){{"FFIELD", {0, 50, 0, 0}}, {"LIVE", {0, 0, 6944, 0}}, {"WALL", {0, 116, 0, 0}}}));
+}
+
+}  // namespace
+}  // namespace barrio::io
