@@ -26,7 +26,6 @@ Context::Context(MPI_Comm comm, ContextOptions options)
       log_(rank_, size_),
       trace_(
           options.trace, +[] { return MPI_Wtime(); }),
-      memory_(options.memory_limit_bytes),
       next_tag_(first_object_tag) {
   int* upper_bound = nullptr;
   int found = 0;

@@ -7,7 +7,6 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/log.hpp"
-#include "barrio/base/memory.hpp"
 #include "barrio/base/profile.hpp"
 #include "barrio/base/trace.hpp"
 #include "barrio/mpi/comm.hpp"
@@ -42,7 +41,6 @@ struct ContextOptions {
   Profile profile = {};
   WaitPolicy wait = wait_policy_from_environment();
   Trace::Mode trace = Trace::Mode::totals;
-  std::uint64_t memory_limit_bytes = MemoryBudget::unlimited;
   double agree_limit_seconds = 600.0;  ///< how long `agree` waits for a rank that does not come
 };
 
@@ -63,7 +61,6 @@ class Context {
 
   [[nodiscard]] Log& log() noexcept { return log_; }
   [[nodiscard]] Trace& trace() noexcept { return trace_; }
-  [[nodiscard]] MemoryBudget& memory() noexcept { return memory_; }
   [[nodiscard]] const Profile& profile() const noexcept { return options_.profile; }
   /// Take other values, the same on all ranks. Objects made before keep what they have read of the old ones. Local.
   void set_profile(const Profile& profile) noexcept { options_.profile = profile; }
@@ -97,7 +94,6 @@ class Context {
   ContextOptions options_;
   Log log_;
   Trace trace_;
-  MemoryBudget memory_;
   Counters counters_;
   int tag_limit_ = 32767;
   int next_tag_ = 0;

@@ -4,8 +4,6 @@
 
 #include <new>
 
-#include "barrio/base/result.hpp"
-
 namespace barrio {
 namespace {
 
@@ -21,15 +19,6 @@ TEST(Error, CaptureTurnsAnyExceptionIntoAStatus) {
   EXPECT_EQ(capture([] { throw 7; })->code(), ErrorCode::internal);
   const Status status = capture([] { throw Error(ErrorCode::usage, {.subject = "--ranks", .cause = "is negative"}); });
   EXPECT_EQ(status->subject(), "--ranks");
-}
-
-TEST(Result, HoldsAValueOrTheErrorInItsWay) {
-  const auto half = [](int n) -> Result<int> {
-    if (n % 2 != 0) return fail(ErrorCode::bad_input, {.subject = "n", .cause = "is odd"});
-    return n / 2;
-  };
-  EXPECT_EQ(take(half(8)), 4);
-  EXPECT_THROW(take(half(7)), Error);
 }
 
 }  // namespace

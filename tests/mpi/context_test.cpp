@@ -53,12 +53,9 @@ TEST(Context, TwoLiveSideBySideWithoutMixingMessages) {
   EXPECT_EQ(second.counters().messages_sent, 1U);
 }
 
-TEST(Context, KeepsItsOwnTraceMemoryAndProfile) {
-  Context first(test::world().comm(), {.profile = {.packet_bytes = 512}, .memory_limit_bytes = 1000});
+TEST(Context, KeepsItsOwnTraceAndProfile) {
+  Context first(test::world().comm(), {.profile = {.packet_bytes = 512}});
   Context second(test::world().comm(), {.trace = Trace::Mode::off});
-  const auto lease = first.memory().lease(900, "test");
-  EXPECT_THROW((void)first.memory().lease(200, "test"), Error);
-  EXPECT_NO_THROW((void)second.memory().lease(200, "test"));
   EXPECT_EQ(first.profile().packet_bytes, 512U);
   EXPECT_EQ(second.profile().packet_bytes, Profile().packet_bytes);
   constexpr RegionName name{"test.region"};
