@@ -4,6 +4,7 @@
 
 #include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/byte_rows.hpp"
+#include "barrio/exchange/byte_values.hpp"
 #include "barrio/exchange/engine.hpp"
 #include "barrio/exchange/gather_scatter.hpp"
 #include "barrio/exchange/halo.hpp"
@@ -18,6 +19,5 @@
 #include "barrio/exchange/router.hpp"
 #include "barrio/exchange/shared_ids.hpp"
 #include "barrio/exchange/strategy.hpp"
-#include "barrio/exchange/tile_graph.hpp"
 #include "barrio/exchange/traffic.hpp"
 #include "barrio/exchange/tuple_list.hpp"

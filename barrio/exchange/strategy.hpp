@@ -14,16 +14,15 @@ enum class Strategy {
   delayed_waits,  ///< all sends, then wait for the receives, then for the sends
   staggered_tests,  ///< delayed waits, and tests of all messages between sends and while the caller computes
   wait_some,        ///< delayed waits, and what has arrived is handed out while the rest is on its way
-  probe_pump,       ///< delayed waits, and Iprobe in place of tests: it looks at no request, yet MPI goes on
   coalesced,        ///< staggered tests of one message per peer; all ranks choose it or none does
   persistent,       ///< staggered tests of requests that are made once (on the simulator: staggered tests)
   thread,           ///< the communication thread of an Engine calls MPI, the caller computes
   automatic,        ///< by what is known of this MPI (`Profile`) and by what rounds have taken
 };
 
-inline constexpr std::array all_strategies{Strategy::wait_each,  Strategy::delayed_waits, Strategy::staggered_tests,
-                                           Strategy::wait_some,  Strategy::probe_pump,    Strategy::coalesced,
-                                           Strategy::persistent, Strategy::thread,        Strategy::automatic};
+inline constexpr std::array all_strategies{Strategy::wait_each, Strategy::delayed_waits, Strategy::staggered_tests,
+                                           Strategy::wait_some, Strategy::coalesced,     Strategy::persistent,
+                                           Strategy::thread,    Strategy::automatic};
 
 /// As on a command line: "wait-each".
 std::string_view name_of(Strategy strategy) noexcept;

@@ -32,7 +32,7 @@ Pattern::Pattern(std::string name, Rank rank, int n_ranks, std::uint64_t seed)
                        .cause = fmt::format("a tile has {} ranks, and there are {}", ranks_of_a_tile, n_ranks),
                        .remedy = "barrio --ranks 16 bench exchange --pattern tile"});
   if (name_ == "cube") MPI_Dims_create(n_ranks, n_axes, sides_.data());
-  if ((name_ == "tile" || name_ == "meet") && n_ranks >= ranks_of_a_tile) tiles_ = exchange::TileGraph::semi_regular();
+  if ((name_ == "tile" || name_ == "meet") && n_ranks >= ranks_of_a_tile) tiles_ = TileGraph::semi_regular();
   neighbours_ = neighbours_of(rank);
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "barrio/base/ids.hpp"
-#include "barrio/exchange/tile_graph.hpp"
+#include "benchmarks/exchange/tile_graph.hpp"
 
 namespace barrio::bench {
 
@@ -42,7 +42,7 @@ class Pattern {
   Rank rank_;
   int n_ranks_;
   std::uint64_t seed_;
-  std::optional<exchange::TileGraph> tiles_;  ///< of tile and meet
+  std::optional<TileGraph> tiles_;  ///< of tile and meet
   static constexpr int n_axes = 3;
   std::array<int, n_axes> sides_{};  ///< of the grid of ranks
   std::vector<Rank> neighbours_;

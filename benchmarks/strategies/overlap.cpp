@@ -44,8 +44,8 @@ double paired(const std::vector<double>& totals, const std::vector<double>& comp
 }  // namespace
 
 Json measure_overlap(mpi::Context& context, const StrategyOptions& options) {
-  const std::vector<Strategy> strategies{Strategy::delayed_waits, Strategy::staggered_tests, Strategy::probe_pump,
-                                         Strategy::persistent, Strategy::automatic};
+  const std::vector<Strategy> strategies{Strategy::delayed_waits, Strategy::staggered_tests, Strategy::persistent,
+                                         Strategy::automatic};
   constexpr int n_inner = 40;  // rounds of each strategy in a repetition: a ratio is asked for to the hundredth
   Computing computing;
   Json rows = Json::array();

@@ -7,8 +7,8 @@
 #include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
-#include "barrio/exchange/repeated/repeated_core.hpp"
 #include "barrio/exchange/engine.hpp"
+#include "barrio/exchange/repeated/repeated_core.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 
 namespace barrio::exchange::detail {
@@ -231,11 +231,6 @@ bool RepeatedCore::test() {
 
 bool RepeatedCore::call_mpi() {
   int done = 0;
-  if (strategy_ == Strategy::probe_pump) {
-    int found = 0;
-    mpi::check(MPI_Iprobe(context_.rank(), tag_, context_.comm(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
-    return false;
-  }
   std::vector<MPI_Request>& all = strategy_ == Strategy::persistent ? persistent_ : requests_;
   mpi::check(MPI_Testall(static_cast<int>(all.size()), all.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
   return done != 0;

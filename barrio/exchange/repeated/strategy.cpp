@@ -10,7 +10,6 @@ std::string_view name_of(Strategy strategy) noexcept {
     case Strategy::delayed_waits: return "delayed-waits";
     case Strategy::staggered_tests: return "staggered-tests";
     case Strategy::wait_some: return "wait-some";
-    case Strategy::probe_pump: return "probe-pump";
     case Strategy::coalesced: return "coalesced";
     case Strategy::persistent: return "persistent";
     case Strategy::thread: return "thread";

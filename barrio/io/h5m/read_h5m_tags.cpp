@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "barrio/base/error.hpp"
-#include "barrio/exchange/message.hpp"
+#include "barrio/exchange/byte_values.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -18,6 +18,8 @@
 namespace barrio::io::detail {
 namespace {
 
+using exchange::ByteValues;
+using exchange::ByteValuesView;
 using exchange::MessageReader;
 using exchange::MessageWriter;
 using files::NativeValues;
@@ -123,8 +125,7 @@ std::vector<SparseItem> bring_home(mpi::Context& context, const MeshTables& tabl
   struct Columns {
     std::vector<std::int32_t> blocks;
     std::vector<std::int32_t> rows;
-    std::vector<std::int32_t> sizes;
-    std::vector<std::byte> bytes;
+    ByteValues values;
   };
   std::map<Rank, Columns> outgoing;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -147,20 +148,17 @@ std::vector<SparseItem> bring_home(mpi::Context& context, const MeshTables& tabl
       block = table->block;
       place = row - slabs.first(home);
     }
-    const auto value = items.value(i, value_bytes);
     Columns& out = outgoing[home];
     out.blocks.push_back(block);
     out.rows.push_back(static_cast<std::int32_t>(place));
-    out.sizes.push_back(static_cast<std::int32_t>(value.size()));
-    out.bytes.insert(out.bytes.end(), value.begin(), value.end());
+    out.values.add(items.value(i, value_bytes));
   }
   exchange::Parcels<std::byte> parcels;
   for (const auto& [rank, out] : outgoing) {
     MessageWriter message;
     message.put(out.blocks);
     message.put(out.rows);
-    message.put(out.sizes);
-    message.put(out.bytes);
+    out.values.put_into(message);
     parcels.add(rank, message.bytes());
   }
   storage = exchange::route(context, parcels, exchange::Route::automatic);
@@ -169,12 +167,8 @@ std::vector<SparseItem> bring_home(mpi::Context& context, const MeshTables& tabl
     MessageReader in(storage.of(p));
     const auto blocks = in.get<std::int32_t>();
     const auto places = in.get<std::int32_t>();
-    const auto sizes = in.get<std::int32_t>();
-    auto bytes = in.get<std::byte>();
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      found.push_back({blocks[i], places[i], bytes.first(static_cast<std::size_t>(sizes[i]))});
-      bytes = bytes.subspan(static_cast<std::size_t>(sizes[i]));
-    }
+    const ByteValuesView values(in);
+    for (std::size_t i = 0; i < blocks.size(); ++i) found.push_back({blocks[i], places[i], values[i]});
   }
   std::ranges::stable_sort(found, {}, [](const SparseItem& item) { return std::tuple(item.block, item.row); });
   return found;

@@ -1,16 +1,20 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
+#include <utility>
 
-#include "barrio/exchange/message.hpp"
+#include "barrio/exchange/byte_values.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/io/h5m/h5m_tags.hpp"
 #include "barrio/io/common/readers.hpp"
+#include "barrio/io/h5m/h5m_tags.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::io::detail {
 
+using exchange::ByteValues;
+using exchange::ByteValuesView;
 using exchange::MessageReader;
 using exchange::MessageWriter;
 using mesh::EntityCode;
@@ -96,18 +100,16 @@ void codes_to_ids(const MeshTables& tables, const WrittenIds& ids, std::span<std
   }
 }
 
-/// The sparse list of a tag, by ascending id; each rank writes a slab of it.
-void write_sparse(mpi::Context& context, files::FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
-                  const TagTable& tag, const files::Handle& type) {
-  struct Entries {
-    std::vector<std::int64_t> places;  // in the list
-    std::vector<std::int64_t> ids;
-    std::vector<std::int32_t> sizes;
-    std::vector<std::byte> bytes;
-  };
-  std::vector<std::int64_t> ids_here;
+/// What this rank holds of the sparse list of a tag.
+struct SparseEntries {
+  std::vector<std::int64_t> ids;
   std::vector<std::span<const std::byte>> values;
-  std::vector<std::int64_t> n_of_column;
+  std::vector<std::int64_t> n_of_column;  // of columns by ascending id, then of parts, then of sets
+};
+
+SparseEntries sparse_entries(const mpi::Context& context, const MeshTables& tables, const WrittenIds& ids,
+                             const TagTable& tag) {
+  SparseEntries out;
   const std::size_t n_bytes = tag.info.value_bytes();
   std::vector<const TagColumn*> columns;
   for (const TagColumn& column : tag.columns)
@@ -119,31 +121,83 @@ void write_sparse(mpi::Context& context, files::FileWriter& file, const MeshTabl
     const std::size_t n = column->is_dense ? slabs.size(context.rank()) : column->rows.size();
     for (std::size_t i = 0; i < n; ++i) {
       const auto row = column->is_dense ? static_cast<std::int64_t>(i) : std::int64_t{column->rows[i]};
-      ids_here.push_back(ids.first_of(column->block) + slabs.first(context.rank()) + row);
-      values.push_back(column->items.value(i, n_bytes));
+      out.ids.push_back(ids.first_of(column->block) + slabs.first(context.rank()) + row);
+      out.values.push_back(column->items.value(i, n_bytes));
     }
-    n_of_column.push_back(static_cast<std::int64_t>(n));
+    out.n_of_column.push_back(static_cast<std::int64_t>(n));
   }
-  n_of_column.push_back(0);
-  for (const mesh::PartSets::Tag& of_parts : tables.part_sets.tags) {
-    if (of_parts.name != tag.info.name) continue;
-    for (std::size_t i = 0; i < of_parts.on_parts.sets.size(); ++i) {
-      ids_here.push_back(ids.first_part + of_parts.on_parts.sets[i]);
-      values.push_back(of_parts.on_parts.items.value(i, n_bytes));
+  const auto add_sets = [&](const mesh::TagOnSets* on_sets, std::int64_t first_id) {
+    const std::size_t n = on_sets == nullptr ? 0 : on_sets->sets.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      out.ids.push_back(first_id + on_sets->sets[i]);
+      out.values.push_back(on_sets->items.value(i, n_bytes));
     }
-    n_of_column.back() = std::ssize(of_parts.on_parts.sets);
-  }
-  n_of_column.push_back(0);
-  if (context.is_root()) {
-    for (std::size_t i = 0; i < tag.on_sets.sets.size(); ++i) {
-      ids_here.push_back(ids.first_set + tag.on_sets.sets[i]);
-      values.push_back(tag.on_sets.items.value(i, n_bytes));
+    out.n_of_column.push_back(static_cast<std::int64_t>(n));
+  };
+  const auto of_parts = std::ranges::find(tables.part_sets.tags, tag.info.name, &mesh::PartSets::Tag::name);
+  add_sets(of_parts == tables.part_sets.tags.end() ? nullptr : &of_parts->on_parts, ids.first_part);
+  add_sets(context.is_root() ? &tag.on_sets : nullptr, ids.first_set);
+  return out;
+}
+
+/// A slab of the sparse list.
+struct SparseSlab {
+  std::vector<std::int64_t> ids;
+  std::vector<std::span<const std::byte>> values;  // in `received`
+  exchange::Parcels<std::byte> received;
+};
+
+/// Bring entries to the ranks that write them. Collective. @param next  place of the first entry of each column
+SparseSlab bring_to_slabs(mpi::Context& context, const SparseEntries& entries, std::vector<std::int64_t> next,
+                          const Slabs& slabs) {
+  struct Outgoing {
+    std::vector<std::int64_t> places;  // in the list
+    std::vector<std::int64_t> ids;
+    ByteValues values;
+  };
+  std::map<Rank, Outgoing> outgoing;
+  std::size_t at = 0;
+  for (std::size_t c = 0; c < next.size(); ++c) {
+    for (std::int64_t i = 0; i < entries.n_of_column[c]; ++i, ++at) {
+      Outgoing& out = outgoing[slabs.rank_of(next[c])];
+      out.places.push_back(next[c]++);
+      out.ids.push_back(entries.ids[at]);
+      out.values.add(entries.values[at]);
     }
-    n_of_column.back() = static_cast<std::int64_t>(tag.on_sets.sets.size());
   }
-  std::vector<std::int64_t> totals = n_of_column;
+  exchange::Parcels<std::byte> parcels;
+  for (const auto& [rank, out] : outgoing) {
+    MessageWriter message;
+    message.put(out.places);
+    message.put(out.ids);
+    out.values.put_into(message);
+    parcels.add(rank, message.bytes());
+  }
+  SparseSlab slab;
+  slab.received = exchange::route(context, parcels, exchange::Route::automatic);
+  slab.ids.resize(slabs.size(context.rank()));
+  slab.values.resize(slab.ids.size());
+  for (std::size_t p = 0; p < slab.received.n_peers(); ++p) {
+    MessageReader in(slab.received.of(p));
+    const auto places = in.get<std::int64_t>();
+    const auto ids = in.get<std::int64_t>();
+    const ByteValuesView values(in);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto place = static_cast<std::size_t>(places[i] - slabs.first(context.rank()));
+      slab.ids[place] = ids[i];
+      slab.values[place] = values[i];
+    }
+  }
+  return slab;
+}
+
+/// The sparse list of a tag, by ascending id; each rank writes a slab of it.
+void write_sparse(mpi::Context& context, files::FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
+                  const TagTable& tag, const files::Handle& type) {
+  const SparseEntries entries = sparse_entries(context, tables, ids, tag);
+  std::vector<std::int64_t> totals = entries.n_of_column;
   mpi::all_reduce(context, std::span<std::int64_t>(totals), MPI_SUM);
-  std::vector<std::int64_t> next = n_of_column;
+  std::vector<std::int64_t> next = entries.n_of_column;
   mpi::exclusive_sum(context, std::span<std::int64_t>(next));
   std::int64_t n_all = 0;
   for (std::size_t c = 0; c < totals.size(); ++c) {
@@ -153,53 +207,18 @@ void write_sparse(mpi::Context& context, files::FileWriter& file, const MeshTabl
   if (n_all == 0) return;
 
   const Slabs slabs{n_all, context.size()};
-  std::map<Rank, Entries> outgoing;
-  std::size_t at = 0;
-  for (std::size_t c = 0; c < n_of_column.size(); ++c) {
-    for (std::int64_t i = 0; i < n_of_column[c]; ++i, ++at) {
-      Entries& out = outgoing[slabs.rank_of(next[c])];
-      out.places.push_back(next[c]++);
-      out.ids.push_back(ids_here[at]);
-      out.sizes.push_back(static_cast<std::int32_t>(values[at].size()));
-      out.bytes.insert(out.bytes.end(), values[at].begin(), values[at].end());
-    }
-  }
-  exchange::Parcels<std::byte> parcels;
-  for (const auto& [rank, out] : outgoing) {
-    MessageWriter message;
-    message.put(out.places);
-    message.put(out.ids);
-    message.put(out.sizes);
-    message.put(out.bytes);
-    parcels.add(rank, message.bytes());
-  }
-  const auto received = exchange::route(context, parcels, exchange::Route::automatic);
-  const std::size_t n = slabs.size(context.rank());
-  std::vector<std::int64_t> id_list(n);
-  std::vector<std::span<const std::byte>> value_list(n);
-  for (std::size_t p = 0; p < received.n_peers(); ++p) {
-    MessageReader in(received.of(p));
-    const auto places = in.get<std::int64_t>();
-    const auto entry_ids = in.get<std::int64_t>();
-    const auto sizes = in.get<std::int32_t>();
-    auto bytes = in.get<std::byte>();
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const auto place = static_cast<std::size_t>(places[i] - slabs.first(context.rank()));
-      id_list[place] = entry_ids[i];
-      value_list[place] = bytes.first(static_cast<std::size_t>(sizes[i]));
-      bytes = bytes.subspan(static_cast<std::size_t>(sizes[i]));
-    }
-  }
+  const SparseSlab slab = bring_to_slabs(context, entries, std::move(next), slabs);
+  const std::size_t n_bytes = tag.info.value_bytes();
   std::vector<std::byte> bytes;
   std::vector<std::int64_t> ends;
-  for (const auto value : value_list) {
+  for (const auto value : slab.values) {
     bytes.insert(bytes.end(), value.begin(), value.end());
     ends.push_back(static_cast<std::int64_t>(bytes.size() / n_bytes));
   }
   if (tag.info.type == TagType::entity) codes_to_ids(tables, ids, bytes);
   const std::string where = "/tstt/tags/" + escaped(tag.info.name);
   const std::int64_t first = slabs.first(context.rank());
-  file.write_rows<std::int64_t>(where + "/id_list", n_all, 0, first, id_list);
+  file.write_rows<std::int64_t>(where + "/id_list", n_all, 0, first, slab.ids);
   const auto n_values = static_cast<std::int64_t>(bytes.size() / n_bytes);
   if (!tag.info.length_varies) {
     file.write_rows(where + "/values", type.get(), n_all, 0, first, n_values, bytes.data());

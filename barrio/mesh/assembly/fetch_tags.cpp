@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
@@ -10,6 +11,8 @@
 namespace barrio::mesh {
 namespace {
 
+using detail::ByteValues;
+using detail::ByteValuesView;
 using detail::MessageReader;
 using detail::MessageWriter;
 
@@ -20,6 +23,19 @@ struct TableRow {
   std::int32_t block;  // -1: vertices
   std::int32_t row;    // in the home's slab
 };
+
+/// The value of a tag on a row of this rank's slab, if it has one.
+std::optional<std::span<const std::byte>> value_at(const TagTable& tag, const TableRow& row) {
+  const auto column = std::ranges::find(tag.columns, row.block, &TagColumn::block);
+  if (column == tag.columns.end()) return std::nullopt;
+  auto item = static_cast<std::size_t>(row.row);
+  if (!column->is_dense) {
+    const auto at = std::ranges::lower_bound(column->rows, row.row);
+    if (at == column->rows.end() || *at != row.row) return std::nullopt;
+    item = static_cast<std::size_t>(at - column->rows.begin());
+  }
+  return column->items.value(item, tag.info.value_bytes());
+}
 
 }  // namespace
 
@@ -69,24 +85,15 @@ void MeshBuilder::fetch_tags_of(Dim dim) {
   for (std::size_t p = 0; p < asked.n_peers(); ++p) {
     MessageWriter out;
     for (const TagTable& tag : tables_.tags) {
-      std::vector<std::int32_t> sizes;  // in bytes, -1 without a value
-      std::vector<std::byte> bytes;
+      ByteValues values;
       for (const TableRow& row : asked.of(p)) {
-        sizes.push_back(-1);
-        const auto column = std::ranges::find(tag.columns, row.block, &TagColumn::block);
-        if (column == tag.columns.end()) continue;
-        std::size_t item = static_cast<std::size_t>(row.row);
-        if (!column->is_dense) {
-          const auto at = std::ranges::lower_bound(column->rows, row.row);
-          if (at == column->rows.end() || *at != row.row) continue;
-          item = static_cast<std::size_t>(at - column->rows.begin());
+        if (const std::optional<std::span<const std::byte>> value = value_at(tag, row)) {
+          values.add(*value);
+        } else {
+          values.add_nothing();
         }
-        const auto value = column->items.value(item, tag.info.value_bytes());
-        bytes.insert(bytes.end(), value.begin(), value.end());
-        sizes.back() = static_cast<std::int32_t>(value.size());
       }
-      out.put(sizes);
-      out.put(bytes);
+      values.put_into(out);
     }
     answers.add(asked.peers[p], out.bytes());
   }
@@ -101,15 +108,12 @@ void MeshBuilder::fetch_tags_of(Dim dim) {
     std::vector<bool> has_value(ids.size(), false);
     std::size_t next = 0;
     for (MessageReader& in : readers) {
-      const auto sizes = in.get<std::int32_t>();
-      const auto bytes = in.get<std::byte>();
-      std::size_t at = 0;
-      for (const std::int32_t size : sizes) {
+      const ByteValuesView values(in);
+      for (std::size_t i = 0; i < values.size(); ++i) {
         const std::size_t id = order[next++];
-        if (size < 0) continue;
+        if (!values.has(i)) continue;
         has_value[id] = true;
-        value_of[id] = bytes.subspan(at, static_cast<std::size_t>(size));
-        at += static_cast<std::size_t>(size);
+        value_of[id] = values[i];
       }
     }
     MeshTag::Values& values = tag.on[static_cast<std::size_t>(value(dim))];

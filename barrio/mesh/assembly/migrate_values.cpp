@@ -8,24 +8,10 @@
 namespace barrio::mesh {
 namespace {
 
+using detail::ByteValues;
+using detail::ByteValuesView;
 using detail::MessageReader;
 using detail::MessageWriter;
-
-/// Values of a tag on some entities: their sizes in bytes, -1 without a value, and all bytes one after the other.
-struct TagValues {
-  std::vector<std::int32_t> sizes;
-  std::vector<std::byte> bytes;
-
-  void add_nothing() { sizes.push_back(-1); }
-  void add(std::span<const std::byte> value) {
-    sizes.push_back(static_cast<std::int32_t>(value.size()));
-    bytes.insert(bytes.end(), value.begin(), value.end());
-  }
-  void put_into(MessageWriter& out) const {
-    out.put(sizes);
-    out.put(bytes);
-  }
-};
 
 /// Bytes of an entity's values in a field.
 std::size_t bytes_per_entity(const FieldData& field) {
@@ -42,7 +28,7 @@ std::span<const std::byte> bytes_of(const FieldData& field) {
 
 void MeshMigration::put_values(MessageWriter& out, Dim dim, std::span<const std::int32_t> ids) const {
   for (const detail::TagLookUp& values : old_tags_[static_cast<std::size_t>(value(dim))]) {
-    TagValues carried;
+    ByteValues carried;
     for (const std::int32_t id : ids) {
       if (const auto i = static_cast<std::size_t>(id); values.has(i)) {
         carried.add(values.of(i));
@@ -63,15 +49,6 @@ void MeshMigration::put_values(MessageWriter& out, Dim dim, std::span<const std:
       carried.insert(carried.end(), of_entity.begin(), of_entity.end());
     }
     out.put(carried);
-  }
-}
-
-MeshMigration::CarriedTag::CarriedTag(MessageReader& in) : sizes(in.get<std::int32_t>()), bytes(in.get<std::byte>()) {
-  offsets.reserve(sizes.size());
-  std::size_t at = 0;
-  for (const std::int32_t size : sizes) {
-    offsets.push_back(at);
-    at += static_cast<std::size_t>(std::max(size, 0));
   }
 }
 
@@ -121,9 +98,9 @@ void MeshMigration::take_tags(Dim dim, std::span<const Origin> origins) {
       visit(old[t].of(at));
       return true;
     }
-    const CarriedTag& carried = arrivals_[static_cast<std::size_t>(from.message)].tags[d][t];
-    if (carried.sizes[at] < 0) return false;
-    visit(carried.bytes.subspan(carried.offsets[at], static_cast<std::size_t>(carried.sizes[at])));
+    const ByteValuesView& carried = arrivals_[static_cast<std::size_t>(from.message)].tags[d][t];
+    if (!carried.has(at)) return false;
+    visit(carried[at]);
     return true;
   };
 
@@ -132,7 +109,7 @@ void MeshMigration::take_tags(Dim dim, std::span<const Origin> origins) {
   for (std::size_t r = 0; r < plan.readers.size(); ++r) {
     message.clear();
     for (std::size_t t = 0; t < old.size(); ++t) {
-      TagValues values;
+      ByteValues values;
       for (const LocalId id : plan.sent_to(r))
         if (!with_value(t, origins[index(id)], [&](std::span<const std::byte> bytes) { values.add(bytes); }))
           values.add_nothing();
@@ -156,12 +133,9 @@ void MeshMigration::take_tags(Dim dim, std::span<const Origin> origins) {
     for (std::size_t i = 0; i < n_owned; ++i)
       with_value(t, origins[i], [&](std::span<const std::byte> bytes) { add(local_id(i), bytes); });
     for (std::size_t in = 0; in < plan.incoming.size(); ++in) {
-      const CarriedTag carried(readers[in]);
-      for (std::size_t i = 0; i < carried.sizes.size(); ++i) {
-        if (carried.sizes[i] < 0) continue;
-        add(plan.incoming[in].first + static_cast<std::int32_t>(i),
-            carried.bytes.subspan(carried.offsets[i], static_cast<std::size_t>(carried.sizes[i])));
-      }
+      const ByteValuesView carried(readers[in]);
+      for (std::size_t i = 0; i < carried.size(); ++i)
+        if (carried.has(i)) add(plan.incoming[in].first + static_cast<std::int32_t>(i), carried[i]);
     }
     values.items.bytes.shrink_to_fit();
   }

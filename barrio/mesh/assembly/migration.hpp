@@ -30,13 +30,6 @@ class MeshMigration : private MeshAssembly {
     std::int32_t message = owner;
     std::int32_t at = 0;  // local id in the old mesh, or place in the message
   };
-  /// Values of one tag on the entities of a message.
-  struct CarriedTag {
-    explicit CarriedTag(detail::MessageReader& in);  // moves on behind them
-    std::span<const std::int32_t> sizes;             // in bytes, -1 without a value
-    std::vector<std::size_t> offsets;                // in bytes
-    std::span<const std::byte> bytes;
-  };
   /// What came from one rank.
   struct Arrival {
     explicit Arrival(std::span<const std::byte> message)
@@ -45,7 +38,7 @@ class MeshMigration : private MeshAssembly {
     detail::MessageReader reader;
     detail::CellMessage cells;
     std::array<std::vector<detail::SideColumnsView>, 4> sides;      // by dimension, one or none
-    std::array<std::vector<CarriedTag>, 4> tags;                    // by dimension, then place in the mesh
+    std::array<std::vector<detail::ByteValuesView>, 4> tags;        // by dimension, then place in the mesh
     std::array<std::vector<std::span<const std::byte>>, 4> fields;  // the same; empty for other dimensions
   };
 

@@ -22,31 +22,22 @@ void add_columns(mpi::Context& context, const std::vector<TagRow>& rows, TagTabl
     while (end < rows.size() && rows[end].block == rows[begin].block && rows[end].row == rows[end - 1].row + 1) ++end;
     mail.send(rows[begin].block, slabs_of(rows[begin].block), rows[begin].row, static_cast<std::int64_t>(end - begin),
               [&](MessageWriter& message, std::size_t at, std::size_t n) {
-                std::vector<std::int32_t> sizes;
-                std::vector<std::byte> bytes;
-                for (std::size_t i = begin + at; i < begin + at + n; ++i) {
-                  sizes.push_back(static_cast<std::int32_t>(rows[i].value.size()));
-                  bytes.insert(bytes.end(), rows[i].value.begin(), rows[i].value.end());
-                }
-                message.put(sizes);
-                message.put(bytes);
+                ByteValues values;
+                for (std::size_t i = begin + at; i < begin + at + n; ++i) values.add(rows[i].value);
+                values.put_into(message);
               });
     begin = end;
   }
   struct Item {
     std::int32_t block;
     std::int32_t row;
-    std::vector<std::byte> value;
+    std::span<const std::byte> value;  // in the mail
   };
   std::vector<Item> items;
   mail.deliver([&](std::int32_t block, std::size_t first, std::size_t, MessageReader& in) {
-    const auto sizes = in.get<std::int32_t>();
-    auto bytes = in.get<std::byte>();
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const auto value = bytes.first(static_cast<std::size_t>(sizes[i]));
-      items.push_back({block, static_cast<std::int32_t>(first + i), {value.begin(), value.end()}});
-      bytes = bytes.subspan(value.size());
-    }
+    const ByteValuesView values(in);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      items.push_back({block, static_cast<std::int32_t>(first + i), values[i]});
   });
   std::ranges::sort(items, {}, [](const Item& item) { return std::tuple(item.block, item.row); });
   for (std::int32_t block = -1; block < static_cast<std::int32_t>(tables.blocks.size()); ++block) {

@@ -109,8 +109,7 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
   struct Outgoing {
     std::vector<std::int32_t> blocks;
     std::vector<std::int32_t> rows;
-    std::vector<std::int32_t> sizes;  // if lengths vary
-    std::vector<std::byte> bytes;
+    ByteValues values;
   };
   std::map<Rank, Outgoing> outgoing;
   const std::size_t n_bytes = tag.info.value_bytes();
@@ -125,21 +124,18 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
       const Rank home = slabs.rank_of(place.row);
       if (last == outgoing.end() || last->first != home) last = outgoing.try_emplace(home).first;
       Outgoing& to_home = last->second;
-      const auto bytes = tag.on[d].items.value(item++, n_bytes);
       to_home.blocks.push_back(place.block);
       to_home.rows.push_back(static_cast<std::int32_t>(place.row - slabs.first(home)));
-      if (tag.info.length_varies) to_home.sizes.push_back(static_cast<std::int32_t>(bytes.size()));
-      to_home.bytes.insert(to_home.bytes.end(), bytes.begin(), bytes.end());
+      to_home.values.add(tag.on[d].items.value(item++, n_bytes));
     }
   }
   exchange::Parcels<std::byte> parcels;
-  for (auto& [home, values] : outgoing) {
+  for (auto& [home, to_home] : outgoing) {
     MessageWriter message;
-    message.put(values.blocks);
-    message.put(values.rows);
-    message.put(values.sizes);
-    message.put(values.bytes);
-    values = {};
+    message.put(to_home.blocks);
+    message.put(to_home.rows);
+    to_home.values.put_into(message);
+    to_home = {};
     parcels.add(home, message.bytes());
   }
   const auto received = exchange::route(context, parcels, exchange::Route::automatic);
@@ -149,13 +145,8 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
     MessageReader in(received.of(p));
     const auto of_blocks = in.get<std::int32_t>();
     const auto of_rows = in.get<std::int32_t>();
-    const auto sizes = in.get<std::int32_t>();
-    auto bytes = in.get<std::byte>();
-    for (std::size_t i = 0; i < of_rows.size(); ++i) {
-      const std::size_t size = tag.info.length_varies ? static_cast<std::size_t>(sizes[i]) : n_bytes;
-      items.push_back({of_blocks[i], of_rows[i], bytes.first(size)});
-      bytes = bytes.subspan(size);
-    }
+    const ByteValuesView values(in);
+    for (std::size_t i = 0; i < of_rows.size(); ++i) items.push_back({of_blocks[i], of_rows[i], values[i]});
   }
   std::ranges::sort(items, {}, [](const Item& item) { return std::pair(item.block, item.row); });
 

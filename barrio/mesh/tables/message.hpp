@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "barrio/exchange/byte_values.hpp"
 #include "barrio/exchange/message.hpp"
 #include "barrio/mesh/rank_sets.hpp"
 
 namespace barrio::mesh::detail {
 
+using exchange::ByteValues;
+using exchange::ByteValuesView;
 using exchange::MessageReader;
 using exchange::MessageWriter;
 

@@ -19,8 +19,7 @@ void move_column(mpi::Context& context, const Slabs& slabs, std::span<const std:
                  TagColumn& column) {
   struct Outgoing {
     std::vector<std::int32_t> rows;
-    std::vector<std::int32_t> sizes;
-    std::vector<std::byte> bytes;
+    ByteValues values;
   };
   std::map<Rank, Outgoing> outgoing;
   const std::size_t n = column.is_dense ? new_rows.size() : column.rows.size();
@@ -28,18 +27,15 @@ void move_column(mpi::Context& context, const Slabs& slabs, std::span<const std:
     const std::int64_t row = new_rows[column.is_dense ? i : static_cast<std::size_t>(column.rows[i])];
     if (row < 0) continue;
     const Rank home = slabs.rank_of(row);
-    const auto value = column.items.value(i, info.value_bytes());
     Outgoing& out = outgoing[home];
     out.rows.push_back(static_cast<std::int32_t>(row - slabs.first(home)));
-    out.sizes.push_back(static_cast<std::int32_t>(value.size()));
-    out.bytes.insert(out.bytes.end(), value.begin(), value.end());
+    out.values.add(column.items.value(i, info.value_bytes()));
   }
   exchange::Parcels<std::byte> parcels;
   for (const auto& [rank, out] : outgoing) {
     MessageWriter message;
     message.put(out.rows);
-    message.put(out.sizes);
-    message.put(out.bytes);
+    out.values.put_into(message);
     parcels.add(rank, message.bytes());
   }
   const auto received = exchange::route(context, parcels, exchange::Route::automatic);
@@ -51,12 +47,8 @@ void move_column(mpi::Context& context, const Slabs& slabs, std::span<const std:
   for (std::size_t p = 0; p < received.n_peers(); ++p) {
     MessageReader in(received.of(p));
     const auto rows = in.get<std::int32_t>();
-    const auto sizes = in.get<std::int32_t>();
-    auto bytes = in.get<std::byte>();
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      items.push_back({rows[i], bytes.first(static_cast<std::size_t>(sizes[i]))});
-      bytes = bytes.subspan(static_cast<std::size_t>(sizes[i]));
-    }
+    const ByteValuesView values(in);
+    for (std::size_t i = 0; i < rows.size(); ++i) items.push_back({rows[i], values[i]});
   }
   std::ranges::sort(items, {}, &Item::row);
   column.rows.clear();

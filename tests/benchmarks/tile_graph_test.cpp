@@ -1,4 +1,4 @@
-#include "barrio/exchange/tile_graph.hpp"
+#include "benchmarks/exchange/tile_graph.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "barrio/base/error.hpp"
 
-namespace barrio::exchange {
+namespace barrio::bench {
 namespace {
 
 TEST(TileGraph, HasTheDegreesOfThePaper) {
@@ -50,4 +50,4 @@ TEST(TileGraph, RefusesLinksOutside) {
 }
 
 }  // namespace
-}  // namespace barrio::exchange
+}  // namespace barrio::bench

@@ -4,7 +4,7 @@
 
 #include "barrio/base/ids.hpp"
 
-namespace barrio::exchange {
+namespace barrio::bench {
 
 /// One edge of a tile: the rank at (x, y) of each tile borders on the rank `dx` to the right and `dy` up, which may
 /// stand in another tile. Edges have no direction.
@@ -37,4 +37,4 @@ class TileGraph {
   std::vector<TileLink> links_;
 };
 
-}  // namespace barrio::exchange
+}  // namespace barrio::bench

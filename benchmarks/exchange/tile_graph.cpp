@@ -1,4 +1,4 @@
-#include "barrio/exchange/tile_graph.hpp"
+#include "benchmarks/exchange/tile_graph.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/sort_unique.hpp"
 
-namespace barrio::exchange {
+namespace barrio::bench {
 namespace {
 
 int modulo(int a, int n) { return (a % n + n) % n; }
@@ -65,4 +65,4 @@ std::vector<Rank> TileGraph::neighbours(Rank rank, int n_ranks) const {
   return found;
 }
 
-}  // namespace barrio::exchange
+}  // namespace barrio::bench

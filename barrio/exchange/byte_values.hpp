@@ -1,0 +1,100 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "barrio/base/error.hpp"
+#include "barrio/exchange/message.hpp"
+
+namespace barrio::exchange {
+
+/// Collect values, strings of bytes of any length or nothing, for a message: lengths first, then all bytes. While all
+/// values are of one length, the message has it once. Local.
+class ByteValues {
+ public:
+  /// @throws Error{failed} for a value of 2 GiB or more
+  void add(std::span<const std::byte> value) {
+    if (value.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+      throw Error(ErrorCode::failed, {.subject = "a value in a message",
+                                      .cause = fmt::format("has {} bytes, 2 GiB and more do not fit", value.size())});
+    add_size(static_cast<std::int32_t>(value.size()));
+    bytes_.insert(bytes_.end(), value.begin(), value.end());
+  }
+  /// Note that the next one has no value.
+  void add_nothing() { add_size(nothing); }
+  [[nodiscard]] std::size_t size() const noexcept { return n_; }
+
+  void put_into(MessageWriter& message) const {
+    const Head head{static_cast<std::int64_t>(n_), sizes_.empty() ? size_ : varies};
+    message.put(std::span(&head, 1));
+    message.put(sizes_);
+    message.put(bytes_);
+  }
+
+ private:
+  friend class ByteValuesView;
+  static constexpr std::int32_t nothing = -1;
+  static constexpr std::int64_t varies = -2;
+  struct Head {
+    std::int64_t n;
+    std::int64_t size;  // of each value, or `varies`
+  };
+  void add_size(std::int32_t size) {
+    if (n_ == 0) size_ = size;
+    if (size != size_ && sizes_.empty()) sizes_.assign(n_, size_);
+    n_ += 1;
+    if (!sizes_.empty()) sizes_.push_back(size);
+  }
+
+  std::size_t n_ = 0;
+  std::int32_t size_ = nothing;      // of the first
+  std::vector<std::int32_t> sizes_;  // empty while all are as long
+  std::vector<std::byte> bytes_;
+};
+
+/// Read the values in place, in any order: they live as long as the message. Local. Cost: O(n) if lengths vary, else
+/// O(1).
+class ByteValuesView {
+ public:
+  explicit ByteValuesView(MessageReader& message) {
+    const ByteValues::Head head = message.get<ByteValues::Head>()[0];
+    n_ = static_cast<std::size_t>(head.n);
+    size_ = head.size;
+    sizes_ = message.get<std::int32_t>();
+    bytes_ = message.get<std::byte>();
+    if (size_ != ByteValues::varies) return;
+    offsets_.reserve(n_);
+    std::size_t at = 0;
+    for (const std::int32_t size : sizes_) {
+      offsets_.push_back(at);
+      if (size > 0) at += static_cast<std::size_t>(size);
+    }
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return n_; }
+  /// Whether the i-th one has a value; one of no bytes is a value.
+  [[nodiscard]] bool has(std::size_t i) const noexcept {
+    return (size_ == ByteValues::varies ? sizes_[i] : size_) != ByteValues::nothing;
+  }
+  /// The i-th value. @pre it has one
+  [[nodiscard]] std::span<const std::byte> operator[](std::size_t i) const noexcept {
+    if (size_ != ByteValues::varies) {
+      const auto size = static_cast<std::size_t>(size_);
+      return bytes_.subspan(i * size, size);
+    }
+    return bytes_.subspan(offsets_[i], static_cast<std::size_t>(sizes_[i]));
+  }
+
+ private:
+  std::size_t n_ = 0;
+  std::int64_t size_ = 0;
+  std::span<const std::int32_t> sizes_;
+  std::span<const std::byte> bytes_;
+  std::vector<std::size_t> offsets_;  // if lengths vary
+};
+
+}  // namespace barrio::exchange
