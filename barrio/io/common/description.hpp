@@ -40,7 +40,6 @@ class Quality {
 
 /// Say where the vertices are, and how many are nowhere: minima leave NaN out without a word.
 void add_box(Json& result, const std::vector<Point>& points);
-/// Say how many cells of each type there are.
 /// Numbers of cells by type and number of nodes, 0 where that varies.
 using CellCounts = std::map<std::pair<mesh::CellType, int>, std::int64_t>;
 /// Add "entities", by type, and where cells have more nodes than corners "nodes_per_cell": how many of a type have how
@@ -52,6 +51,7 @@ void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets, std::int64_t
 /// @param named  each once, with its name @param top  dimension of the cells: its sets are materials, others boundaries
 void add_id_sets(Json& result, const std::map<std::pair<int, int>, std::string>& named, int top, std::int64_t n_parts);
 
+Json inspect_h5m(const std::string& path, const InspectOptions& options);
 Json inspect_gmsh(const std::string& path, const InspectOptions& options);
 Json inspect_exodus(const std::string& path, const InspectOptions& options);
 Json inspect_climate(const std::string& path, const InspectOptions& options);

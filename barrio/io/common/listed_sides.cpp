@@ -19,10 +19,10 @@ using mesh::Dim;
 using mesh::MeshTables;
 
 /// Corners in ascending order: what makes two sides the same.
-using Key = std::array<GlobalId, 4>;
+using SideNodes = std::array<GlobalId, 4>;
 
-Key key_of(std::span<const GlobalId> corners) {
-  Key key;
+SideNodes key_of(std::span<const GlobalId> corners) {
+  SideNodes key;
   key.fill(GlobalId{-1});
   std::ranges::copy(corners, key.begin());
   std::ranges::sort(key);
@@ -33,7 +33,7 @@ std::size_t n_corners(CellType type) { return static_cast<std::size_t>(mesh::top
 
 /// A side on its way to the rank that compares it with others, or a cell that may be the same.
 struct Candidate {
-  Key key;
+  SideNodes key;
   std::int64_t place;  ///< position of a side; of a cell its row less all rows, so that cells come first
   std::int32_t set;    ///< -1: a cell
   Dim dim;

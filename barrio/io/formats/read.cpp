@@ -3,19 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "barrio/base/error.hpp"
-#include "barrio/files/hdf5.hpp"
-#include "barrio/io/cgns/cgns_file.hpp"
-#include "barrio/io/climate/climate_file.hpp"
-#include "barrio/io/exodus/exodus_file.hpp"
 #include "barrio/io/common/file_watch.hpp"
-#include "barrio/io/common/readers.hpp"
+#include "barrio/io/formats/known_formats.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mesh/to_linear.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -26,88 +18,12 @@ namespace {
 
 constexpr RegionName read_region{"io.read"};
 constexpr RegionName partition_region{"io.partition"};
-std::string formats_read() { return fmt::format("barrio reads {}", readable_formats); }
 
 /// Remove tags by name; "*" names all.
 void leave_out(mesh::MeshTables& tables, const std::vector<std::string>& names) {
   std::erase_if(tables.tags, [&](const mesh::TagTable& tag) {
     return std::ranges::any_of(names, [&](const std::string& name) { return name == "*" || name == tag.info.name; });
   });
-}
-
-/// What a netCDF file holds, or nothing that is known.
-std::optional<Format> netcdf_format(const std::string& path) {
-  const files::NetcdfFile file(path);
-  if (detail::is_exodus(file)) return Format::exodus;
-  return detail::is_climate(file) ? std::optional(Format::climate) : std::nullopt;
-}
-
-}  // namespace
-
-Format detect_format(const std::string& path) {
-  std::error_code code;
-  if (std::filesystem::is_directory(path, code)) {
-    throw Error(ErrorCode::failed, {.subject = path, .cause = "is a folder, not a mesh file"});
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    throw Error(ErrorCode::failed, {.subject = path,
-                                    .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
-                                    .remedy = "check the name and its rights"});
-  }
-  std::string head(32, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  if (file.bad()) {
-    throw Error(ErrorCode::failed, {.subject = path,
-                                    .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
-                                    .remedy = "check the file system"});
-  }
-  head.resize(static_cast<std::size_t>(file.gcount()));
-  if (head.starts_with("$MeshFormat") || head.starts_with("$Comments") || head.starts_with("$NOD")) return Format::gmsh;
-  if (detail::is_vtk(head)) return Format::vtk;
-  if (head.starts_with("<?xml") || head.starts_with("<VTKFile")) return Format::vtu;
-  if (files::is_classic_netcdf(head)) {
-    const auto format = netcdf_format(path);
-    if (format) return *format;
-    throw Error(
-        ErrorCode::bad_input,
-        {.subject = path,
-         .cause = "is a netCDF file, but holds neither an Exodus II mesh nor a grid of longitudes and latitudes",
-         .remedy = formats_read()});
-  }
-  if (head.find("ADF Database") != std::string::npos)  // of any version
-    throw Error(ErrorCode::bad_input, {.subject = path,
-                                       .cause = "is a CGNS file in the old ADF format",
-                                       .remedy = "convert it to HDF5, with adf2hdf of the CGNS tools"});
-  const bool is_hdf5 = head.starts_with("\x89HDF\r\n\x1a\n");
-  if (is_hdf5 || path.ends_with(".h5m")) {
-    const files::Handle open = files::open_to_read(path);  // says what is wrong if it is no HDF5 file, or a torn one
-    if (files::has(open.get(), "/VTKHDF")) return Format::vtkhdf;
-    if (detail::is_cgns(open.get())) return Format::cgns;
-    if (files::has(open.get(), "/tstt")) return Format::h5m;
-    return netcdf_format(path).value_or(Format::h5m);
-  }
-  throw Error(ErrorCode::bad_input, {.subject = path,
-                                     .cause = head.empty() ? "is empty" : "is of no format that barrio reads",
-                                     .remedy = formats_read()});
-}
-
-namespace {
-
-mesh::MeshTables read_as(mpi::Context& context, Format format, const std::string& path, const TableOptions& options) {
-  switch (format) {
-    case Format::h5m: return detail::read_h5m(context, path, options);
-    case Format::gmsh: return detail::read_gmsh(context, path);
-    case Format::vtk: return detail::read_vtk(context, path);
-    case Format::vtu: return detail::read_vtu(context, path);
-    case Format::exodus: return detail::read_exodus(context, path, options.without_tags);
-    case Format::climate: return detail::read_climate(context, path, options.without_tags);
-    case Format::cgns: return detail::read_cgns(context, path);
-    case Format::vtkhdf: break;
-  }
-  throw AgreedError(ErrorCode::bad_input, {.subject = path,
-                                           .cause = "is a VTKHDF file, which barrio writes but does not read",
-                                           .remedy = "give the mesh it was made from"});
 }
 
 /// Read a file that must stay as it is meanwhile. Rank 0 watches it for all.
@@ -177,7 +93,7 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, con
                                               options.partition_tag),
                          .remedy = "partition it first: barrio partition IN -n P --tag NAME -o OUT"});
     }
-    return read_as(context, format, path, options);
+    return detail::known_format(format).read(context, path, options);
   });
   if (format != Format::h5m) leave_out(tables, options.without_tags);
   const bool has_degenerate = mesh::validate_all_but_degenerate(context, tables, path);

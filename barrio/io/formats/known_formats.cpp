@@ -1,0 +1,148 @@
+#include "barrio/io/formats/known_formats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "barrio/base/error.hpp"
+#include "barrio/io/cgns/cgns_file.hpp"
+#include "barrio/io/climate/climate_file.hpp"
+#include "barrio/io/common/description.hpp"
+#include "barrio/io/common/readers.hpp"
+#include "barrio/io/exodus/exodus_file.hpp"
+#include "barrio/io/vtk/inspect_vtk.hpp"
+
+// A format is a row here; its reader and its description lie in its folder.
+
+namespace barrio::io {
+namespace detail {
+namespace {
+
+/// The first bytes of a file.
+std::string head_of(const std::string& path) {
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code)) {
+    throw Error(ErrorCode::failed, {.subject = path, .cause = "is a folder, not a mesh file"});
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw Error(ErrorCode::failed, {.subject = path,
+                                    .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
+                                    .remedy = "check the name and its rights"});
+  }
+  std::string head(32, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (file.bad()) {
+    throw Error(ErrorCode::failed, {.subject = path,
+                                    .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
+                                    .remedy = "check the file system"});
+  }
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return head;
+}
+
+bool is_gmsh(std::string_view head) {
+  return head.starts_with("$MeshFormat") || head.starts_with("$Comments") || head.starts_with("$NOD");
+}
+
+bool is_vtu(std::string_view head) { return head.starts_with("<?xml") || head.starts_with("<VTKFile"); }
+
+mesh::MeshTables refuse_to_read_vtkhdf(mpi::Context& /*context*/, const std::string& path,
+                                       const TableOptions& /*options*/) {
+  throw AgreedError(ErrorCode::bad_input, {.subject = path,
+                                           .cause = "is a VTKHDF file, which barrio writes but does not read",
+                                           .remedy = "give the mesh it was made from"});
+}
+
+Json refuse_to_inspect_vtkhdf(const std::string& path, const InspectOptions& /*options*/) {
+  throw Error(ErrorCode::bad_input, {.subject = path,
+                                     .cause = "is a VTKHDF file, which barrio writes but does not read",
+                                     .remedy = "open it in ParaView, or give the mesh it was made from"});
+}
+
+constexpr std::array formats{
+    KnownFormat{Format::gmsh, [](UnknownFile& file) { return is_gmsh(file.head()); },
+                [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
+                  return read_gmsh(context, path);
+                },
+                &inspect_gmsh},
+    KnownFormat{Format::vtk, [](UnknownFile& file) { return is_vtk(file.head()); },
+                [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
+                  return read_vtk(context, path);
+                },
+                &inspect_vtk},
+    KnownFormat{Format::vtu, [](UnknownFile& file) { return is_vtu(file.head()); },
+                [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
+                  return read_vtu(context, path);
+                },
+                &inspect_vtu},
+    KnownFormat{Format::vtkhdf, [](UnknownFile& file) { return file.has_group("/VTKHDF"); }, &refuse_to_read_vtkhdf,
+                &refuse_to_inspect_vtkhdf},
+    KnownFormat{Format::cgns, [](UnknownFile& file) { return file.is_hdf5() && is_cgns(file.hdf5()); },
+                [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
+                  return read_cgns(context, path);
+                },
+                &inspect_cgns},
+    KnownFormat{Format::h5m, [](UnknownFile& file) { return file.has_group("/tstt"); }, &read_h5m, &inspect_h5m},
+    KnownFormat{Format::exodus, [](UnknownFile& file) { return file.netcdf() != nullptr && is_exodus(*file.netcdf()); },
+                [](mpi::Context& context, const std::string& path, const TableOptions& options) {
+                  return read_exodus(context, path, options.without_tags);
+                },
+                &inspect_exodus},
+    KnownFormat{Format::climate,
+                [](UnknownFile& file) { return file.netcdf() != nullptr && is_climate(*file.netcdf()); },
+                [](mpi::Context& context, const std::string& path, const TableOptions& options) {
+                  return read_climate(context, path, options.without_tags);
+                },
+                &inspect_climate},
+};
+
+}  // namespace
+
+UnknownFile::UnknownFile(const std::string& path) : path_(path), head_(head_of(path)) {
+  if (head_.starts_with("\x89HDF\r\n\x1a\n")) hdf5_ = files::open_to_read(path);
+}
+
+bool UnknownFile::has_group(const char* group) const { return is_hdf5() && files::has(hdf5(), group); }
+
+bool UnknownFile::is_classic_netcdf() const noexcept { return files::is_classic_netcdf(head_); }
+
+const files::NetcdfFile* UnknownFile::netcdf() {
+  if (!netcdf_ && (is_hdf5() || is_classic_netcdf())) netcdf_.emplace(path_);
+  return netcdf_ ? &*netcdf_ : nullptr;
+}
+
+std::span<const KnownFormat> known_formats() { return formats; }
+
+const KnownFormat& known_format(Format format) { return *std::ranges::find(formats, format, &KnownFormat::format); }
+
+}  // namespace detail
+
+Format detect_format(const std::string& path) {
+  detail::UnknownFile file(path);
+  for (const detail::KnownFormat& known : detail::known_formats())
+    if (known.is(file)) return known.format;
+  if (file.is_hdf5()) return Format::h5m;  // whose reader says what it misses
+  const std::string formats_read = fmt::format("barrio reads {}", readable_formats);
+  if (file.is_classic_netcdf())
+    throw Error(
+        ErrorCode::bad_input,
+        {.subject = path,
+         .cause = "is a netCDF file, but holds neither an Exodus II mesh nor a grid of longitudes and latitudes",
+         .remedy = formats_read});
+  if (file.head().find("ADF Database") != std::string_view::npos)  // of any version
+    throw Error(ErrorCode::bad_input, {.subject = path,
+                                       .cause = "is a CGNS file in the old ADF format",
+                                       .remedy = "convert it to HDF5, with adf2hdf of the CGNS tools"});
+  if (path.ends_with(".h5m")) static_cast<void>(files::open_to_read(path));  // says that it is no HDF5 file
+  throw Error(ErrorCode::bad_input, {.subject = path,
+                                     .cause = file.head().empty() ? "is empty" : "is of no format that barrio reads",
+                                     .remedy = formats_read});
+}
+
+}  // namespace barrio::io
