@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "barrio/exchange/ask.hpp"
@@ -120,110 +121,152 @@ void close_holes(mpi::Context& context, const MeshTables& tables, std::vector<Ru
     if (is_ordered(run)) run.position = position_of[at++];
 }
 
+/// What the file's list of sets says, and where this rank's words of their contents go.
+///
+/// A set's contents are a list of ids, or where that is shorter pairs of first id and number. A run that reaches the
+/// end of a slab may go on on a higher rank: it is one pair there too, so that the file does not depend on the number
+/// of ranks.
+class SetLayout {
+ public:
+  /// Collective.
+  SetLayout(mpi::Context& context, const MeshTables& tables, const std::vector<Run>& runs)
+      : tables_(tables),
+        n_parts_(static_cast<std::size_t>(tables.n_parts)),
+        n_sets_(n_parts_ + tables.sets.size()),
+        n_tables_(2 + tables.blocks.size()),
+        list_(4 * n_sets_, -1),
+        place_(n_sets_ * n_tables_),
+        is_ranged_(n_sets_),
+        start_of_set_(n_sets_) {
+    find_ends(context, runs);
+    Counts here{std::vector<std::int64_t>(place_.size(), 0), std::vector<std::int64_t>(place_.size(), 0)};
+    for (const Run& run : runs) {
+      here.as_list[key_of(run)] += run.count;
+      here.as_pairs[key_of(run)] += goes_on(run) ? 0 : 2;
+    }
+    lay_out(context, here);
+  }
+
+  [[nodiscard]] std::size_t n_sets() const noexcept { return n_sets_; }
+  [[nodiscard]] std::int64_t n_words() const noexcept { return n_words_; }
+  /// Four numbers of each set: last word, last child, last parent, flags.
+  [[nodiscard]] std::vector<std::int64_t>& list() & noexcept { return list_; }
+
+  /// Call `put(place, value)` for the words of the runs of this rank; values of one place are added. @pre once
+  template <class Put>
+  void for_each_word(const std::vector<Run>& runs, Put&& put) {
+    for (const Run& run : runs) {
+      const auto set = static_cast<std::size_t>(run.set);
+      std::int64_t& place = place_[key_of(run)];
+      if (is_ordered(set)) place = start_of_set_[set] + run.position;
+      if (is_ranged_[set] != 0) {
+        if (!goes_on(run)) put(place++, run.first_id);
+        put(goes_on(run) ? place - 1 : place++, run.count);  // adds to the count of the pair before
+      } else {
+        for (std::int64_t i = 0; i < run.count; ++i) put(place++, run.first_id + i);
+      }
+    }
+  }
+
+ private:
+  /// Words of each (set, table).
+  struct Counts {
+    std::vector<std::int64_t> as_list;
+    std::vector<std::int64_t> as_pairs;
+  };
+  [[nodiscard]] bool is_ordered(std::size_t set) const {
+    return set >= n_parts_ && tables_.sets[set - n_parts_].is_ordered;
+  }
+  /// All that an ordered set holds is one list, whatever the tables.
+  [[nodiscard]] std::size_t key_of(const Run& run) const {
+    const auto set = static_cast<std::size_t>(run.set);
+    return set * n_tables_ + (is_ordered(set) ? 0 : run.table);
+  }
+  /// Whether a run continues one of a lower rank.
+  [[nodiscard]] bool goes_on(const Run& run) const { return end_below_[key_of(run)] == run.first_id; }
+
+  void find_ends(mpi::Context& context, const std::vector<Run>& runs) {
+    end_below_.assign(place_.size(), 0);
+    for (const Run& run : runs) {
+      std::int64_t& end = end_below_[key_of(run)];
+      end = std::max(end, run.first_id + run.count);
+    }
+    mpi::exclusive_max(context, std::span(end_below_), std::int64_t{0});
+  }
+
+  void lay_out(mpi::Context& context, const Counts& here) {
+    Counts all = here;
+    mpi::all_reduce(context, std::span(all.as_list), MPI_SUM);
+    mpi::all_reduce(context, std::span(all.as_pairs), MPI_SUM);
+    std::vector<std::int64_t> before(place_.size());  // words of lower ranks
+    for (std::size_t s = 0; s < n_sets_; ++s) {
+      const std::size_t first = s * n_tables_;
+      const auto sum = [&](const std::vector<std::int64_t>& words) {
+        return std::reduce(&words[first], &words[first] + n_tables_);
+      };
+      is_ranged_[s] = sum(all.as_pairs) < sum(all.as_list) && !is_ordered(s) ? 1 : 0;
+      start_of_set_[s] = n_words_;
+      for (std::size_t k = first; k < first + n_tables_; ++k) {
+        place_[k] = n_words_;
+        n_words_ += is_ranged_[s] != 0 ? all.as_pairs[k] : all.as_list[k];
+        before[k] = is_ranged_[s] != 0 ? here.as_pairs[k] : here.as_list[k];
+      }
+      list_[4 * s] = n_words_ - 1;
+      const bool tracks = s >= n_parts_ && tables_.sets[s - n_parts_].tracks_members;
+      list_[4 * s + 3] = (is_ordered(s) ? files::H5mSetList::ordered : files::H5mSetList::unique) |
+                         (is_ranged_[s] != 0 ? files::H5mSetList::ranged : 0) |
+                         (tracks ? files::H5mSetList::tracking : 0);
+    }
+    mpi::exclusive_sum(context, std::span(before));
+    for (std::size_t k = 0; k < place_.size(); ++k) place_[k] += before[k];
+  }
+
+  const MeshTables& tables_;
+  std::size_t n_parts_;
+  std::size_t n_sets_;
+  std::size_t n_tables_;
+  std::int64_t n_words_ = 0;
+  std::vector<std::int64_t> list_;
+  std::vector<std::int64_t> place_;  // where this rank's next word of (set, table) goes
+  std::vector<char> is_ranged_;
+  std::vector<std::int64_t> start_of_set_;
+  std::vector<std::int64_t> end_below_;  // by (set, table): the highest end of a run on lower ranks
+};
+
 }  // namespace
 
 void detail::write_sets(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
                         const mesh::PartContents& contents) {
   std::vector<Run> runs = collect_runs(context, tables, ids, contents);
-  const auto n_parts = static_cast<std::size_t>(tables.n_parts);
-  const std::size_t n_sets = n_parts + tables.sets.size();
-  const std::size_t n_tables = 2 + tables.blocks.size();
-  const auto is_ordered = [&](std::size_t set) { return set >= n_parts && tables.sets[set - n_parts].is_ordered; };
-  // For each (set, table): words as a list, and as pairs.
-  std::vector<std::int64_t> as_list(n_sets * n_tables, 0);
-  std::vector<std::int64_t> as_pairs(n_sets * n_tables, 0);
-  // All that an ordered set holds is one list, whatever the tables.
-  const auto key_of = [&](const Run& run) {
-    const auto set = static_cast<std::size_t>(run.set);
-    return set * n_tables + (is_ordered(set) ? 0 : run.table);
-  };
-  // A run that reaches the end of a slab may go on on a higher rank: it is one pair there too, so that the file does
-  // not depend on the number of ranks.
-  std::vector<std::int64_t> last_end(n_sets * n_tables, 0);
-  for (const Run& run : runs) {
-    std::int64_t& end = last_end[key_of(run)];
-    end = std::max(end, run.first_id + run.count);
-  }
-  std::vector<std::int64_t> end_below = last_end;
-  mpi::exclusive_max(context, std::span(end_below), std::int64_t{0});
-  const auto goes_on = [&](const Run& run) { return end_below[key_of(run)] == run.first_id; };
-  for (const Run& run : runs) {
-    as_list[key_of(run)] += run.count;
-    as_pairs[key_of(run)] += goes_on(run) ? 0 : 2;
-  }
-  std::vector<std::int64_t> total_list = as_list;
-  std::vector<std::int64_t> total_pairs = as_pairs;
-  mpi::all_reduce(context, std::span<std::int64_t>(total_list), MPI_SUM);
-  mpi::all_reduce(context, std::span<std::int64_t>(total_pairs), MPI_SUM);
-
-  std::vector<std::int64_t> list(4 * n_sets, -1);
-  std::vector<std::int64_t> place(n_sets * n_tables);  // where this rank's first word of (set, table) goes
-  std::vector<char> is_ranged(n_sets);
-  std::int64_t end = 0;
-  std::vector<std::int64_t> mine(n_sets * n_tables);
-  for (std::size_t s = 0; s < n_sets; ++s) {
-    std::int64_t n_list = 0;
-    std::int64_t n_pairs = 0;
-    for (std::size_t t = 0; t < n_tables; ++t) {
-      n_list += total_list[s * n_tables + t];
-      n_pairs += total_pairs[s * n_tables + t];
-    }
-    is_ranged[s] = n_pairs < n_list && !is_ordered(s) ? 1 : 0;
-    for (std::size_t t = 0; t < n_tables; ++t) {
-      place[s * n_tables + t] = end;
-      end += is_ranged[s] != 0 ? total_pairs[s * n_tables + t] : total_list[s * n_tables + t];
-      mine[s * n_tables + t] = is_ranged[s] != 0 ? as_pairs[s * n_tables + t] : as_list[s * n_tables + t];
-    }
-    list[4 * s] = end - 1;
-    const bool tracks = s >= n_parts && tables.sets[s - n_parts].tracks_members;
-    list[4 * s + 3] = (is_ordered(s) ? files::H5mSetList::ordered : files::H5mSetList::unique) |
-                      (is_ranged[s] != 0 ? files::H5mSetList::ranged : 0) | (tracks ? files::H5mSetList::tracking : 0);
-  }
-  std::vector<std::int64_t> start_of_set(n_sets);
-  for (std::size_t s = 0; s < n_sets; ++s) start_of_set[s] = place[s * n_tables];
+  SetLayout layout(context, tables, runs);
   close_holes(context, tables, runs);
-  mpi::exclusive_sum(context, std::span<std::int64_t>(mine));
-  for (std::size_t k = 0; k < place.size(); ++k) place[k] += mine[k];
 
   // Words travel to the slabs of `contents`, so that each rank writes one contiguous piece.
   struct Word {
     std::int64_t place;
     std::int64_t value;
   };
-  const Slabs slabs{end, context.size()};
+  const Slabs slabs{layout.n_words(), context.size()};
   std::vector<Rank> to;
   std::vector<Word> words;
-  const auto put = [&](std::size_t key, std::int64_t value) {
-    to.push_back(slabs.rank_of(place[key]));
-    words.push_back({place[key]++, value});
-  };
-  for (const Run& run : runs) {
-    const std::size_t key = key_of(run);
-    if (is_ordered(static_cast<std::size_t>(run.set))) {
-      place[key] = start_of_set[static_cast<std::size_t>(run.set)] + run.position;
-      for (std::int64_t i = 0; i < run.count; ++i) put(key, run.first_id + i);
-    } else if (is_ranged[static_cast<std::size_t>(run.set)] != 0 && goes_on(run)) {
-      place[key] -= 1;  // adds to the count of the pair before
-      put(key, run.count);
-    } else if (is_ranged[static_cast<std::size_t>(run.set)] != 0) {
-      put(key, run.first_id);
-      put(key, run.count);
-    } else {
-      for (std::int64_t i = 0; i < run.count; ++i) put(key, run.first_id + i);
-    }
-  }
+  layout.for_each_word(runs, [&](std::int64_t place, std::int64_t value) {
+    to.push_back(slabs.rank_of(place));
+    words.push_back({place, value});
+  });
   words = exchange::route(context, exchange::pack_by_rank<Word>(to, words)).items;
   const std::int64_t first = slabs.first(context.rank());
   std::vector<std::int64_t> entries(slabs.size(context.rank()), 0);
   for (const Word& word : words) entries[static_cast<std::size_t>(word.place - first)] += word.value;
 
+  std::vector<std::int64_t>& list = layout.list();
+  const auto n_parts = static_cast<std::size_t>(tables.n_parts);
   const auto write_relatives = [&](const char* name, std::size_t column,
                                    std::vector<std::int32_t> mesh::SetInfo::* relatives) {
     std::vector<std::int64_t> all;
-    for (std::size_t s = 0; s < n_sets; ++s) {
+    for (std::size_t s = 0; s < layout.n_sets(); ++s) {
       if (s >= n_parts)
         for (const std::int32_t other : tables.sets[s - n_parts].*relatives) all.push_back(ids.first_set + other);
-      list[4 * s + column] = static_cast<std::int64_t>(all.size()) - 1;
+      list[4 * s + column] = std::ssize(all) - 1;
     }
     if (!all.empty()) file.write_small<std::int64_t>(name, all);
   };
@@ -231,7 +274,7 @@ void detail::write_sets(mpi::Context& context, FileWriter& file, const MeshTable
   write_relatives("/tstt/sets/parents", 2, &mesh::SetInfo::parents);
   file.write_small<std::int64_t>("/tstt/sets/list", list, 4);
   file.write_attribute("/tstt/sets/list", "start_id", ids.first_part);
-  if (end > 0) file.write_rows<std::int64_t>("/tstt/sets/contents", end, 0, first, entries);
+  if (layout.n_words() > 0) file.write_rows<std::int64_t>("/tstt/sets/contents", layout.n_words(), 0, first, entries);
 }
 
 }  // namespace barrio::io

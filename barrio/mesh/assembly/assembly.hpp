@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "barrio/exchange/neighborhood.hpp"
-#include "barrio/mesh/tables/id_index.hpp"
-#include "barrio/mesh/tables/set_runs.hpp"
 #include "barrio/mesh/assembly/side_message.hpp"
 #include "barrio/mesh/assembly/storage.hpp"
+#include "barrio/mesh/tables/id_index.hpp"
+#include "barrio/mesh/tables/set_runs.hpp"
 
 namespace barrio::mesh {
 

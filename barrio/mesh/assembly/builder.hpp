@@ -1,8 +1,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
+#include "barrio/exchange/router.hpp"
 #include "barrio/mesh/assembly/assembly.hpp"
 
 namespace barrio::mesh {
@@ -23,10 +27,23 @@ class MeshBuilder : private MeshAssembly {
   /// Give a table the shape that all ranks know alike: one type, one number of nodes, or one per entity.
   void shape_table(EntityTable& table, Dim dim) const;
   // resolve_vertices.cpp
+  struct VertexAnswer;
+  struct VertexAnswerView;
   void resolve_vertices();
+  void note_users(const exchange::Parcels<std::int32_t>& asked);
+  [[nodiscard]] VertexAnswer answer_to(std::span<const std::int32_t> request) const;
+  void answer_requests(const exchange::Parcels<std::int32_t>& asked);
+  void take_answer(const VertexAnswerView& answer, std::size_t first_place);
   /// Ranks that use a vertex homed here, ascending.
   [[nodiscard]] std::span<const Rank> users_of(GlobalId id) const;
   // fetch_sides.cpp
+  struct SideClaims;
+  /// Bring listed sides to the ranks that use their lowest vertex. Collective.
+  [[nodiscard]] exchange::Parcels<std::byte> offer_sides(std::int32_t& n_contested);
+  /// Take those offered that are sides of this rank's cells.
+  [[nodiscard]] SideClaims claim_sides(const exchange::Parcels<std::byte>& offered, std::array<HeldSides, 4>& held);
+  /// Find the sharers of the sides that several ranks were offered. Collective.
+  void share_sides(const SideClaims& claims, std::int32_t n_contested, std::array<HeldSides, 4>& held);
   /// @return those among the sides of this rank's cells, by dimension
   [[nodiscard]] std::array<HeldSides, 4> fetch_sides();
   // fetch_tags.cpp

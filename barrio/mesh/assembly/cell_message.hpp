@@ -3,9 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "barrio/mesh/tables/message.hpp"
 #include "barrio/mesh/assembly/sets_of_places.hpp"
 #include "barrio/mesh/mesh.hpp"
+#include "barrio/mesh/tables/message.hpp"
 
 namespace barrio::mesh::detail {
 

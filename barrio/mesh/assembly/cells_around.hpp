@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "barrio/mesh/topology.hpp"
 #include "barrio/mesh/mesh.hpp"
+#include "barrio/mesh/topology.hpp"
 
 namespace barrio::mesh::detail {
 

@@ -3,8 +3,8 @@
 
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
+#include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/tables/message.hpp"
 
 // Cells leave the slabs in which they were read for the rank that holds their part: one array per column and block.
@@ -90,6 +90,131 @@ struct Destinations {
   }
 };
 
+/// Packs the cells that leave this rank, block after block; what stays is taken from the tables.
+template <class Node>
+class CellPacker {
+ public:
+  CellPacker(const MeshTables& tables, Rank me, const Destinations& to, std::int32_t self)
+      : tables_(tables), me_(me), to_(to), self_(self), messages_(to.ranks.size()), columns_(to.ranks.size()) {}
+
+  /// @param at  the block's first row of this rank's slab, among the rows of all blocks of cells
+  void pack(const CellBlock& block, const std::vector<detail::HomeRun>& runs, std::size_t at) {
+    const std::size_t n = block.rows.size(me_);
+    const std::span<const std::int32_t> peers = std::span(to_.of_row).subspan(at, n);
+    reserve(block, peers);
+    std::vector<std::int32_t> place_of_row(runs.empty() ? 0 : n);  // among the rows that go the same way
+    std::vector<std::int32_t> n_before(to_.ranks.size(), 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int32_t peer = peers[i];
+      if (!runs.empty()) place_of_row[i] = n_before[static_cast<std::size_t>(peer)]++;
+      if (peer == self_) continue;
+      Columns<Node>& out = columns_[static_cast<std::size_t>(peer)];
+      out.rows.push_back(static_cast<std::int32_t>(i));
+      out.parts.push_back(tables_.parts[at + i]);
+      const auto nodes = block.cell(i);
+      if (block.nodes_per_cell == 0) out.sizes.push_back(static_cast<std::int32_t>(nodes.size()));
+      for (const GlobalId node : nodes) out.nodes.push_back(static_cast<Node>(barrio::value(node)));
+    }
+    std::vector<SetRun>& kept = kept_sets_.emplace_back();
+    for (const SetRun& run : runs) {
+      const auto low = static_cast<std::size_t>(run.first);
+      for (std::size_t i = low; i < low + static_cast<std::size_t>(run.count); ++i) {
+        auto& sets = peers[i] == self_ ? kept : columns_[static_cast<std::size_t>(peers[i])].sets;
+        detail::append(sets, run.set, place_of_row[i]);
+      }
+    }
+    for (std::size_t p = 0; p < columns_.size(); ++p)
+      if (static_cast<std::int32_t>(p) != self_) columns_[p].put_into(messages_[p]);
+  }
+
+  /// What leaves, for each rank. The packer has it no longer.
+  [[nodiscard]] exchange::Parcels<std::byte> take_parcels() {
+    columns_.clear();
+    exchange::Parcels<std::byte> parcels;
+    for (std::size_t p = 0; p < messages_.size(); ++p) {
+      if (static_cast<std::int32_t>(p) != self_) parcels.add(to_.ranks[p], messages_[p].bytes());
+      messages_[p] = {};
+    }
+    return parcels;
+  }
+  /// Of each block, sets of the cells that stay, in order.
+  [[nodiscard]] const std::vector<std::vector<SetRun>>& kept_sets() const& noexcept { return kept_sets_; }
+
+ private:
+  void reserve(const CellBlock& block, std::span<const std::int32_t> peers) {
+    std::vector<std::size_t> n_rows(to_.ranks.size(), 0);
+    for (const std::int32_t peer : peers) n_rows[static_cast<std::size_t>(peer)] += 1;
+    for (std::size_t p = 0; p < columns_.size(); ++p) {
+      columns_[p] = {};
+      if (static_cast<std::int32_t>(p) == self_) continue;
+      columns_[p].rows.reserve(n_rows[p]);
+      columns_[p].parts.reserve(n_rows[p]);
+      columns_[p].nodes.reserve(n_rows[p] * static_cast<std::size_t>(block.nodes_per_cell));
+    }
+  }
+
+  const MeshTables& tables_;
+  Rank me_;
+  const Destinations& to_;
+  std::int32_t self_;
+  std::vector<MessageWriter> messages_;
+  std::vector<Columns<Node>> columns_;
+  std::vector<std::vector<SetRun>> kept_sets_;
+};
+
+/// Takes cells into the mesh, in the order of their global ids.
+template <class Node, class Kept>
+struct CellTaker {
+  EntityTable& table;
+  std::vector<Kept>& nodes;
+  std::vector<std::int32_t>& parts;
+  std::vector<SetRun>& set_runs;
+
+  /// Cells that came from another rank. @param first  of its slab of the block
+  void take(const CellBlock& block, const ColumnsView<Node>& in, GlobalId first) {
+    take_sets(in.sets);
+    for (std::size_t i = 0; i < in.rows.size(); ++i) {
+      table.global_ids.push_back(first + in.rows[i]);
+      shape(block, static_cast<std::size_t>(in.sizes.empty() ? block.nodes_per_cell : in.sizes[i]));
+    }
+    parts.insert(parts.end(), in.parts.begin(), in.parts.end());
+    detail::append_each(nodes, in.nodes, [](Node node) { return Kept{node}; });
+  }
+  /// Rows of this rank's slab of a block that stay: where `peers` says `self`. They follow each other, as a rule.
+  void take_kept(const CellBlock& block, GlobalId first, std::span<const std::int32_t> peers, std::int32_t self,
+                 std::span<const std::int32_t> parts_of_rows) {
+    for (std::size_t i = 0; i < peers.size();) {
+      if (peers[i] != self) {
+        ++i;
+        continue;
+      }
+      const std::size_t from = i;
+      std::size_t n_nodes = 0;
+      for (; i < peers.size() && peers[i] == self; ++i) {
+        const std::size_t of_cell = block.cell(i).size();
+        table.global_ids.push_back(first + static_cast<std::int64_t>(i));
+        shape(block, of_cell);
+        n_nodes += of_cell;
+      }
+      const auto of_run = parts_of_rows.subspan(from, i - from);
+      parts.insert(parts.end(), of_run.begin(), of_run.end());
+      detail::append_each(nodes, std::span<const GlobalId>(block.cell(from).data(), n_nodes),
+                          [](GlobalId node) { return Kept{static_cast<Node>(barrio::value(node))}; });
+    }
+  }
+  /// Sets of cells that are about to be taken, by their place among these.
+  void take_sets(std::span<const SetRun> runs) {
+    const auto n_before = static_cast<std::int32_t>(table.size());
+    for (const SetRun& run : runs) set_runs.push_back({run.set, run.first + n_before, run.count});
+  }
+
+ private:
+  void shape(const CellBlock& block, std::size_t n_nodes) {
+    if (!table.has_one_type) table.types.push_back(block.type);
+    if (table.nodes_per_entity == 0) table.offsets.push_back(table.offsets.back() + static_cast<std::int32_t>(n_nodes));
+  }
+};
+
 }  // namespace
 
 void MeshBuilder::shape_table(EntityTable& table, Dim dim) const {
@@ -131,126 +256,49 @@ void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Kept>& all_no
   const auto found = std::ranges::lower_bound(to.ranks, me);
   const bool keeps_some = found != to.ranks.end() && *found == me;
   const auto self = keeps_some ? static_cast<std::int32_t>(found - to.ranks.begin()) : -1;
+  std::vector<std::size_t> blocks;  // of cells
+  for (std::size_t b = 0; b < tables_.blocks.size(); ++b)
+    if (topology(tables_.blocks[b].type).dim == top) blocks.push_back(b);
 
-  // Pack what leaves; what stays is taken from the tables below.
-  std::vector<MessageWriter> messages(to.ranks.size());
-  std::vector<Columns<Node>> columns(to.ranks.size());
-  std::vector<std::vector<SetRun>> kept_sets;  // by block, of kept cells in order
+  CellPacker<Node> packer(tables_, me, to, self);
   std::size_t at = 0;
-  for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
-    const CellBlock& block = tables_.blocks[b];
-    if (topology(block.type).dim != top) continue;
-    const std::size_t n = block.rows.size(me);
-    const std::span<const std::int32_t> peers = std::span(to.of_row).subspan(at, n);
-    std::vector<std::int32_t> n_rows(to.ranks.size(), 0);
-    for (const std::int32_t peer : peers) n_rows[static_cast<std::size_t>(peer)] += 1;
-    for (std::size_t p = 0; p < columns.size(); ++p) {
-      columns[p] = {};
-      if (static_cast<std::int32_t>(p) == self) continue;
-      columns[p].rows.reserve(static_cast<std::size_t>(n_rows[p]));
-      columns[p].parts.reserve(static_cast<std::size_t>(n_rows[p]));
-      columns[p].nodes.reserve(static_cast<std::size_t>(n_rows[p]) * static_cast<std::size_t>(block.nodes_per_cell));
-    }
-    const std::vector<detail::HomeRun>& runs = home_runs_.of_blocks[b];
-    std::vector<std::int32_t> place_of_row(runs.empty() ? 0 : n);  // among the rows that go the same way
-    std::vector<std::int32_t> n_before(to.ranks.size(), 0);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::int32_t peer = peers[i];
-      if (!runs.empty()) place_of_row[i] = n_before[static_cast<std::size_t>(peer)]++;
-      if (peer == self) continue;
-      Columns<Node>& out = columns[static_cast<std::size_t>(peer)];
-      out.rows.push_back(static_cast<std::int32_t>(i));
-      out.parts.push_back(tables_.parts[at + i]);
-      const auto nodes = block.cell(i);
-      if (block.nodes_per_cell == 0) out.sizes.push_back(static_cast<std::int32_t>(nodes.size()));
-      for (const GlobalId node : nodes) out.nodes.push_back(static_cast<Node>(barrio::value(node)));
-    }
-    std::vector<SetRun>& kept = kept_sets.emplace_back();
-    for (const SetRun& run : runs) {
-      const auto low = static_cast<std::size_t>(run.first);
-      for (std::size_t i = low; i < low + static_cast<std::size_t>(run.count); ++i) {
-        auto& sets = peers[i] == self ? kept : columns[static_cast<std::size_t>(peers[i])].sets;
-        detail::append(sets, run.set, place_of_row[i]);
-      }
-    }
-    for (std::size_t p = 0; p < columns.size(); ++p)
-      if (static_cast<std::int32_t>(p) != self) columns[p].put_into(messages[p]);
-    at += n;
+  for (const std::size_t b : blocks) {
+    packer.pack(tables_.blocks[b], home_runs_.of_blocks[b], at);
+    at += tables_.blocks[b].rows.size(me);
   }
-  columns.clear();
-  exchange::Parcels<std::byte> parcels;
-  for (std::size_t p = 0; p < messages.size(); ++p) {
-    if (static_cast<std::int32_t>(p) != self) parcels.add(to.ranks[p], messages[p].bytes());
-    messages[p] = {};
-  }
-  const auto received = exchange::route(context_, parcels, exchange::Route::automatic);
-  parcels = {};
+  const auto received = exchange::route(context_, packer.take_parcels(), exchange::Route::automatic);
 
-  // Take blocks in order, and within a block senders in order.
   std::vector<MessageReader> readers;
   for (std::size_t p = 0; p < received.n_peers(); ++p) readers.emplace_back(received.of(p));
-  const auto shape = [&](const CellBlock& block, std::size_t n_nodes) {
-    if (!table.has_one_type) table.types.push_back(block.type);
-    if (table.nodes_per_entity == 0) table.offsets.push_back(table.offsets.back() + static_cast<std::int32_t>(n_nodes));
-  };
-  const auto take_sets = [&](std::span<const SetRun> runs, std::size_t first_place) {
-    for (const SetRun& run : runs)
-      set_runs_[static_cast<std::size_t>(value(top))].push_back(
-          {run.set, run.first + static_cast<std::int32_t>(first_place), run.count});
-  };
-  std::size_t n_cells = static_cast<std::size_t>(std::ranges::count(to.of_row, self));
+  auto n_cells = static_cast<std::size_t>(std::ranges::count(to.of_row, self));
   std::size_t n_nodes = n_cells * static_cast<std::size_t>(table.nodes_per_entity);  // 0 for cells that vary
   for (MessageReader in : readers) {
-    for (std::size_t b = 0; b < kept_sets.size(); ++b) {
-      const ColumnsView<Node> columns_of_block(in);
-      n_cells += columns_of_block.rows.size();
-      n_nodes += columns_of_block.nodes.size();
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const ColumnsView<Node> columns(in);
+      n_cells += columns.rows.size();
+      n_nodes += columns.nodes.size();
     }
   }
   all_nodes.reserve(with_room(n_nodes));
   table.global_ids.reserve(with_room(n_cells));
   out_.cell_parts.reserve(with_room(n_cells));
+
+  // Blocks in order, and within a block senders in order.
+  CellTaker<Node, Kept> taker{table, all_nodes, out_.cell_parts, set_runs_[static_cast<std::size_t>(value(top))]};
   at = 0;
-  std::size_t n_blocks = 0;
-  for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
-    const CellBlock& block = tables_.blocks[b];
-    if (topology(block.type).dim != top) continue;
-    const auto take_from = [&](std::size_t p) {
-      const ColumnsView<Node> in(readers[p]);
-      const GlobalId first{tables_.first_row(b) + block.rows.first(received.peers[p])};
-      take_sets(in.sets, table.size());
-      for (std::size_t i = 0; i < in.rows.size(); ++i) {
-        table.global_ids.push_back(first + in.rows[i]);
-        shape(block, static_cast<std::size_t>(in.sizes.empty() ? block.nodes_per_cell : in.sizes[i]));
-      }
-      out_.cell_parts.insert(out_.cell_parts.end(), in.parts.begin(), in.parts.end());
-      detail::append_each(all_nodes, in.nodes, [](Node node) { return Kept{node}; });
-    };
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    const CellBlock& block = tables_.blocks[blocks[k]];
+    const std::int64_t first_row = tables_.first_row(blocks[k]);
+    const auto first_of = [&](Rank rank) { return GlobalId{first_row + block.rows.first(rank)}; };
     std::size_t p = 0;
-    for (; p < readers.size() && received.peers[p] < me; ++p) take_from(p);
-    take_sets(kept_sets[n_blocks++], table.size());
-    const GlobalId first{tables_.first_row(b) + block.rows.first(me)};
+    for (; p < readers.size() && received.peers[p] < me; ++p)
+      taker.take(block, ColumnsView<Node>(readers[p]), first_of(received.peers[p]));
     const std::size_t n = block.rows.size(me);
-    for (std::size_t i = 0; i < n;) {  // rows that stay follow each other, as a rule
-      if (to.of_row[at + i] != self) {
-        ++i;
-        continue;
-      }
-      const std::size_t from = i;
-      std::size_t n_here = 0;
-      for (; i < n && to.of_row[at + i] == self; ++i) {
-        const std::size_t of_cell = block.cell(i).size();
-        table.global_ids.push_back(first + static_cast<std::int64_t>(i));
-        shape(block, of_cell);
-        n_here += of_cell;
-      }
-      const auto parts = std::span(tables_.parts).subspan(at + from, i - from);
-      out_.cell_parts.insert(out_.cell_parts.end(), parts.begin(), parts.end());
-      detail::append_each(all_nodes, std::span<const GlobalId>(block.cell(from).data(), n_here),
-                          [](GlobalId node) { return Kept{static_cast<Node>(barrio::value(node))}; });
-    }
+    taker.take_sets(packer.kept_sets()[k]);
+    taker.take_kept(block, first_of(me), std::span(to.of_row).subspan(at, n), self,
+                    std::span(tables_.parts).subspan(at, n));
     at += n;
-    for (; p < readers.size(); ++p) take_from(p);
+    for (; p < readers.size(); ++p) taker.take(block, ColumnsView<Node>(readers[p]), first_of(received.peers[p]));
   }
   n_own_cells_ = table.size();
 }

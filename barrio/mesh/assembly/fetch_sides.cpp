@@ -36,11 +36,35 @@ exchange::Parcels<std::byte> send(mpi::Context& context, Outbox& outbox) {
   return exchange::route(context, parcels, exchange::Route::automatic);
 }
 
+/// Local ids of the lowest vertices of sides.
+template <class LocalOf>
+std::vector<LocalId> anchors_of(const exchange::Parcels<std::byte>& offered, LocalOf&& local_of) {
+  std::vector<LocalId> anchors;
+  for (std::size_t p = 0; p < offered.n_peers(); ++p) {
+    MessageReader reader(offered.of(p));
+    const SideColumnsView in(reader);
+    std::size_t first = 0;
+    for (const std::int32_t size : in.sizes) {
+      anchors.push_back(local_of(*std::ranges::min_element(in.nodes.subspan(first, static_cast<std::size_t>(size)))));
+      first += static_cast<std::size_t>(size);
+    }
+  }
+  return anchors;
+}
+
 }  // namespace
+
+struct MeshBuilder::SideClaims {
+  struct Side {
+    int dim;
+    std::size_t place;  // among those held
+  };
+  std::vector<Side> sides;
+  exchange::Parcels<std::int32_t> numbers;  // at homes, in the order of `sides`
+};
 
 std::array<MeshAssembly::HeldSides, 4> MeshBuilder::fetch_sides() {
   const Region region(context_.trace(), side_region);
-  const Rank me = context_.rank();
   bool is_any = false;
   for (int d = 1; d < value(out_.cell_dim); ++d) {
     if (tables_.n_global(Dim{d}) == 0) continue;
@@ -49,8 +73,16 @@ std::array<MeshAssembly::HeldSides, 4> MeshBuilder::fetch_sides() {
   }
   std::array<HeldSides, 4> held;
   if (!is_any) return held;
+  std::int32_t n_contested = 0;
+  const auto offered = offer_sides(n_contested);
+  const SideClaims claims = claim_sides(offered, held);
+  share_sides(claims, n_contested, held);
+  return held;
+}
 
+exchange::Parcels<std::byte> MeshBuilder::offer_sides(std::int32_t& n_contested) {
   // 1. Each listed side goes to the home of its lowest vertex, with the sets it is in.
+  const Rank me = context_.rank();
   Outbox to_homes;
   for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
     const CellBlock& block = tables_.blocks[b];
@@ -81,7 +113,7 @@ std::array<MeshAssembly::HeldSides, 4> MeshBuilder::fetch_sides() {
 
   // 2. The home passes it on to all ranks that use that vertex. Those that several may have get a number there.
   Outbox to_users;
-  std::int32_t n_contested = 0;
+  n_contested = 0;
   for (std::size_t p = 0; p < listed.n_peers(); ++p) {
     MessageReader reader(listed.of(p));
     const SideColumnsView in(reader);
@@ -96,27 +128,15 @@ std::array<MeshAssembly::HeldSides, 4> MeshBuilder::fetch_sides() {
       }
     });
   }
-  const auto offered = send(context_, to_users);
+  return send(context_, to_users);
+}
 
+MeshBuilder::SideClaims MeshBuilder::claim_sides(const exchange::Parcels<std::byte>& offered,
+                                                 std::array<HeldSides, 4>& held) {
   // 3. A rank takes it if it is a side of one of its cells; where others may have it too, it tells the home.
-  std::vector<LocalId> anchors;
-  for (std::size_t p = 0; p < offered.n_peers(); ++p) {
-    MessageReader reader(offered.of(p));
-    const SideColumnsView in(reader);
-    std::size_t first = 0;
-    for (const std::int32_t size : in.sizes) {
-      anchors.push_back(
-          local_vertex(*std::ranges::min_element(in.nodes.subspan(first, static_cast<std::size_t>(size)))));
-      first += static_cast<std::size_t>(size);
-    }
-  }
+  const std::vector<LocalId> anchors = anchors_of(offered, [&](GlobalId id) { return local_vertex(id); });
   const detail::CellsAround around(cells(), n_own_cells_, anchors, out_.vertices.size());
-  struct Claimed {
-    int dim;
-    std::size_t place;  // among those held
-  };
-  std::vector<Claimed> claimed;
-  exchange::Parcels<std::int32_t> claims;  // numbers at homes
+  SideClaims claims;
   std::vector<std::int32_t> numbers;
   std::vector<LocalId> local;
   std::size_t next_anchor = 0;
@@ -134,17 +154,20 @@ std::array<MeshAssembly::HeldSides, 4> MeshBuilder::fetch_sides() {
       HeldSides& of_dim = held[static_cast<std::size_t>(dim)];
       for (const std::int32_t set : sets)
         detail::append(of_dim.sets, set, static_cast<std::int32_t>(of_dim.sides.size()));
-      of_dim.add(in.ids[i], in.types[i], local, me);
+      of_dim.add(in.ids[i], in.types[i], local, context_.rank());
       if (in.owners[i] < 0) return;
       numbers.push_back(in.owners[i]);
-      claimed.push_back({dim, of_dim.sides.size() - 1});
+      claims.sides.push_back({dim, of_dim.sides.size() - 1});
     });
-    if (!numbers.empty()) claims.add(offered.peers[p], numbers);
+    if (!numbers.empty()) claims.numbers.add(offered.peers[p], numbers);
   }
-  const auto heard = exchange::route(context_, claims);
+  return claims;
+}
 
+void MeshBuilder::share_sides(const SideClaims& claims, std::int32_t n_contested, std::array<HeldSides, 4>& held) {
   // 4. The home tells each of those who claimed it who they are, in the order of its claims: so all draw the same
   // owner.
+  const auto heard = exchange::route(context_, claims.numbers);
   std::vector<std::size_t> offsets(static_cast<std::size_t>(n_contested) + 1, 0);
   for (const std::int32_t number : heard.items) offsets[static_cast<std::size_t>(number) + 1] += 1;
   std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
@@ -166,14 +189,13 @@ std::array<MeshAssembly::HeldSides, 4> MeshBuilder::fetch_sides() {
   }
   const std::vector<Rank> told = exchange::route(context_, answers).items;
   std::size_t at = 0;
-  for (const Claimed& one : claimed) {
+  for (const SideClaims::Side& one : claims.sides) {
     const auto n = static_cast<std::size_t>(told[at++]);
     if (n > 1)
       set_sharers(held[static_cast<std::size_t>(one.dim)].sides[one.place], Dim{one.dim},
                   std::span(told).subspan(at, n));
     at += n;
   }
-  return held;
 }
 
 }  // namespace barrio::mesh

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/assembly/assembly.hpp"
 #include "barrio/mesh/assembly/plan_halo.hpp"
+#include "barrio/mesh/tables/append_each.hpp"
 
 // Places become local ids: interior, fringe, then copies grouped by owner, so that a halo receive lands in place.
 

@@ -17,16 +17,73 @@ using detail::SetRun;
 
 constexpr RegionName share_region{"mesh.share"};
 
+/// Ask: places ascend with ids, and homes with both, so a request is a piece of the list of those wanted. Collective.
+exchange::Parcels<std::int32_t> ask_homes(mpi::Context& context, const Slabs& slabs, std::span<const GlobalId> wanted) {
+  exchange::Parcels<std::int32_t> requests;
+  std::vector<std::int32_t> rows;
+  while (!wanted.empty()) {
+    const Rank home = slabs.rank_of(wanted.front());
+    const GlobalId first{slabs.first(home)};
+    const GlobalId end{slabs.first(home + 1)};
+    rows.resize(static_cast<std::size_t>(std::ranges::lower_bound(wanted, end) - wanted.begin()));
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      rows[k] = static_cast<std::int32_t>(barrio::value(wanted[k]) - barrio::value(first));
+    requests.add(home, rows);
+    wanted = wanted.subspan(rows.size());
+  }
+  return exchange::route(context, requests, exchange::Route::automatic);
+}
+
+/// Append the coordinates of some rows of this rank's slab: rows that follow each other at once.
+void append_coordinates(std::vector<double>& out, const MeshTables& tables, std::span<const std::int32_t> rows) {
+  for (std::size_t i = 0; i < rows.size();) {
+    const std::size_t first = i++;
+    while (i < rows.size() && rows[i] == rows[i - 1] + 1) ++i;
+    const auto of_first = tables.coordinates.begin() + 3 * std::ptrdiff_t{rows[first]};
+    out.insert(out.end(), of_first, of_first + 3 * static_cast<std::ptrdiff_t>(i - first));
+  }
+}
+
+}  // namespace
+
 /// What a home says of the vertices that one rank asked for, beside their coordinates; places are those in the request.
-struct Answer {
+struct MeshBuilder::VertexAnswer {
   std::vector<std::int32_t> shared;  // places of vertices with several users, ascending
   std::vector<std::int32_t> sets_of_shared;
   std::vector<std::int32_t> offsets{0};  // of the sets of ranks
   std::vector<Rank> ranks;
   std::vector<SetRun> members;  // of sets of the mesh
+
+  void put_into(MessageWriter& out) const {
+    out.put(shared);
+    out.put(sets_of_shared);
+    out.put(offsets);
+    out.put(ranks);
+    out.put(members);
+  }
 };
 
-}  // namespace
+/// The same as it is read, wherever it lies.
+struct MeshBuilder::VertexAnswerView {
+  std::span<const std::int32_t> shared;
+  std::span<const std::int32_t> sets_of_shared;
+  std::span<const std::int32_t> offsets;
+  std::span<const Rank> ranks;
+  std::span<const SetRun> members;
+
+  explicit VertexAnswerView(const VertexAnswer& answer)
+      : shared(answer.shared),
+        sets_of_shared(answer.sets_of_shared),
+        offsets(answer.offsets),
+        ranks(answer.ranks),
+        members(answer.members) {}
+  explicit VertexAnswerView(MessageReader& in)
+      : shared(in.get<std::int32_t>()),
+        sets_of_shared(in.get<std::int32_t>()),
+        offsets(in.get<std::int32_t>()),
+        ranks(in.get<Rank>()),
+        members(in.get<SetRun>()) {}
+};
 
 std::span<const Rank> MeshBuilder::users_of(GlobalId id) const {
   const std::int64_t row = barrio::value(id) - tables_.vertices.first(context_.rank());
@@ -37,32 +94,19 @@ std::span<const Rank> MeshBuilder::users_of(GlobalId id) const {
 
 void MeshBuilder::resolve_vertices() {
   const Region region(context_.trace(), share_region);
-  const Rank me = context_.rank();
-  const Slabs& slabs = tables_.vertices;
+  const auto asked = ask_homes(context_, tables_.vertices, index_.ids());
+  note_users(asked);
+  answer_requests(asked);
+  out_.neighbours = out_.vertices.rank_sets.all_but(context_.rank());
+}
 
-  // 1. Ask: places ascend with ids, and homes with both, so a request is a piece of the list.
-  const std::vector<GlobalId>& wanted = index_.ids();
-  exchange::Parcels<std::int32_t> requests;
-  std::vector<std::int32_t> rows;
-  for (std::size_t i = 0; i < wanted.size();) {
-    const Rank home = slabs.rank_of(wanted[i]);
-    const GlobalId first{slabs.first(home)};
-    const GlobalId end{slabs.first(home + 1)};
-    const std::span<const GlobalId> from_here = std::span(wanted).subspan(i);
-    rows.resize(static_cast<std::size_t>(std::ranges::lower_bound(from_here, end) - from_here.begin()));
-    for (std::size_t k = 0; k < rows.size(); ++k)
-      rows[k] = static_cast<std::int32_t>(barrio::value(from_here[k]) - barrio::value(first));
-    i += rows.size();
-    requests.add(home, rows);
-  }
-  const auto asked = exchange::route(context_, requests, exchange::Route::automatic);
-
-  // 2. Who asks for a vertex uses it. Those of several users get a list of them, in ascending order as ranks come.
+/// Who asks for a vertex uses it. Those of several users get a list of them, in ascending order as ranks come.
+void MeshBuilder::note_users(const exchange::Parcels<std::int32_t>& asked) {
   struct Use {
     std::int32_t list;
     Rank user;
   };
-  user_at_home_.assign(slabs.size(me), -1);
+  user_at_home_.assign(tables_.vertices.size(context_.rank()), -1);
   std::vector<Use> uses;
   std::vector<std::size_t> offsets{0};
   for (std::size_t p = 0; p < asked.n_peers(); ++p) {
@@ -92,45 +136,42 @@ void MeshBuilder::resolve_vertices() {
     set_of_list.push_back(user_sets_.add(std::span(users).subspan(offsets[list], offsets[list + 1] - offsets[list])));
   for (std::int32_t& user : user_at_home_)
     if (user < -1) user = -2 - set_of_list[static_cast<std::size_t>(-2 - user)];
+}
 
-  // 3. Answer.
-  const auto answer_to = [&](std::span<const std::int32_t> request) {
-    Answer answer;
-    std::vector<std::int32_t> numbers(user_sets_.size(), -1);  // of a set of ranks within the answer
-    for (std::size_t i = 0; i < request.size(); ++i) {
-      const auto row = static_cast<std::size_t>(request[i]);
-      if (user_at_home_[row] >= 0) continue;
-      const std::int32_t set = -2 - user_at_home_[row];
-      std::int32_t& number = numbers[static_cast<std::size_t>(set)];
-      if (number < 0) {
-        number = static_cast<std::int32_t>(answer.offsets.size() - 1);
-        answer.ranks.insert(answer.ranks.end(), user_sets_[set].begin(), user_sets_[set].end());
-        answer.offsets.push_back(static_cast<std::int32_t>(answer.ranks.size()));
-      }
-      answer.shared.push_back(static_cast<std::int32_t>(i));
-      answer.sets_of_shared.push_back(number);
+MeshBuilder::VertexAnswer MeshBuilder::answer_to(std::span<const std::int32_t> request) const {
+  VertexAnswer answer;
+  std::vector<std::int32_t> numbers(user_sets_.size(), -1);  // of a set of ranks within the answer
+  for (std::size_t i = 0; i < request.size(); ++i) {
+    const std::int32_t user = user_at_home_[static_cast<std::size_t>(request[i])];
+    if (user >= 0) continue;
+    const std::int32_t set = -2 - user;
+    std::int32_t& number = numbers[static_cast<std::size_t>(set)];
+    if (number < 0) {
+      number = static_cast<std::int32_t>(answer.offsets.size() - 1);
+      answer.ranks.insert(answer.ranks.end(), user_sets_[set].begin(), user_sets_[set].end());
+      answer.offsets.push_back(static_cast<std::int32_t>(answer.ranks.size()));
     }
-    for (const SetRun& run : home_runs_.of_vertices) {
-      auto at = std::ranges::lower_bound(request, run.first);
-      for (; at != request.end() && *at < run.first + run.count; ++at)
-        detail::append(answer.members, run.set, static_cast<std::int32_t>(at - request.begin()));
-    }
-    return answer;
-  };
-  const auto append_coordinates = [&](std::vector<double>& out, std::span<const std::int32_t> request) {
-    for (std::size_t i = 0; i < request.size();) {  // rows that follow each other at once
-      const std::size_t first = i++;
-      while (i < request.size() && request[i] == request[i - 1] + 1) ++i;
-      const auto of_first = tables_.coordinates.begin() + 3 * static_cast<std::ptrdiff_t>(request[first]);
-      out.insert(out.end(), of_first, of_first + 3 * static_cast<std::ptrdiff_t>(i - first));
-    }
-  };
+    answer.shared.push_back(static_cast<std::int32_t>(i));
+    answer.sets_of_shared.push_back(number);
+  }
+  for (const SetRun& run : home_runs_.of_vertices) {
+    auto at = std::ranges::lower_bound(request, run.first);
+    for (; at != request.end() && *at < run.first + run.count; ++at)
+      detail::append(answer.members, run.set, static_cast<std::int32_t>(at - request.begin()));
+  }
+  return answer;
+}
+
+/// Answer all ranks, and take what the homes of this rank's vertices answer. Homes ascend with ids, so the answers
+/// stand in the order of places. What this rank asked itself is not packed.
+void MeshBuilder::answer_requests(const exchange::Parcels<std::int32_t>& asked) {
+  const Rank me = context_.rank();
   exchange::Parcels<std::byte> answers;
-  Answer kept;
+  VertexAnswer kept;
   std::span<const std::int32_t> own_request;
   std::vector<double> coordinates;
   for (std::size_t p = 0; p < asked.n_peers(); ++p) {
-    Answer answer = answer_to(asked.of(p));
+    VertexAnswer answer = answer_to(asked.of(p));
     if (asked.peers[p] == me) {
       kept = std::move(answer);
       own_request = asked.of(p);
@@ -138,61 +179,51 @@ void MeshBuilder::resolve_vertices() {
     }
     coordinates.clear();
     coordinates.reserve(3 * asked.of(p).size());
-    append_coordinates(coordinates, asked.of(p));
+    append_coordinates(coordinates, tables_, asked.of(p));
     MessageWriter out;
     out.put(coordinates);
-    out.put(answer.shared);
-    out.put(answer.sets_of_shared);
-    out.put(answer.offsets);
-    out.put(answer.ranks);
-    out.put(answer.members);
+    answer.put_into(out);
     answers.add(asked.peers[p], out.bytes());
   }
   const auto received = exchange::route(context_, answers, exchange::Route::automatic);
   answers = {};
 
-  // 4. Homes ascend with ids, so the answers stand in the order of places.
-  coordinates_.reserve(3 * with_room(wanted.size()));
-  sharers_at_.reserve(with_room(wanted.size()));
-  sharers_at_.assign(wanted.size(), -1);
-  vertex_owners_.reserve(with_room(wanted.size()));
-  vertex_owners_.assign(wanted.size(), me);
-  std::size_t first_place = 0;
-  const auto take = [&](std::span<const std::int32_t> shared, std::span<const std::int32_t> sets_of_shared,
-                        std::span<const std::int32_t> set_offsets, std::span<const Rank> ranks,
-                        std::span<const SetRun> members) {
-    std::vector<std::int32_t> numbers;
-    for (std::size_t s = 0; s + 1 < set_offsets.size(); ++s)
-      numbers.push_back(out_.vertices.rank_sets.add(ranks.subspan(
-          static_cast<std::size_t>(set_offsets[s]), static_cast<std::size_t>(set_offsets[s + 1] - set_offsets[s]))));
-    for (std::size_t i = 0; i < shared.size(); ++i) {
-      const std::size_t place = first_place + static_cast<std::size_t>(shared[i]);
-      sharers_at_[place] = numbers[static_cast<std::size_t>(sets_of_shared[i])];
-      vertex_owners_[place] = drawn_owner(Dim::vertex, wanted[place], out_.vertices.rank_sets[sharers_at_[place]]);
-    }
-    for (const SetRun& run : members)
-      set_runs_[0].push_back({run.set, run.first + static_cast<std::int32_t>(first_place), run.count});
-    first_place = coordinates_.size() / 3;
-  };
-  const auto take_kept = [&] {
-    append_coordinates(coordinates_, own_request);
-    take(kept.shared, kept.sets_of_shared, kept.offsets, kept.ranks, kept.members);
-  };
-  std::size_t p = 0;
+  const std::size_t n = index_.ids().size();
+  coordinates_.reserve(3 * with_room(n));
+  sharers_at_.reserve(with_room(n));
+  sharers_at_.assign(n, -1);
+  vertex_owners_.reserve(with_room(n));
+  vertex_owners_.assign(n, me);
   const auto take_from = [&](std::size_t peer) {
     MessageReader in(received.of(peer));
+    const std::size_t first_place = coordinates_.size() / 3;
     const auto of_peer = in.get<double>();
     coordinates_.insert(coordinates_.end(), of_peer.begin(), of_peer.end());
-    const auto shared = in.get<std::int32_t>();
-    const auto sets_of_shared = in.get<std::int32_t>();
-    const auto set_offsets = in.get<std::int32_t>();
-    const auto ranks = in.get<Rank>();
-    take(shared, sets_of_shared, set_offsets, ranks, in.get<SetRun>());
+    take_answer(VertexAnswerView(in), first_place);
   };
+  std::size_t p = 0;
   for (; p < received.n_peers() && received.peers[p] < me; ++p) take_from(p);
-  take_kept();
+  const std::size_t first_place = coordinates_.size() / 3;
+  append_coordinates(coordinates_, tables_, own_request);
+  take_answer(VertexAnswerView(kept), first_place);
   for (; p < received.n_peers(); ++p) take_from(p);
-  out_.neighbours = out_.vertices.rank_sets.all_but(me);
+}
+
+void MeshBuilder::take_answer(const VertexAnswerView& answer, std::size_t first_place) {
+  std::vector<std::int32_t> numbers;
+  for (std::size_t s = 0; s + 1 < answer.offsets.size(); ++s) {
+    const auto first = static_cast<std::size_t>(answer.offsets[s]);
+    const auto end = static_cast<std::size_t>(answer.offsets[s + 1]);
+    numbers.push_back(out_.vertices.rank_sets.add(answer.ranks.subspan(first, end - first)));
+  }
+  const std::vector<GlobalId>& ids = index_.ids();
+  for (std::size_t i = 0; i < answer.shared.size(); ++i) {
+    const std::size_t place = first_place + static_cast<std::size_t>(answer.shared[i]);
+    sharers_at_[place] = numbers[static_cast<std::size_t>(answer.sets_of_shared[i])];
+    vertex_owners_[place] = drawn_owner(Dim::vertex, ids[place], out_.vertices.rank_sets[sharers_at_[place]]);
+  }
+  for (const SetRun& run : answer.members)
+    set_runs_[0].push_back({run.set, run.first + static_cast<std::int32_t>(first_place), run.count});
 }
 
 }  // namespace barrio::mesh

@@ -12,8 +12,8 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/joining/join_rows.hpp"
+#include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/tables/message.hpp"
 #include "barrio/mesh/tables/set_runs.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -131,6 +131,74 @@ void refuse_collapsed(mpi::Context& context, const std::vector<MeshTables>& piec
        .remedy = "give one below the shortest edge of the cells where pieces meet"});
 }
 
+/// Cells as they come: from this rank with the rows of their piece, from others with new ones.
+struct CellSegment {
+  std::size_t first = 0;  // place in the slab of its block
+  std::size_t piece = 0;
+  std::span<const GlobalId> old_nodes{};       // of this rank
+  std::span<const std::uint32_t> new_nodes{};  // of others, or those in 64 bits
+  std::span<const GlobalId> new_wide_nodes{};
+  std::span<const std::int64_t> sizes{};  // of cells of any number of nodes: of others
+  std::span<const std::int64_t> ends{};   // the same of this rank
+  std::span<const std::int32_t> parts{};
+};
+
+/// Cells of a block of this rank, with their parts if they have any.
+CellSegment cells_here(std::size_t piece, const CellBlock& block, std::span<const std::int32_t> parts, std::size_t at,
+                       std::size_t n, std::size_t to) {
+  CellSegment here{.first = to, .piece = piece};
+  const auto width = static_cast<std::size_t>(block.nodes_per_cell);
+  const std::size_t first = width > 0 ? at * width : static_cast<std::size_t>(block.offsets[at]);
+  const std::size_t end = width > 0 ? first + n * width : static_cast<std::size_t>(block.offsets[at + n]);
+  here.old_nodes = std::span(block.nodes).subspan(first, end - first);
+  if (width == 0) here.ends = std::span(block.offsets).subspan(at, n + 1);
+  if (!parts.empty()) here.parts = parts.subspan(at, n);
+  return here;
+}
+
+/// Write cells into a message. Nodes travel in 32 bits where they suffice for the mesh.
+template <class NewRow>
+void put_cells(detail::MessageWriter& message, const CellSegment& here, bool is_narrow, const NewRow& new_row) {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 0; i + 1 < here.ends.size(); ++i) sizes.push_back(here.ends[i + 1] - here.ends[i]);
+  message.put(sizes);
+  const auto translate = [&]<class Node>(std::span<Node> to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<Node>(new_row(value(here.old_nodes[i])));
+  };
+  if (is_narrow) {
+    translate(message.put_room<std::uint32_t>(here.old_nodes.size()));
+  } else {
+    translate(message.put_room<GlobalId>(here.old_nodes.size()));
+  }
+  message.put(here.parts);
+}
+
+CellSegment get_cells(detail::MessageReader& in, std::size_t first, bool is_narrow) {
+  CellSegment segment{.first = first};
+  segment.sizes = in.get<std::int64_t>();
+  if (is_narrow) {
+    segment.new_nodes = in.get<std::uint32_t>();
+  } else {
+    segment.new_wide_nodes = in.get<GlobalId>();
+  }
+  segment.parts = in.get<std::int32_t>();
+  return segment;
+}
+
+/// Append cells to their block.
+void append_cells(const CellSegment& segment, const NewVertices::Translation& new_rows, CellBlock& block,
+                  std::vector<std::int32_t>& parts) {
+  detail::append_each(block.nodes, segment.old_nodes,
+                      [new_row = new_rows.of(segment.piece)](GlobalId node) { return GlobalId{new_row(value(node))}; });
+  detail::append_each(block.nodes, segment.new_nodes,
+                      [](std::uint32_t node) { return GlobalId{static_cast<std::int64_t>(node)}; });
+  block.nodes.insert(block.nodes.end(), segment.new_wide_nodes.begin(), segment.new_wide_nodes.end());
+  for (std::size_t i = 0; i + 1 < segment.ends.size(); ++i)
+    block.offsets.push_back(block.offsets.back() + segment.ends[i + 1] - segment.ends[i]);
+  for (const std::int64_t size : segment.sizes) block.offsets.push_back(block.offsets.back() + size);
+  parts.insert(parts.end(), segment.parts.begin(), segment.parts.end());
+}
+
 void move_cells(mpi::Context& context, const std::vector<MeshTables>& pieces, const NewVertices& vertices,
                 const NewBlocks& blocks, MeshTables& out) {
   const Rank me = context.rank();
@@ -144,21 +212,9 @@ void move_cells(mpi::Context& context, const std::vector<MeshTables>& pieces, co
   }
   const bool have_parts = std::ranges::all_of(pieces, [](const MeshTables& piece) { return piece.n_parts > 0; });
   const Dim top = out.top_dim();
-  // Cells as they come: from this rank with the rows of their piece, from others with new ones.
-  struct Segment {
-    std::size_t first = 0;  // place in the slab of its block
-    std::size_t piece = 0;
-    std::span<const GlobalId> old_nodes{};       // of this rank
-    std::span<const std::uint32_t> new_nodes{};  // of others, or those in 64 bits
-    std::span<const GlobalId> new_wide_nodes{};
-    std::span<const std::int64_t> sizes{};  // of cells of any number of nodes: of others
-    std::span<const std::int64_t> ends{};   // the same of this rank
-    std::span<const std::int32_t> parts{};
-  };
-  std::vector<std::vector<Segment>> segments(out.blocks.size());
-  // Nodes travel in 32 bits where they suffice for the mesh.
   const bool is_narrow = out.vertices.n_rows <= std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::vector<std::int32_t>> parts_of_blocks;
+  std::vector<std::vector<CellSegment>> segments(out.blocks.size());
+  std::vector<std::vector<std::int32_t>> parts_of_blocks;  // segments borrow from these
   SlabMail mail(context);
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     const MeshTables& piece = pieces[p];
@@ -175,66 +231,27 @@ void move_cells(mpi::Context& context, const std::vector<MeshTables>& pieces, co
                               [&](std::int32_t part) { return out.n_parts + part; });
         at_top += n_here;
       }
-      const auto cells = [&](std::size_t at, std::size_t n, std::size_t to) {
-        Segment cells_here{.first = to, .piece = p};
-        const auto width = static_cast<std::size_t>(block.nodes_per_cell);
-        const std::size_t first = width > 0 ? at * width : static_cast<std::size_t>(block.offsets[at]);
-        const std::size_t end = width > 0 ? first + n * width : static_cast<std::size_t>(block.offsets[at + n]);
-        cells_here.old_nodes = std::span(block.nodes).subspan(first, end - first);
-        if (width == 0) cells_here.ends = std::span(block.offsets).subspan(at, n + 1);
-        if (!parts.empty()) cells_here.parts = std::span<const std::int32_t>(parts).subspan(at, n);
-        return cells_here;
-      };
       mail.send(
           static_cast<std::int32_t>(place.block), out.blocks[place.block].rows, place.first + block.rows.first(me),
           static_cast<std::int64_t>(n_here),
           [&](detail::MessageWriter& message, std::size_t at, std::size_t n) {
-            const Segment here = cells(at, n, 0);
-            std::vector<std::int64_t> sizes;
-            for (std::size_t i = 0; i + 1 < here.ends.size(); ++i) sizes.push_back(here.ends[i + 1] - here.ends[i]);
-            message.put(sizes);
-            const auto translate = [&](auto to) {
-              for (std::size_t i = 0; i < to.size(); ++i)
-                to[i] = static_cast<std::remove_reference_t<decltype(to[i])>>(new_row(value(here.old_nodes[i])));
-            };
-            if (is_narrow) {
-              translate(message.put_room<std::uint32_t>(here.old_nodes.size()));
-            } else {
-              translate(message.put_room<GlobalId>(here.old_nodes.size()));
-            }
-            message.put(here.parts);
+            put_cells(message, cells_here(p, block, parts, at, n, 0), is_narrow, new_row);
           },
-          [&](std::size_t at, std::size_t n, std::size_t to) { segments[place.block].push_back(cells(at, n, to)); });
+          [&](std::size_t at, std::size_t n, std::size_t to) {
+            segments[place.block].push_back(cells_here(p, block, parts, at, n, to));
+          });
     }
     if (have_parts) out.n_parts += piece.n_parts;
   }
   mail.deliver([&](std::int32_t table, std::size_t first, std::size_t, detail::MessageReader& in) {
-    Segment segment{.first = first};
-    segment.sizes = in.get<std::int64_t>();
-    if (is_narrow) {
-      segment.new_nodes = in.get<std::uint32_t>();
-    } else {
-      segment.new_wide_nodes = in.get<GlobalId>();
-    }
-    segment.parts = in.get<std::int32_t>();
-    segments[static_cast<std::size_t>(table)].push_back(segment);
+    segments[static_cast<std::size_t>(table)].push_back(get_cells(in, first, is_narrow));
   });
   for (std::size_t b = 0; b < out.blocks.size(); ++b) {
     CellBlock& block = out.blocks[b];
     block.nodes.reserve(block.rows.size(me) * static_cast<std::size_t>(block.nodes_per_cell));
     if (block.nodes_per_cell == 0) block.offsets.assign(1, 0);
-    append_in_order(segments[b], [&](const Segment& segment) {
-      detail::append_each(block.nodes, segment.old_nodes, [new_row = new_rows.of(segment.piece)](GlobalId node) {
-        return GlobalId{new_row(value(node))};
-      });
-      detail::append_each(block.nodes, segment.new_nodes,
-                          [](std::uint32_t node) { return GlobalId{static_cast<std::int64_t>(node)}; });
-      block.nodes.insert(block.nodes.end(), segment.new_wide_nodes.begin(), segment.new_wide_nodes.end());
-      for (std::size_t i = 0; i + 1 < segment.ends.size(); ++i)
-        block.offsets.push_back(block.offsets.back() + segment.ends[i + 1] - segment.ends[i]);
-      for (const std::int64_t size : segment.sizes) block.offsets.push_back(block.offsets.back() + size);
-      out.parts.insert(out.parts.end(), segment.parts.begin(), segment.parts.end());
-    });
+    append_in_order(segments[b],
+                    [&](const CellSegment& segment) { append_cells(segment, new_rows, block, out.parts); });
   }
 }
 

@@ -24,7 +24,7 @@ constexpr RegionName structured_region{"mesh.structured"};
 constexpr std::array<std::string_view, 5> decomposition_names{"alljorkori", "alljkbal", "sqij", "sqjk", "sqijk"};
 constexpr int n_shift_tags = 27;
 
-std::int64_t cut(std::int64_t n, std::int64_t piece, std::int64_t n_pieces) { return n * piece / n_pieces; }
+std::int64_t cut_at(std::int64_t n, std::int64_t piece, std::int64_t n_pieces) { return n * piece / n_pieces; }
 
 /// Whether every box gets a cell.
 bool fits(const std::array<int, 3>& grid, const Place& n) {
@@ -164,8 +164,8 @@ StructuredMesh::StructuredMesh(mpi::Context& context, StructuredOptions options)
 IndexBox StructuredMesh::box_of(const std::array<int, 3>& at) const noexcept {
   IndexBox box;
   for (std::size_t k = 0; k < 3; ++k) {
-    box.low[k] = cut(options_.n[k], at[k], grid_[k]);
-    box.high[k] = cut(options_.n[k], at[k] + 1, grid_[k]);
+    box.low[k] = cut_at(options_.n[k], at[k], grid_[k]);
+    box.high[k] = cut_at(options_.n[k], at[k] + 1, grid_[k]);
   }
   return box;
 }
@@ -223,7 +223,7 @@ Rank StructuredMesh::rank_of_cell(Place cell) const noexcept {
     const std::int64_t n = options_.n[k];
     const std::int64_t i = (cell[k] + n) % n;
     at[k] = static_cast<int>(i * grid_[k] / n);
-    while (i >= cut(n, at[k] + 1, grid_[k])) ++at[k];
+    while (i >= cut_at(n, at[k] + 1, grid_[k])) ++at[k];
   }
   return rank_at(at);
 }
