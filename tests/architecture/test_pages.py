@@ -146,5 +146,39 @@ class Pages(unittest.TestCase):
         )
 
 
+class Architecture(unittest.TestCase):
+    """What the page on the architecture, and the pages of the rooms, say of files is so."""
+
+    def test_what_it_names_is_there(self) -> None:
+        listed = [
+            SOURCE / "docs/explanation/architecture.md",
+            *sorted((SOURCE / "barrio").glob("*/README.md")),
+        ]
+        self.assertGreater(len(listed), 4)
+        n_names = 0
+        for page in listed:
+            for line in page.read_text().splitlines():
+                named = re.findall(r"`((?:barrio|tests|cmake|docs|benchmarks)/[\w./]+)`", line)
+                for path in named:
+                    self.assertTrue((SOURCE / path).exists(), f"{page.name}: {path}")
+                if not line.startswith("|") or not any("." in path for path in named):
+                    continue
+                texts = "".join((SOURCE / p).read_text() for p in named if (SOURCE / p).is_file())
+                where = line.rsplit("|", 2)[1] if line.count("|") == 3 else line.rsplit("|", 3)[2]
+                for name in re.findall(r"`([A-Za-z_]+(?:::\w+)?)`", where):
+                    n_names += 1
+                    short = name.split("::")[-1]
+                    self.assertTrue(
+                        re.search(rf"\b{short}\b", texts), f"{page.name}: {name} in {named}"
+                    )
+        self.assertGreater(n_names, 30)
+
+    def test_folders_of_big_rooms_are_told_of(self) -> None:
+        for page in sorted((SOURCE / "barrio").glob("*/README.md")):
+            told = set(re.findall(r"`(\w+)/`", page.read_text()))
+            there = {p.name for p in page.parent.iterdir() if p.is_dir()}
+            self.assertEqual(told, there, page.parent.name)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -75,8 +75,8 @@ TEST(Degenerate, HexesBecomeWhatTheyLookLikeWithSetsPartsAndTags) {
                                             {CellType::prism, {0, 1, 2, 4, 5, 6}}}));
   EXPECT_EQ(tables.n_parts, 2);
   EXPECT_EQ(found.parts, (std::vector<std::int32_t>{0, 0, 1, 0, 1}));
-  using Rows = std::set<std::pair<int, std::int64_t>>;
-  EXPECT_EQ(found.members, (std::vector<Rows>{{{3, 0}}, {{3, 4}}, {{3, 3}}, {{3, 2}}, {{3, 1}}, {}}));
+  using RowSet = std::set<std::pair<int, std::int64_t>>;
+  EXPECT_EQ(found.members, (std::vector<RowSet>{{{3, 0}}, {{3, 4}}, {{3, 3}}, {{3, 2}}, {{3, 1}}, {}}));
   EXPECT_EQ(values_by_block(tables, "heat"),
             (std::map<std::int32_t, std::vector<double>>{{0, {0.5, 4.5}}, {1, {3.5}}, {2, {2.5}}, {3, {1.5}}}));
 }

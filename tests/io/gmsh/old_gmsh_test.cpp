@@ -74,7 +74,7 @@ std::string old_gmsh(bool is_binary) {
   return text + (is_binary ? "\n" : "") + "$EndElements\n";
 }
 
-std::string write(const std::string& name, const std::string& text) {
+std::string write_text_of(const std::string& name, const std::string& text) {
   const auto path = test::scratch() / name;
   if (world().rank() == 0) std::ofstream(path, std::ios::binary) << text;
   mpi::barrier(world());
@@ -84,7 +84,7 @@ std::string write(const std::string& name, const std::string& text) {
 TEST(OldGmsh, TextAndBinaryHaveCellsGroupsAndParts) {
   for (const bool is_binary : {false, true}) {
     SCOPED_TRACE(is_binary);
-    const std::string path = write(is_binary ? "old_binary.msh" : "old.msh", old_gmsh(is_binary));
+    const std::string path = write_text_of(is_binary ? "old_binary.msh" : "old.msh", old_gmsh(is_binary));
     const mesh::MeshTables tables = read_tables(world(), path);
     const test::WholeFile found(world(), tables);
     std::vector<double> x;
@@ -106,8 +106,8 @@ TEST(OldGmsh, TextAndBinaryHaveCellsGroupsAndParts) {
                                             {SetKind::neumann, 6, ""},
                                             {SetKind::material, 8, ""},
                                             {SetKind::material, 9, "in side"}}));
-    using Rows = std::set<std::pair<int, std::int64_t>>;
-    EXPECT_EQ(found.members, (std::vector<Rows>{{{2, 0}, {2, 1}}, {{2, 2}}, {{3, 0}, {3, 3}}, {{3, 1}, {3, 2}}}));
+    using RowSet = std::set<std::pair<int, std::int64_t>>;
+    EXPECT_EQ(found.members, (std::vector<RowSet>{{{2, 0}, {2, 1}}, {{2, 2}}, {{3, 0}, {3, 3}}, {{3, 1}, {3, 2}}}));
     EXPECT_TRUE(tables.tags.empty());
     if (world().rank() != 0) continue;
     const Json shown = inspect(path);
@@ -121,7 +121,7 @@ TEST(OldGmsh, TheFirstFormatIsReadToo) {
   const std::string text =
       "$NOD\n4\n1 0 0 0\n2 1 0 0\n7 0 1 0\n4 0 0 1\n$ENDNOD\n"
       "$ELM\n4\n1 15 3 3 1 1\n2 2 5 1 3 1 2 7\n3 2 6 1 3 1 2 4\n4 4 9 1 4 1 2 7 4\n$ENDELM\n";
-  const std::string path = write("first.msh", text);
+  const std::string path = write_text_of("first.msh", text);
   const test::WholeFile found(world(), read_tables(world(), path));
   EXPECT_EQ(found.coordinates, (std::vector<double>{0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0}));
   using Cell = test::WholeFile::Cell;
@@ -151,7 +151,7 @@ TEST(OldGmsh, OneHeadingCountsForManyElements) {
   for (const int word : {4, 7, 2}) put(word);
   for (int i = 0; i < 7; ++i)
     for (const int word : {i, i < 3 ? 1 : 2, 1, 10, 20, 30, 40 + 10 * (i % 5)}) put(word);
-  const mesh::MeshTables tables = read_tables(world(), write("runs.msh", text + "\n$EndElements\n"));
+  const mesh::MeshTables tables = read_tables(world(), write_text_of("runs.msh", text + "\n$EndElements\n"));
   const test::WholeFile found(world(), tables);
   ASSERT_EQ(found.cells.size(), 11U);
   EXPECT_EQ(found.cells[3].second, (std::vector<std::int64_t>{3, 4, 5}));

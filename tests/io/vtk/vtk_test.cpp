@@ -122,9 +122,9 @@ TEST_P(Vtk, CellsDataSetsAndPartsAreRight) {
                                           {SetKind::material, 0, ""},
                                           {SetKind::material, 7, ""},
                                           {SetKind::material, 8, ""}}));
-  using Rows = std::set<std::pair<int, std::int64_t>>;
+  using RowSet = std::set<std::pair<int, std::int64_t>>;
   EXPECT_EQ(found.members,
-            (std::vector<Rows>{
+            (std::vector<RowSet>{
                 {{1, 0}}, {{2, 1}, {2, 2}, {2, 3}, {2, 4}}, {{2, 5}}, {{3, 4}}, {{3, 0}, {3, 3}}, {{3, 1}, {3, 2}}}));
   ASSERT_EQ(tables.tags.size(), 3U);
   EXPECT_EQ(values<std::int32_t>(tables, "number", -1), numbers);
