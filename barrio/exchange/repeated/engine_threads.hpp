@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "barrio/exchange/repeated/engine_job.hpp"
 #include "barrio/exchange/engine.hpp"
+#include "barrio/exchange/repeated/engine_job.hpp"
 
 namespace barrio::exchange::detail {
 

@@ -4,9 +4,9 @@
 
 #include "barrio/exchange/repeated/engine_job.hpp"
 #include "barrio/exchange/repeated/strategy_choice.hpp"
+#include "barrio/exchange/repeated_exchange.hpp"
 #include "barrio/exchange/rounds/test_pace.hpp"
 #include "barrio/exchange/rounds/wires.hpp"
-#include "barrio/exchange/repeated_exchange.hpp"
 
 namespace barrio::exchange::detail {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "barrio/exchange/detail/buffer.hpp"
-#include "barrio/exchange/rounds/round_state.hpp"
 #include "barrio/exchange/packet_round.hpp"
+#include "barrio/exchange/rounds/round_state.hpp"
 
 namespace barrio::exchange::detail {
 

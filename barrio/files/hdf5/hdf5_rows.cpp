@@ -6,10 +6,10 @@
 #include <bit>
 
 #include "barrio/base/error.hpp"
+#include "barrio/files/hdf5.hpp"
 #include "barrio/files/hdf5/hdf5.hpp"
 #include "barrio/files/hdf5/native.hpp"
 #include "barrio/files/hdf5/quiet.hpp"
-#include "barrio/files/hdf5.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "barrio/io/exodus/exodus_file.hpp"
 #include "barrio/io/common/file_rows.hpp"
+#include "barrio/io/exodus/exodus_file.hpp"
 #include "barrio/mesh/tables.hpp"
 
 namespace barrio::io::detail {

@@ -7,10 +7,10 @@
 #include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/common/damaged.hpp"
-#include "barrio/io/exodus/exodus_source.hpp"
 #include "barrio/io/common/listed_sides.hpp"
 #include "barrio/io/common/merged_blocks.hpp"
 #include "barrio/io/common/readers.hpp"
+#include "barrio/io/exodus/exodus_source.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <limits>
 
-#include "barrio/io/exodus/exodus_source.hpp"
 #include "barrio/io/common/new_tags.hpp"
 #include "barrio/io/common/readers.hpp"
+#include "barrio/io/exodus/exodus_source.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "barrio/base/slabs.hpp"
-#include "barrio/io/gmsh/gmsh_file.hpp"
 #include "barrio/io/common/node_orders.hpp"
+#include "barrio/io/gmsh/gmsh_file.hpp"
 #include "barrio/io/text/scanner.hpp"
 
 // What the two formats of Gmsh's files have in common, for the code that indexes and reads them.

@@ -4,8 +4,8 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/common/description.hpp"
-#include "barrio/io/gmsh/gmsh_file.hpp"
 #include "barrio/io/common/node_orders.hpp"
+#include "barrio/io/gmsh/gmsh_file.hpp"
 
 namespace barrio::io::detail {
 

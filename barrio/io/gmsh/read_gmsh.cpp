@@ -10,10 +10,10 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/io/gmsh/gmsh_file.hpp"
 #include "barrio/io/common/node_orders.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/common/tagged_vertices.hpp"
+#include "barrio/io/gmsh/gmsh_file.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

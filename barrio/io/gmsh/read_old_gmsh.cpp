@@ -1,6 +1,6 @@
-#include "barrio/io/gmsh/gmsh_file.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/common/tagged_vertices.hpp"
+#include "barrio/io/gmsh/gmsh_file.hpp"
 #include "barrio/io/vtk/vtk_grid.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"

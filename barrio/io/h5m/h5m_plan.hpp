@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "barrio/files/h5m.hpp"
-#include "barrio/io/h5m/h5m_tags.hpp"
 #include "barrio/io/common/readers.hpp"
+#include "barrio/io/h5m/h5m_tags.hpp"
 
 namespace barrio::io::detail {
 

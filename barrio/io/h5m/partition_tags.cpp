@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <set>
 
-#include "barrio/io/h5m/h5m_tags.hpp"
 #include "barrio/io/common/readers.hpp"
+#include "barrio/io/h5m/h5m_tags.hpp"
 
 namespace barrio::io::detail {
 

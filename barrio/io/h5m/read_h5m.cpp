@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "barrio/base/error.hpp"
-#include "barrio/io/h5m/h5m_contents.hpp"
 #include "barrio/io/common/parts_on_elements.hpp"
-#include "barrio/io/h5m/polyhedra.hpp"
 #include "barrio/io/common/readers.hpp"
+#include "barrio/io/h5m/h5m_contents.hpp"
+#include "barrio/io/h5m/polyhedra.hpp"
 #include "barrio/mpi/agree.hpp"
 
 namespace barrio::io::detail {

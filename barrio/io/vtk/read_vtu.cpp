@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "barrio/base/slabs.hpp"
-#include "barrio/io/vtk/inspect_vtk.hpp"
 #include "barrio/io/common/readers.hpp"
+#include "barrio/io/vtk/inspect_vtk.hpp"
 #include "barrio/io/vtk/vtu_file.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"

@@ -7,8 +7,8 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
-#include "barrio/mesh/parts/graph_labels.hpp"
 #include "barrio/mesh/dual_graph.hpp"
+#include "barrio/mesh/parts/graph_labels.hpp"
 #include "barrio/mesh/vertex_nets.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"

@@ -5,8 +5,8 @@
 
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/parts/graph_labels.hpp"
 #include "barrio/mesh/dual_graph.hpp"
+#include "barrio/mesh/parts/graph_labels.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/pieces.hpp"
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "barrio/mesh/tables/row_numbers.hpp"
 #include "barrio/mesh/mesh.hpp"
+#include "barrio/mesh/tables/row_numbers.hpp"
 
 namespace barrio::mesh::detail {
 

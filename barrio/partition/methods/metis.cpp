@@ -8,9 +8,9 @@
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "barrio/partition/graph.hpp"
 #include "barrio/partition/methods/fit_weights.hpp"
 #include "barrio/partition/methods/ghost_labels.hpp"
-#include "barrio/partition/graph.hpp"
 
 #ifdef BARRIO_HAVE_METIS
 #include <metis.h>

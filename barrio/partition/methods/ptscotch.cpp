@@ -9,8 +9,8 @@
 #include "barrio/base/error.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
-#include "barrio/partition/methods/fit_weights.hpp"
 #include "barrio/partition/graph.hpp"
+#include "barrio/partition/methods/fit_weights.hpp"
 
 #ifdef BARRIO_HAVE_PTSCOTCH
 // ptscotch.h needs both in front of it.

@@ -9,9 +9,9 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/json.hpp"
 #include "barrio/base/text.hpp"
+#include "barrio/rankmap/map_document.hpp"
 #include "barrio/rankmap/text/line_reader.hpp"
 #include "barrio/rankmap/text/words.hpp"
-#include "barrio/rankmap/map_document.hpp"
 
 namespace barrio::rankmap {
 namespace {

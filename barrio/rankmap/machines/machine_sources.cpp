@@ -10,10 +10,10 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/json.hpp"
-#include "barrio/rankmap/text/line_reader.hpp"
-#include "barrio/rankmap/measured_machine.hpp"
 #include "barrio/rankmap/machines/node_inside.hpp"
 #include "barrio/rankmap/machines/switches.hpp"
+#include "barrio/rankmap/measured_machine.hpp"
+#include "barrio/rankmap/text/line_reader.hpp"
 
 namespace barrio::rankmap {
 namespace {

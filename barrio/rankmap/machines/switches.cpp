@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "barrio/base/error.hpp"
-#include "barrio/rankmap/text/line_reader.hpp"
 #include "barrio/rankmap/hosts.hpp"
+#include "barrio/rankmap/text/line_reader.hpp"
 
 namespace barrio::rankmap {
 namespace {

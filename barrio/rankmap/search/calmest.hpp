@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
-#include "barrio/rankmap/search/deadline.hpp"
 #include "barrio/rankmap/search/candidate.hpp"
+#include "barrio/rankmap/search/deadline.hpp"
 
 namespace barrio::rankmap::detail {
 

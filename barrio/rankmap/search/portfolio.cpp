@@ -10,11 +10,11 @@
 #include "barrio/base/hash.hpp"
 #include "barrio/rankmap/search/anneal.hpp"
 #include "barrio/rankmap/search/bottleneck.hpp"
-#include "barrio/rankmap/search/construct.hpp"
 #include "barrio/rankmap/search/calmest.hpp"
-#include "barrio/rankmap/search/regroup.hpp"
+#include "barrio/rankmap/search/construct.hpp"
 #include "barrio/rankmap/search/exchange.hpp"
 #include "barrio/rankmap/search/multisect.hpp"
+#include "barrio/rankmap/search/regroup.hpp"
 #include "barrio/rankmap/search/tabu.hpp"
 
 namespace barrio::rankmap::detail {

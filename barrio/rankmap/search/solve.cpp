@@ -11,11 +11,11 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/trace.hpp"
 #include "barrio/rankmap/search/bottleneck.hpp"
-#include "barrio/rankmap/search/construct.hpp"
 #include "barrio/rankmap/search/calmest.hpp"
+#include "barrio/rankmap/search/construct.hpp"
+#include "barrio/rankmap/search/exchange.hpp"
 #include "barrio/rankmap/search/portfolio.hpp"
 #include "barrio/rankmap/text/words.hpp"
-#include "barrio/rankmap/search/exchange.hpp"
 
 namespace barrio::rankmap {
 namespace {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "barrio/rankmap/text/line_reader.hpp"
 #include "barrio/rankmap/recorded_run.hpp"
+#include "barrio/rankmap/text/line_reader.hpp"
 
 namespace barrio::rankmap {
 namespace {

@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "barrio/exchange/rounds/guard.hpp"
 #include "barrio/exchange/engine.hpp"
 #include "barrio/exchange/neighborhood.hpp"
+#include "barrio/exchange/rounds/guard.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/exchange/sound.hpp"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "barrio/base/hash.hpp"
-#include "barrio/exchange/rounds/node_plan.hpp"
 #include "barrio/exchange/neighborhood.hpp"
+#include "barrio/exchange/rounds/node_plan.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/mpi/node.hpp"

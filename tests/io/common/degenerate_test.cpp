@@ -9,8 +9,8 @@
 
 #include "barrio/base/slabs.hpp"
 #include "barrio/io/read.hpp"
-#include "barrio/mesh/tables/collapse.hpp"
 #include "barrio/mesh/sides.hpp"
+#include "barrio/mesh/tables/collapse.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/io/refusal.hpp"
 #include "tests/io/whole_file.hpp"

@@ -1,8 +1,8 @@
 // Damaged and wrong VTK files: every rank gets the same error, with the file's name and a cause that helps.
 #include <gtest/gtest.h>
 
-#include "tests/io/vtk/legacy_vtk.hpp"
 #include "tests/io/refusal.hpp"
+#include "tests/io/vtk/legacy_vtk.hpp"
 
 namespace barrio::io {
 namespace {

@@ -6,9 +6,9 @@
 #include <random>
 #include <set>
 
+#include "barrio/mesh/rank_sets.hpp"
 #include "barrio/mesh/tables/id_index.hpp"
 #include "barrio/mesh/tables/order_of_runs.hpp"
-#include "barrio/mesh/rank_sets.hpp"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::mesh {

@@ -3,9 +3,9 @@
 
 #include "barrio/rankmap/hosts.hpp"
 #include "barrio/rankmap/machine_sources.hpp"
-#include "barrio/rankmap/measured_machine.hpp"
 #include "barrio/rankmap/machines/node_inside.hpp"
 #include "barrio/rankmap/machines/switches.hpp"
+#include "barrio/rankmap/measured_machine.hpp"
 #include "tests/rankmap/support.hpp"
 
 namespace barrio::rankmap {

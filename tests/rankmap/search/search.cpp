@@ -3,15 +3,15 @@
 #include <numeric>
 
 #include "barrio/rankmap/search/anneal.hpp"
+#include "barrio/rankmap/search/bisection.hpp"
 #include "barrio/rankmap/search/bottleneck.hpp"
 #include "barrio/rankmap/search/construct.hpp"
-#include "barrio/rankmap/search/bisection.hpp"
-#include "barrio/rankmap/search/gain_table.hpp"
-#include "barrio/rankmap/search/regroup.hpp"
 #include "barrio/rankmap/search/exchange.hpp"
+#include "barrio/rankmap/search/gain_table.hpp"
 #include "barrio/rankmap/search/multisect.hpp"
-#include "barrio/rankmap/solve.hpp"
+#include "barrio/rankmap/search/regroup.hpp"
 #include "barrio/rankmap/search/tabu.hpp"
+#include "barrio/rankmap/solve.hpp"
 #include "tests/rankmap/support.hpp"
 
 namespace barrio::rankmap {

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "barrio/rankmap/map_document.hpp"
 #include "barrio/rankmap/search/bottleneck.hpp"
 #include "barrio/rankmap/search/construct.hpp"
 #include "barrio/rankmap/search/exchange.hpp"
-#include "barrio/rankmap/map_document.hpp"
 #include "tests/rankmap/support.hpp"
 
 namespace barrio::rankmap {
