@@ -17,7 +17,7 @@ from .probe_data import (
     sizes_of_mode,
     wait_after,
 )
-from .probe_statements import (
+from .probe_follows import (
     FEW_TESTS,
     before_and_after,
     beyond_t2,

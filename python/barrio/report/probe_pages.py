@@ -17,7 +17,7 @@ from .page import contents, span_of_times, whole_page, written
 from .probe_data import Transport, damages, disturbance, limit, limits_of, transports_of
 from .probe_figures import figures_body, programs_body
 from .probe_findings import findings_table
-from .probe_statements import statements
+from .probe_follows import follows_table
 from .probe_tables import (
     blocking_tables,
     latency_parts,
@@ -142,7 +142,7 @@ def transport_page(transport: Transport, overview: str) -> str:
         disturbed = _section("disturbed", "What was measured all the same", folded)
         return _page(f"barrio: {transport.title}", header, [disturbed])
     made = [
-        _section("follows", "What follows from it", _follows(transport)),
+        _section("follows", "What follows from it", [follows_table(transport)]),
         _section("thesis", "Beside the thesis", [findings_table(transport)]),
         *_measured(transport),
     ]
@@ -164,11 +164,6 @@ def _measured(transport: Transport) -> list[Section | None]:
         _section("streams", "Latencies and streams", latency_parts(transport)),
         _section("settings", "Settings", settings_tables(transport)),
     ]
-
-
-def _follows(transport: Transport) -> list[Html | None]:
-    said = statements(transport)
-    return [tag("ul", [tag("li", text) for text in said], class_="follows")] if said else []
 
 
 def _cards(transport: Transport) -> Html:

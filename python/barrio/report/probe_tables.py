@@ -21,7 +21,7 @@ from .probe_data import (
     test_counts,
     wait_after,
 )
-from .probe_statements import FEW_TESTS, released
+from .probe_follows import FEW_TESTS, released
 
 
 def _blocks(row: Document, flag: str, key: str) -> Any:

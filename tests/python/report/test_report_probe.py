@@ -41,9 +41,17 @@ def pages(folder: Path, *runs: str) -> dict[str, str]:
 
 
 def follows(page: str) -> str:
-    """Return the sentences at the top of a page."""
-    found = re.search(r'<ul class="follows">(.*?)</ul>', page, re.DOTALL)
-    return html.unescape(re.sub(r"<[^>]*>", " ", found[1])) if found else ""
+    """Return the lines of the table at the top of a page: what: here."""
+    found = re.search(r'<section id="follows".*?<table.*?</thead>(.*?)</table>', page, re.DOTALL)
+    lines = re.findall(r"<tr[^>]*>(.*?)</tr>", found[1], re.DOTALL) if found else []
+    cells = [
+        [
+            re.sub(r"<[^>]*>", "", cell)
+            for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", line, re.DOTALL)
+        ]
+        for line in lines
+    ]
+    return html.unescape("\n".join(": ".join(line) for line in cells))
 
 
 def bars(svg: str) -> int:
@@ -146,7 +154,7 @@ def test_short_calls_are_seen_and_stay_in_order() -> None:
     assert bars_at[-1][0] + bars_at[-1][1] <= 520
 
 
-def test_sentences_are_those_of_the_data(
+def test_what_follows_is_that_of_the_data(
     tmp_path: Path, write: Write, probe: dict[str, Any]
 ) -> None:
     shm, tcp = (
@@ -154,20 +162,19 @@ def test_sentences_are_those_of_the_data(
         for name in ("shm", "tcp")
     )
     for text in (
-        "A wait for a send that follows it at once blocks from 64 KiB on.",
-        "Pairs that send before they receive would deadlock from 64 KiB on.",
-        "8 tests while computing bring what is left to wait for from 1.1 ms to 1.0 µs at 4 MiB.",
-        "A sender of 127.9 KiB that waits goes on when its receiver waits for this message, waits for "
-        "another message, tests once, tests 8 times or probes, not when it sends.",
-        "A sender of 127.9 KiB whose receiver comes late goes on only when the receiver waits",
-        "In buffered mode no wait for a send blocks, up to 4 MiB.",
-        "MPI keeps messages of up to 63.9 KiB at the receiver until their receive is posted.",
-        "larger ones need a call of the sender",
+        "Wait for a send, right after it: blocks from 64 KiB on",
+        "Pairs that both send first: would deadlock from 64 KiB on",
+        "4 MiB: 1.1 ms, 1.0 µs",
+        "127.9 KiB: its receiver waits for this message, waits for another message, tests once, tests "
+        "8 times or probes, not when it sends",
+        "A receiver that comes late: a sender of 127.9 KiB goes on when the receiver waits, not when it posts",
+        "Wait for a send in buffered mode: never blocks, up to 4 MiB",
+        "Kept at the receiver until its receive is posted: up to 63.9 KiB",
     ):
-        assert text in tcp, text
+        assert text in tcp, (text, tcp)
     assert "blocks from 1 KiB on, the smallest size tried" in shm
-    assert "A send of up to 256 B completes while its receiver computes." in shm
-    assert "Messages of all sizes up to 4 MiB reach a receiver that waits" in shm
+    assert "A send completes while its receiver computes: up to 256 B" in shm
+    assert "A message arrives while its sender computes: all that were tried, up to 4 MiB" in shm
 
 
 def of_tcp(tmp_path: Path, write: Write, probe: dict[str, Any], change: Callable[..., Any]) -> str:
@@ -177,7 +184,7 @@ def of_tcp(tmp_path: Path, write: Write, probe: dict[str, Any], change: Callable
     return pages(tmp_path, write(changed))["report-openmpi-tcp.html"]
 
 
-def test_sentences_change_with_the_data(
+def test_what_follows_changes_with_the_data(
     tmp_path: Path, write: Write, probe: dict[str, Any]
 ) -> None:
     def all_get_through(found: dict[str, Any]) -> None:
@@ -212,14 +219,13 @@ def test_sentences_change_with_the_data(
         figure["ranks"][0][-1]["end"] = figure["ranks"][1][1]["end"] + 1e-5
 
     for change, texts in (
-        (all_get_through, ["get through, up to 4 MiB."]),
-        (one_locks, ["would deadlock at 4 KiB."]),
-        (nothing_blocks, ["that follows it at once never blocks, up to 4 MiB."]),
-        (buffers_block, ["In buffered mode, too, a wait for a send blocks from 4 MiB on."]),
-        (nobody_stalls, ["A sender of 127.9 KiB or 4 MiB does not wait for its receiver."]),
-        (tests_do_nothing, ["hardly shorten the wait: from 200.0 µs to 200.0 µs at 4 MiB",
-                            "Computing hides nothing"]),
-        (all_is_hidden, ["hides at most 97 % of the time that an exchange takes alone (1 KiB, 8 tests)"]),
+        (all_get_through, ["Pairs that both send first: get through, up to 4 MiB"]),
+        (one_locks, ["would deadlock at 4 KiB"]),
+        (nothing_blocks, ["right after it: never blocks, up to 4 MiB"]),
+        (buffers_block, ["in buffered mode: blocks from 4 MiB on"]),
+        (nobody_stalls, ["127.9 KiB: does not wait; 4 MiB: does not wait"]),
+        (tests_do_nothing, ["4 MiB: 200.0 µs, 200.0 µs", "hides: nothing, whatever the number of tests"]),
+        (all_is_hidden, ["hides: at most 97 % (1 KiB, 8 tests)"]),
         (sender_goes_on_at_the_receive, ["goes on when the receive is posted; its wait lasts 1.0 ms"]),
     ):  # fmt: skip
         said = follows(of_tcp(tmp_path, write, probe, change))
@@ -316,7 +322,7 @@ def test_older_names_and_odd_values_do_no_harm(
     tcp["programs"]["tests"]["before"] = None
     page = pages(tmp_path, write(probe))["report-openmpi-tcp.html"]
     check(page, files={"report.html"})
-    assert "Computing hides at most 4 %" in follows(page)
+    assert "computing hides: at most 4 %" in follows(page)
     assert "A wait was given up here" in page and "Figure 3.2:" not in page
 
 

@@ -1,4 +1,4 @@
-"""What follows for a programmer from what the probe found, in sentences that the data carry."""
+"""What follows for a programmer from what the probe found: a table with one line for each question."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from . import words
 from .documents import Document, as_number
+from .markup import Html, table
 from .probe_data import (
     STEP_SECONDS,
+    Onset,
     Transport,
     is_true,
     limits_of,
@@ -21,7 +23,6 @@ from .probe_data import (
 
 FEW_TESTS = 8  # of the numbers that are tried, the one that programs of barrio start from
 _LEAST_WAIT = 1e-5  # seconds: a shorter wait is not worth a test
-_LEAST_GAIN = 2.0  # a wait that tests make shorter by less is not said to be shorter
 _SAME = 0.02  # part of a program's time
 _RELEASES = {  # what the receiver does
     "Wait (matching)": "waits for this message",
@@ -33,37 +34,61 @@ _RELEASES = {  # what the receiver does
 }
 
 
-def statements(transport: Transport) -> list[str]:
-    """Return the sentences, the most useful first; those whose experiment is missing are left out."""
-    makers: list[Callable[[Transport], str]] = [
-        _early_waits,
-        _deadlocks,
-        _releases,
-        _late_receiver,
-        _tests,
-        _hidden,
-        _delayed_waits,
-        _tests_in_program,
-        _buffered,
-        _places,
-        _idle,
+def follows_table(transport: Transport) -> Html | None:
+    """Make the table, the most useful lines first; those whose experiment is missing are left out."""
+    makers: list[tuple[str, Callable[[Transport], str]]] = [
+        ("Wait for a send, right after it", _early_waits),
+        ("A send completes while its receiver computes", _detached),
+        ("A message arrives while its sender computes", _arriving),
+        ("Kept at the receiver until its receive is posted", _kept),
+        ("Pairs that both send first", _deadlocks),
+        ("What lets a sender go that waits", _releases),
+        ("A receiver that comes late", _late_receiver),
+        (f"Left to wait for after computing, without and with {FEW_TESTS} tests", _tests),
+        ("Part of an exchange that computing hides", _hidden),
+        ("Waits for sends after all sends: beyond T2", _delayed_waits),
+        ("One Testall in the middle of a program", _tests_in_program),
+        ("Wait for a send in buffered mode", _buffered),
+        ("A test, and a probe, that find nothing", _idle),
     ]
-    return [said for said in (make(transport) for make in makers) if said]
+    lines = [(name, said) for name, make in makers if (said := make(transport))]
+    return table(["what", "here"], lines, n_left=2) if lines else None
+
+
+def _blocks(found: Onset) -> str:
+    if not found.tried:
+        return ""
+    return (
+        f"never blocks, up to {size(found.tried[-1])}"
+        if found.is_never
+        else f"blocks {found.in_words()}"
+    )
 
 
 def _early_waits(transport: Transport) -> str:
-    found = onset(sizes_of_mode(transport, "standard"), "wait_blocks")
-    if not found.tried:
-        return ""
-    if found.is_never:
-        said = f"A wait for a send that follows it at once never blocks, up to {size(found.tried[-1])}."
-    else:
-        said = f"A wait for a send that follows it at once blocks {found.in_words()}."
+    return _blocks(onset(sizes_of_mode(transport, "standard"), "wait_blocks"))
+
+
+def _limit(transport: Transport, key: str) -> str:
     limits = limits_of(transport.found)
-    detached, largest = limits.number("detached_bytes"), limits.number("largest_tried_bytes")
-    if detached and largest is not None and detached < largest:
-        said += f" A send of up to {size(detached)} completes while its receiver computes."
-    return said
+    n, largest = limits.number(key), limits.number("largest_tried_bytes")
+    if n is None:
+        return ""
+    if largest is not None and n >= largest:
+        return f"all that were tried, up to {size(largest)}"
+    return f"up to {size(n)}" if n else "none"
+
+
+def _detached(transport: Transport) -> str:
+    return _limit(transport, "detached_bytes")
+
+
+def _arriving(transport: Transport) -> str:
+    return _limit(transport, "arriving_bytes")
+
+
+def _kept(transport: Transport) -> str:
+    return _limit(transport, "eager_bytes")
 
 
 def _deadlocks(transport: Transport) -> str:
@@ -71,8 +96,8 @@ def _deadlocks(transport: Transport) -> str:
     if not found.tried:
         return ""
     if found.is_never:
-        return f"Pairs that send before they receive get through, up to {size(found.tried[-1])}."
-    return f"Pairs that send before they receive would deadlock {found.in_words()}."
+        return f"get through, up to {size(found.tried[-1])}"
+    return f"would deadlock {found.in_words()}"
 
 
 @dataclass(frozen=True)
@@ -84,18 +109,6 @@ class Released:
     by: list[str]  # what the receiver does
     not_by: list[str]
     calls: list[str]  # their names, of those that let it go
-
-
-def _in_words(alike: list[Released]) -> str:
-    """Write it in a sentence, of sizes for which it is the same."""
-    one = alike[0]
-    sizes = _either([size(each.n_bytes) for each in alike])
-    if not one.stalls:
-        return f"A sender of {sizes} does not wait for its receiver."
-    if not one.by:
-        return f"Nothing that was tried lets a sender of {sizes} go that waits."
-    refused = f", not when it {_either(one.not_by)}" if one.not_by else ""
-    return f"A sender of {sizes} that waits goes on when its receiver {_either(one.by)}{refused}."
 
 
 def _either(names: list[str]) -> str:
@@ -122,10 +135,17 @@ def released(transport: Transport) -> list[Released]:
 
 
 def _releases(transport: Transport) -> str:
-    groups: dict[tuple[bool, tuple[str, ...], tuple[str, ...]], list[Released]] = {}
+    said = []
     for each in released(transport):
-        groups.setdefault((each.stalls, tuple(each.by), tuple(each.not_by)), []).append(each)
-    return " ".join(_in_words(alike) for alike in groups.values())
+        if not each.stalls:
+            what = "does not wait"
+        elif not each.by:
+            what = "nothing that was tried"
+        else:
+            what = f"its receiver {_either(each.by)}"
+            what += f", not when it {_either(each.not_by)}" if each.not_by else ""
+        said.append(f"{size(each.n_bytes)}: {what}")
+    return "; ".join(said)
 
 
 def figure_of(transport: Transport, name: str) -> Document | None:
@@ -159,35 +179,23 @@ def _late_receiver(transport: Transport) -> str:
     step = figure.number("step_seconds") or STEP_SECONDS
     of = size(figure.number("bytes"))
     if sender[1] < post[0]:
-        return f"A sender of {of} does not wait for a receiver that comes late."
+        return f"a sender of {of} does not wait for it"
     lasts = f"its wait lasts {words.seconds(sender[1] - sender[0])}"
     if sender[1] < post[1] + step / 2:
-        return f"A sender of {of} whose receiver comes late goes on when the receive is posted; {lasts}."
+        return f"a sender of {of} goes on when the receive is posted; {lasts}"
     if sender[1] > wait[0]:
-        return (
-            f"A sender of {of} whose receiver comes late goes on only when the receiver waits, not "
-            f"when it posts its receive; {lasts}."
-        )
+        return f"a sender of {of} goes on when the receiver waits, not when it posts; {lasts}"
     return ""
 
 
 def _tests(transport: Transport) -> str:
-    best: tuple[float, str] | None = None
-    largest = ""
+    said = []
     for row in transport.rows("overlap"):
         before, after = wait_after(row, 0), wait_after(row, FEW_TESTS)
-        if before is None or after is None:
-            continue
-        left = f"{words.seconds(before)} to {words.seconds(after)} at {size(row.number('bytes'))}"
-        largest = left
-        gain = before / max(after, 1e-9)
-        if before >= _LEAST_WAIT and gain >= _LEAST_GAIN and (best is None or gain > best[0]):
-            best = (gain, left)
-    if best:
-        return f"{FEW_TESTS} tests while computing bring what is left to wait for from {best[1]}."
-    if largest:
-        return f"{FEW_TESTS} tests while computing hardly shorten the wait: from {largest}."
-    return ""
+        if before is not None and after is not None and before >= _LEAST_WAIT:
+            left = f"{words.seconds(before)}, {words.seconds(after)}"
+            said.append(f"{size(row.number('bytes'))}: {left}")
+    return "; ".join(said)
 
 
 def hidden_share(transport: Transport) -> tuple[float, float, int] | None:
@@ -209,15 +217,9 @@ def _hidden(transport: Transport) -> str:
         return ""
     share, n, calls = most
     if share < 0.005:
-        return (
-            "Computing hides nothing of the time that an exchange takes alone, whatever the number "
-            "of tests: what is gone from the waits is spent in the tests."
-        )
+        return "nothing, whatever the number of tests"
     how = f"{size(n)}, {words.plural(calls, 'test') if calls else 'without a test'}"
-    return (
-        f"Computing hides at most {words.percent(share, 0)} of the time that an exchange takes "
-        f"alone ({how})."
-    )
+    return f"at most {words.percent(share, 0)} ({how})"
 
 
 def changed(before: float, after: float) -> str:
@@ -249,57 +251,24 @@ def _delayed_waits(transport: Transport) -> str:
     n = transport.found.number("programs", "delayed_waits", "messages")
     of = size(transport.found.number("programs", "delayed_waits", "bytes"))
     before, after = (words.seconds(t) for t in times)
-    return (
-        "Moving the waits for sends out of the loop of sends brings what a rank needs after its "
-        f"late partner has come from {before} to {after} ({words.plural(n, 'message')} of {of} each "
-        "way)."
-    )
+    return f"{before} before, {after} after ({words.plural(n, 'message')} of {of} each way)"
 
 
 def _tests_in_program(transport: Transport) -> str:
     times = before_and_after(transport, "tests")
     if times is None:
         return ""
-    of = size(transport.found.number("programs", "tests", "bytes"))
-    return f"One Testall in the middle of a program that exchanges {of} {changed(*times)}."
+    return f"{size(transport.found.number('programs', 'tests', 'bytes'))}: {changed(*times)}"
 
 
 def _buffered(transport: Transport) -> str:
     sizes = sizes_of_mode(transport, "buffered")
-    waits, calls = onset(sizes, "wait_blocks"), onset(sizes, "isend_blocks")
-    if not waits.tried:
-        return ""
-    if waits.at:
-        return f"In buffered mode, too, a wait for a send blocks {waits.in_words()}."
-    said = f"In buffered mode no wait for a send blocks, up to {size(waits.tried[-1])}"
-    if calls.at:
+    calls = onset(sizes, "isend_blocks")
+    said = _blocks(onset(sizes, "wait_blocks"))
+    if said and calls.at:
         slowest = max(row.number("isend_seconds") or 0.0 for row in sizes)
         said += f"; Ibsend itself takes long {calls.in_words()}, up to {words.seconds(slowest)}"
-    return said + "."
-
-
-def _places(transport: Transport) -> str:
-    limits = limits_of(transport.found)
-    eager, arriving = limits.number("eager_bytes"), limits.number("arriving_bytes")
-    largest = limits.number("largest_tried_bytes")
-    said = []
-    if eager is not None:
-        kept = f"MPI keeps messages of up to {size(eager)}" if eager else "MPI keeps no message"
-        said.append(f"{kept} at the receiver until their receive is posted.")
-    if arriving is not None and largest is not None:
-        if arriving >= largest:
-            said.append(
-                f"Messages of all sizes up to {size(largest)} reach a receiver that waits while "
-                "their sender computes."
-            )
-        elif arriving:
-            said.append(
-                f"Messages of up to {size(arriving)} reach a receiver that waits while their sender "
-                "computes; larger ones need a call of the sender."
-            )
-        else:
-            said.append("No message reaches its receiver while the sender computes.")
-    return " ".join(said)
+    return said
 
 
 def _idle(transport: Transport) -> str:
@@ -307,5 +276,4 @@ def _idle(transport: Transport) -> str:
     probe = transport.found.number("idle_calls", "iprobe_seconds")
     if test is None:
         return ""
-    also = f", a probe {words.seconds(probe)}" if probe is not None else ""
-    return f"A test that finds nothing takes {words.seconds(test)}{also}."
+    return words.seconds(test) + (f", {words.seconds(probe)}" if probe is not None else "")
