@@ -232,7 +232,7 @@ bool RepeatedCore::test() {
 bool RepeatedCore::call_mpi() {
   int done = 0;
   std::vector<MPI_Request>& all = strategy_ == Strategy::persistent ? persistent_ : requests_;
-  mpi::check(MPI_Testall(static_cast<int>(all.size()), all.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+  mpi::check(MPI_Testall(mpi::as_count(all.size()), all.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
   return done != 0;
 }
 
@@ -267,7 +267,7 @@ void RepeatedCore::hand_out_in_arrival(const Arrived& arrived) {
     }
     pause.reset();
     for (int k = 0; k < n; ++k) {
-      const Wire& wire = wires_->in[static_cast<std::size_t>(completed_[static_cast<std::size_t>(k)])];
+      const Wire& wire = wires_->in[completed_[k]];
       wires_->hand_out(wire);
       if (arrived)
         for (const std::size_t i : wire.messages) arrived(i);

@@ -4,9 +4,9 @@
 
 #include "barrio/exchange/repeated/engine_job.hpp"
 #include "barrio/exchange/repeated/strategy_choice.hpp"
+#include "barrio/exchange/repeated/test_pace.hpp"
+#include "barrio/exchange/repeated/wires.hpp"
 #include "barrio/exchange/repeated_exchange.hpp"
-#include "barrio/exchange/rounds/test_pace.hpp"
-#include "barrio/exchange/rounds/wires.hpp"
 
 namespace barrio::exchange::detail {
 
@@ -31,7 +31,7 @@ class RepeatedCore : public EngineJob {
   [[nodiscard]] const RepeatedExchangeStatistics& statistics() const noexcept { return statistics_; }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
-  [[nodiscard]] std::size_t tag() const noexcept override { return static_cast<std::size_t>(tag_); }
+  [[nodiscard]] std::size_t tag() const noexcept override { return tag_; }
   void start_receives() override;
   void start_sends() override;
   bool test_receives() override;

@@ -8,8 +8,8 @@
 
 #include "barrio/exchange/engine.hpp"
 #include "barrio/exchange/repeated/strategy_choice.hpp"
-#include "barrio/exchange/rounds/test_pace.hpp"
-#include "barrio/exchange/rounds/wires.hpp"
+#include "barrio/exchange/repeated/test_pace.hpp"
+#include "barrio/exchange/repeated/wires.hpp"
 #include "tests/exchange/mpi_calls.hpp"
 #include "tests/exchange/rounds/random_messages.hpp"
 

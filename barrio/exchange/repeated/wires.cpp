@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "barrio/base/memory.hpp"
-#include "barrio/exchange/rounds/wires.hpp"
+#include "barrio/exchange/repeated/wires.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 
 namespace barrio::exchange::detail {
@@ -29,8 +29,8 @@ std::vector<std::vector<std::size_t>> group(std::span<const Message> messages, c
       total += whole_units(n_bytes(messages[order[end]]));
       smallest = std::min<std::uint64_t>(smallest, n_bytes(messages[order[end]]));
     }
-    const auto first = order.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto last = order.begin() + static_cast<std::ptrdiff_t>(end);
+    const auto first = order.begin() + begin;
+    const auto last = order.begin() + end;
     if (coalescing.pays(end - begin, total, smallest)) {
       groups.emplace_back(first, last);
     } else {
@@ -104,8 +104,8 @@ Wires::Wires(std::span<const Outgoing> outgoing, std::span<const Incoming> incom
     }
     in.push_back({front.from, first, mpi::checked_bytes(n_bytes), messages});
   }
-  for (const Wire& wire : out) n_bytes_out_ += static_cast<std::uint64_t>(wire.n_bytes);
-  for (const Wire& wire : in) n_bytes_in_ += static_cast<std::uint64_t>(wire.n_bytes);
+  for (const Wire& wire : out) n_bytes_out_ += wire.n_bytes;
+  for (const Wire& wire : in) n_bytes_in_ += wire.n_bytes;
 }
 
 void Wires::hand_out(const Wire& wire) const {
