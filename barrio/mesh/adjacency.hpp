@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "barrio/base/ragged.hpp"
 #include "barrio/mesh/sides.hpp"
 
 namespace barrio::mesh {
@@ -13,31 +13,25 @@ namespace barrio::mesh {
 class Adjacency {
  public:
   /// Entities next to one, ascending.
-  [[nodiscard]] std::span<const LocalId> operator[](LocalId id) const& noexcept {
-    return std::span<const LocalId>(items_).subspan(offsets_[index(id)], offsets_[index(id) + 1] - offsets_[index(id)]);
-  }
+  [[nodiscard]] std::span<const LocalId> operator[](LocalId id) const& noexcept { return lists_[index(id)]; }
   std::span<const LocalId> operator[](LocalId id) const&& = delete;
-  [[nodiscard]] std::size_t size() const noexcept { return offsets_.size() - 1; }
+  [[nodiscard]] std::size_t size() const noexcept { return lists_.size(); }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
   /// Turn lists of targets round: who lists each target. @param visit_targets  called as (source, visitor), twice
   template <class VisitTargets>
   static Adjacency inverse(std::size_t n_sources, std::size_t n_targets, VisitTargets&& visit_targets) {
     Adjacency out;
-    out.offsets_.assign(n_targets + 1, 0);
-    for (std::size_t source = 0; source < n_sources; ++source)
-      visit_targets(source, [&](LocalId target) { out.offsets_[index(target) + 1] += 1; });
-    for (std::size_t t = 0; t < n_targets; ++t) out.offsets_[t + 1] += out.offsets_[t];
-    out.items_.resize(out.offsets_.back());
-    std::vector<std::uint32_t> next(out.offsets_.begin(), out.offsets_.end() - 1);
-    for (std::size_t source = 0; source < n_sources; ++source)
-      visit_targets(source, [&](LocalId target) { out.items_[next[index(target)]++] = local_id(source); });
+    out.lists_ = Lists::grouped(n_targets, [&](auto&& put) {
+      for (std::size_t source = 0; source < n_sources; ++source)
+        visit_targets(source, [&](LocalId target) { put(index(target), local_id(source)); });
+    });
     return out;
   }
 
  private:
-  std::vector<std::uint32_t> offsets_{0};
-  std::vector<LocalId> items_;
+  using Lists = Ragged<LocalId, std::uint32_t>;
+  Lists lists_;
 };
 
 /// Local entities of one dimension, ghosts included, around each local vertex. Local. Cost: O(n_local).

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "barrio/base/ids.hpp"
+#include "barrio/base/ragged.hpp"
 
 namespace barrio::mesh {
 
@@ -16,11 +17,8 @@ class RankSets {
   /// Cost: O(size of the set).
   std::int32_t add(std::span<const Rank> ranks);
 
-  [[nodiscard]] std::size_t size() const noexcept { return offsets_.size() - 1; }
-  [[nodiscard]] std::span<const Rank> operator[](std::int32_t set) const& noexcept {
-    const auto i = static_cast<std::size_t>(set);
-    return std::span<const Rank>(ranks_).subspan(offsets_[i], offsets_[i + 1] - offsets_[i]);
-  }
+  [[nodiscard]] std::size_t size() const noexcept { return ranks_.size(); }
+  [[nodiscard]] std::span<const Rank> operator[](std::int32_t set) const& noexcept { return ranks_[set]; }
   std::span<const Rank> operator[](std::int32_t) const&& = delete;
 
   /// All ranks of all sets but one, ascending, without repetition.
@@ -29,8 +27,7 @@ class RankSets {
 
  private:
   void grow();
-  std::vector<std::uint32_t> offsets_{0};
-  std::vector<Rank> ranks_;
+  Ragged<Rank, std::uint32_t> ranks_;
   std::vector<std::int32_t> table_;  // open addressing by hash, -1 is free
 };
 

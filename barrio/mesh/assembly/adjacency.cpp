@@ -25,17 +25,14 @@ Range where_one(std::span<const std::uint8_t> n) {
 
 }  // namespace
 
-std::uint64_t Adjacency::memory_bytes() const noexcept {
-  return barrio::memory_bytes(offsets_) + barrio::memory_bytes(items_);
-}
+std::uint64_t Adjacency::memory_bytes() const noexcept { return lists_.memory_bytes(); }
 
 Adjacency around_vertices(const Mesh& mesh, Dim dim) {
   const EntityTable& table = mesh.entities(dim);
   return Adjacency::inverse(table.size(), mesh.n_local(Dim::vertex), [&](std::size_t i, auto&& visit) {
     const auto nodes = table.nodes_of(i);
     for (std::size_t n = 0; n < nodes.size(); ++n)
-      if (std::find(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(n), nodes[n]) ==
-          nodes.begin() + static_cast<std::ptrdiff_t>(n))
+      if (std::find(nodes.begin(), nodes.begin() + n, nodes[n]) == nodes.begin() + n)
         visit(nodes[n]);  // a padded polygon repeats a vertex
   });
 }

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 
+#include "barrio/base/ragged.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
 #include "barrio/mesh/assembly/cells_around.hpp"
@@ -45,8 +45,8 @@ std::vector<LocalId> anchors_of(const exchange::Parcels<std::byte>& offered, Loc
     const SideColumnsView in(reader);
     std::size_t first = 0;
     for (const std::int32_t size : in.sizes) {
-      anchors.push_back(local_of(*std::ranges::min_element(in.nodes.subspan(first, static_cast<std::size_t>(size)))));
-      first += static_cast<std::size_t>(size);
+      anchors.push_back(local_of(*std::ranges::min_element(in.nodes.subspan(first, size))));
+      first += size;
     }
   }
   return anchors;
@@ -104,9 +104,8 @@ exchange::Parcels<std::byte> MeshBuilder::offer_sides(std::int32_t& n_contested)
       out.nodes.insert(out.nodes.end(), nodes.begin(), nodes.end());
     }
     for (const SetRun& run : home_runs_.of_blocks[b]) {
-      const auto low = static_cast<std::size_t>(run.first);
-      for (std::size_t i = low; i < low + static_cast<std::size_t>(run.count); ++i)
-        detail::append(to_homes[homes[i]].sets, run.set, places[i]);
+      const std::size_t low = run.first;
+      for (std::size_t i = low; i < low + run.count; ++i) detail::append(to_homes[homes[i]].sets, run.set, places[i]);
     }
   }
   const auto listed = send(context_, to_homes);
@@ -151,7 +150,7 @@ MeshBuilder::SideClaims MeshBuilder::claim_sides(const exchange::Parcels<std::by
       if (std::ranges::find(local, no_local_id) != local.end()) return;
       if (!detail::is_side_of_any(cells(), around, anchor, in.types[i], local)) return;
       const int dim = value(topology(in.types[i]).dim);
-      HeldSides& of_dim = held[static_cast<std::size_t>(dim)];
+      HeldSides& of_dim = held[dim];
       for (const std::int32_t set : sets)
         detail::append(of_dim.sets, set, static_cast<std::int32_t>(of_dim.sides.size()));
       of_dim.add(in.ids[i], in.types[i], local, context_.rank());
@@ -168,32 +167,26 @@ void MeshBuilder::share_sides(const SideClaims& claims, std::int32_t n_contested
   // 4. The home tells each of those who claimed it who they are, in the order of its claims: so all draw the same
   // owner.
   const auto heard = exchange::route(context_, claims.numbers);
-  std::vector<std::size_t> offsets(static_cast<std::size_t>(n_contested) + 1, 0);
-  for (const std::int32_t number : heard.items) offsets[static_cast<std::size_t>(number) + 1] += 1;
-  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-  std::vector<Rank> claimants(heard.items.size());  // ascending for each
-  std::vector<std::size_t> next(offsets.begin(), offsets.end() - 1);
-  for (std::size_t p = 0; p < heard.n_peers(); ++p)
-    for (const std::int32_t number : heard.of(p)) claimants[next[static_cast<std::size_t>(number)]++] = heard.peers[p];
+  const auto claimants = Ragged<Rank>::grouped(n_contested, [&](auto&& put) {  // ascending for each
+    for (std::size_t p = 0; p < heard.n_peers(); ++p)
+      for (const std::int32_t number : heard.of(p)) put(number, heard.peers[p]);
+  });
   exchange::Parcels<std::int32_t> answers;  // how many, and who
   std::vector<std::int32_t> answer;
   for (std::size_t p = 0; p < heard.n_peers(); ++p) {
     answer.clear();
     for (const std::int32_t number : heard.of(p)) {
-      const auto first = static_cast<std::ptrdiff_t>(offsets[static_cast<std::size_t>(number)]);
-      const auto end = static_cast<std::ptrdiff_t>(offsets[static_cast<std::size_t>(number) + 1]);
-      answer.push_back(static_cast<std::int32_t>(end - first));
-      answer.insert(answer.end(), claimants.begin() + first, claimants.begin() + end);
+      const auto of_side = claimants[number];
+      answer.push_back(static_cast<std::int32_t>(of_side.size()));
+      answer.insert(answer.end(), of_side.begin(), of_side.end());
     }
     answers.add(heard.peers[p], answer);
   }
   const std::vector<Rank> told = exchange::route(context_, answers).items;
   std::size_t at = 0;
   for (const SideClaims::Side& one : claims.sides) {
-    const auto n = static_cast<std::size_t>(told[at++]);
-    if (n > 1)
-      set_sharers(held[static_cast<std::size_t>(one.dim)].sides[one.place], Dim{one.dim},
-                  std::span(told).subspan(at, n));
+    const std::size_t n = told[at++];
+    if (n > 1) set_sharers(held[one.dim].sides[one.place], Dim{one.dim}, std::span(told).subspan(at, n));
     at += n;
   }
 }

@@ -11,8 +11,8 @@ namespace {
 
 std::size_t hash_of(std::span<const Rank> ranks) {
   Hash64 hash;
-  for (const Rank rank : ranks) hash.add(static_cast<std::int64_t>(rank));
-  return static_cast<std::size_t>(hash.value());
+  for (const Rank rank : ranks) hash.add(std::int64_t{rank});
+  return hash.value();
 }
 
 }  // namespace
@@ -32,20 +32,17 @@ std::int32_t RankSets::add(std::span<const Rank> ranks) {
   for (; table_[slot] >= 0; slot = (slot + 1) & (table_.size() - 1))
     if (std::ranges::equal((*this)[table_[slot]], ranks)) return table_[slot];
   table_[slot] = static_cast<std::int32_t>(size());
-  ranks_.insert(ranks_.end(), ranks.begin(), ranks.end());
-  offsets_.push_back(static_cast<std::uint32_t>(ranks_.size()));
+  ranks_.add(ranks);
   return table_[slot];
 }
 
 std::vector<Rank> RankSets::all_but(Rank one) const {
-  std::vector<Rank> all = ranks_;
+  std::vector<Rank> all = ranks_.items();
   sort_unique(all);
   std::erase(all, one);
   return all;
 }
 
-std::uint64_t RankSets::memory_bytes() const noexcept {
-  return barrio::memory_bytes(offsets_) + barrio::memory_bytes(ranks_) + barrio::memory_bytes(table_);
-}
+std::uint64_t RankSets::memory_bytes() const noexcept { return ranks_.memory_bytes() + barrio::memory_bytes(table_); }
 
 }  // namespace barrio::mesh

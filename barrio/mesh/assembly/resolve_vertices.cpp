@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <numeric>
 
+#include "barrio/base/ragged.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
 #include "barrio/mesh/tables/message.hpp"
@@ -25,7 +25,7 @@ exchange::Parcels<std::int32_t> ask_homes(mpi::Context& context, const Slabs& sl
     const Rank home = slabs.rank_of(wanted.front());
     const GlobalId first{slabs.first(home)};
     const GlobalId end{slabs.first(home + 1)};
-    rows.resize(static_cast<std::size_t>(std::ranges::lower_bound(wanted, end) - wanted.begin()));
+    rows.resize(std::ranges::lower_bound(wanted, end) - wanted.begin());
     for (std::size_t k = 0; k < rows.size(); ++k)
       rows[k] = static_cast<std::int32_t>(barrio::value(wanted[k]) - barrio::value(first));
     requests.add(home, rows);
@@ -87,7 +87,7 @@ struct MeshBuilder::VertexAnswerView {
 
 std::span<const Rank> MeshBuilder::users_of(GlobalId id) const {
   const std::int64_t row = barrio::value(id) - tables_.vertices.first(context_.rank());
-  const std::int32_t& user = user_at_home_[static_cast<std::size_t>(row)];
+  const std::int32_t& user = user_at_home_[row];
   if (user >= 0) return {&user, 1};
   return user == -1 ? std::span<const Rank>() : user_sets_[-2 - user];
 }
@@ -108,44 +108,39 @@ void MeshBuilder::note_users(const exchange::Parcels<std::int32_t>& asked) {
   };
   user_at_home_.assign(tables_.vertices.size(context_.rank()), -1);
   std::vector<Use> uses;
-  std::vector<std::size_t> offsets{0};
+  std::int32_t n_lists = 0;
   for (std::size_t p = 0; p < asked.n_peers(); ++p) {
     for (const std::int32_t row : asked.of(p)) {
-      std::int32_t& user = user_at_home_[static_cast<std::size_t>(row)];
+      std::int32_t& user = user_at_home_[row];
       if (user == -1) {
         user = asked.peers[p];
         continue;
       }
       if (user >= 0) {
-        const auto list = static_cast<std::int32_t>(offsets.size() - 1);
-        uses.push_back({list, user});
-        offsets.push_back(1);
-        user = -2 - list;
+        uses.push_back({n_lists, user});
+        user = -2 - n_lists++;
       }
       uses.push_back({-2 - user, asked.peers[p]});
-      offsets[static_cast<std::size_t>(-2 - user) + 1] += 1;
     }
   }
-  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-  std::vector<Rank> users(uses.size());
-  std::vector<std::size_t> next(offsets.begin(), offsets.end() - 1);
-  for (const Use& use : uses) users[next[static_cast<std::size_t>(use.list)]++] = use.user;
+  const auto users = Ragged<Rank>::grouped(n_lists, [&](auto&& put) {
+    for (const Use& use : uses) put(use.list, use.user);
+  });
   std::vector<std::int32_t> set_of_list;
-  set_of_list.reserve(next.size());
-  for (std::size_t list = 0; list + 1 < offsets.size(); ++list)
-    set_of_list.push_back(user_sets_.add(std::span(users).subspan(offsets[list], offsets[list + 1] - offsets[list])));
+  set_of_list.reserve(users.size());
+  for (std::size_t list = 0; list < users.size(); ++list) set_of_list.push_back(user_sets_.add(users[list]));
   for (std::int32_t& user : user_at_home_)
-    if (user < -1) user = -2 - set_of_list[static_cast<std::size_t>(-2 - user)];
+    if (user < -1) user = -2 - set_of_list[-2 - user];
 }
 
 MeshBuilder::VertexAnswer MeshBuilder::answer_to(std::span<const std::int32_t> request) const {
   VertexAnswer answer;
   std::vector<std::int32_t> numbers(user_sets_.size(), -1);  // of a set of ranks within the answer
   for (std::size_t i = 0; i < request.size(); ++i) {
-    const std::int32_t user = user_at_home_[static_cast<std::size_t>(request[i])];
+    const std::int32_t user = user_at_home_[request[i]];
     if (user >= 0) continue;
     const std::int32_t set = -2 - user;
-    std::int32_t& number = numbers[static_cast<std::size_t>(set)];
+    std::int32_t& number = numbers[set];
     if (number < 0) {
       number = static_cast<std::int32_t>(answer.offsets.size() - 1);
       answer.ranks.insert(answer.ranks.end(), user_sets_[set].begin(), user_sets_[set].end());
@@ -212,14 +207,14 @@ void MeshBuilder::answer_requests(const exchange::Parcels<std::int32_t>& asked) 
 void MeshBuilder::take_answer(const VertexAnswerView& answer, std::size_t first_place) {
   std::vector<std::int32_t> numbers;
   for (std::size_t s = 0; s + 1 < answer.offsets.size(); ++s) {
-    const auto first = static_cast<std::size_t>(answer.offsets[s]);
-    const auto end = static_cast<std::size_t>(answer.offsets[s + 1]);
+    const std::size_t first = answer.offsets[s];
+    const std::size_t end = answer.offsets[s + 1];
     numbers.push_back(out_.vertices.rank_sets.add(answer.ranks.subspan(first, end - first)));
   }
   const std::vector<GlobalId>& ids = index_.ids();
   for (std::size_t i = 0; i < answer.shared.size(); ++i) {
-    const std::size_t place = first_place + static_cast<std::size_t>(answer.shared[i]);
-    sharers_at_[place] = numbers[static_cast<std::size_t>(answer.sets_of_shared[i])];
+    const std::size_t place = first_place + answer.shared[i];
+    sharers_at_[place] = numbers[answer.sets_of_shared[i]];
     vertex_owners_[place] = drawn_owner(Dim::vertex, ids[place], out_.vertices.rank_sets[sharers_at_[place]]);
   }
   for (const SetRun& run : answer.members)

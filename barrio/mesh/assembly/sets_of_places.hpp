@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "barrio/base/ragged.hpp"
 #include "barrio/mesh/tables/set_runs.hpp"
 
 namespace barrio::mesh::detail {
@@ -16,8 +17,7 @@ class SetsOfPlaces {
  public:
   SetsOfPlaces() = default;
   /// @param places  ascending, different; borrowed
-  SetsOfPlaces(std::span<const SetRun> runs, std::span<const std::int32_t> places)
-      : places_(places), offsets_(places.size() + 1, 0) {
+  SetsOfPlaces(std::span<const SetRun> runs, std::span<const std::int32_t> places) : places_(places) {
     if (runs.empty()) return;
     struct Member {
       std::size_t at;
@@ -31,23 +31,20 @@ class SetsOfPlaces {
         members.push_back({static_cast<std::size_t>(at - places.begin()), run.set});
     }
     std::ranges::sort(members);
-    for (const Member& member : members) {
-      offsets_[member.at + 1] += 1;
-      sets_.push_back(member.set);
-    }
-    for (std::size_t i = 0; i < places.size(); ++i) offsets_[i + 1] += offsets_[i];
+    sets_ = Ragged<std::int32_t>::grouped(places.size(), [&](auto&& put) {
+      for (const Member& member : members) put(member.at, member.set);
+    });
   }
   /// @pre the place is one of those given
   [[nodiscard]] std::span<const std::int32_t> of(std::int32_t place) const {
-    if (sets_.empty()) return {};
-    const auto i = static_cast<std::size_t>(std::ranges::lower_bound(places_, place) - places_.begin());
-    return std::span<const std::int32_t>(sets_).subspan(offsets_[i], offsets_[i + 1] - offsets_[i]);
+    if (sets_.items().empty()) return {};
+    const std::size_t i = std::ranges::lower_bound(places_, place) - places_.begin();
+    return sets_[i];
   }
 
  private:
   std::span<const std::int32_t> places_;
-  std::vector<std::size_t> offsets_;
-  std::vector<std::int32_t> sets_;
+  Ragged<std::int32_t> sets_;  // by place in places_
 };
 
 }  // namespace barrio::mesh::detail

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "barrio/base/ragged.hpp"
 #include "barrio/mesh/cell_type.hpp"
 #include "barrio/mesh/tables/message.hpp"
 #include "barrio/mesh/tables/set_runs.hpp"
@@ -57,20 +58,14 @@ struct SideColumnsView {
   /// Call `visit(place, nodes, sets)` for each entity. Cost: O(entities + memberships)
   template <class Visit>
   void for_each(Visit&& visit) const {
-    // Memberships by place: counted, then filled in.
-    std::vector<std::size_t> ends(ids.size() + 1, 0);
-    for (const SetRun& run : sets)
-      for (std::int32_t i = run.first; i < run.first + run.count; ++i) ends[static_cast<std::size_t>(i) + 1] += 1;
-    for (std::size_t i = 0; i < ids.size(); ++i) ends[i + 1] += ends[i];
-    std::vector<std::int32_t> of_places(ends.back());
-    std::vector<std::size_t> next(ends.begin(), ends.end() - 1);
-    for (const SetRun& run : sets)
-      for (std::int32_t i = run.first; i < run.first + run.count; ++i)
-        of_places[next[static_cast<std::size_t>(i)]++] = run.set;
+    const auto sets_of = Ragged<std::int32_t>::grouped(ids.size(), [&](auto&& put) {
+      for (const SetRun& run : sets)
+        for (std::int32_t i = run.first; i < run.first + run.count; ++i) put(i, run.set);
+    });
     std::size_t first = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      const auto n = static_cast<std::size_t>(sizes[i]);
-      visit(i, nodes.subspan(first, n), std::span(std::as_const(of_places)).subspan(ends[i], ends[i + 1] - ends[i]));
+      const std::size_t n = sizes[i];
+      visit(i, nodes.subspan(first, n), sets_of[i]);
       first += n;
     }
   }

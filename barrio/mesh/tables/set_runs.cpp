@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "barrio/base/ragged.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -25,7 +26,7 @@ struct BlockRun {
 };
 
 const Slabs& slabs_of(const MeshTables& tables, std::int32_t block) {
-  return block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(block)].rows;
+  return block < 0 ? tables.vertices : tables.blocks[block].rows;
 }
 
 /// Cut a run where slabs end. @param stride  slabs that stay together
@@ -45,12 +46,11 @@ std::vector<BlockRun> by_block(const MeshTables& tables) {
   std::array<std::vector<std::pair<std::int64_t, std::int32_t>>, 4> blocks;  // first row, block
   blocks[0].emplace_back(0, -1);
   for (std::size_t b = 0; b < tables.blocks.size(); ++b)
-    blocks[static_cast<std::size_t>(value(topology(tables.blocks[b].type).dim))].emplace_back(
-        tables.first_row(b), static_cast<std::int32_t>(b));
+    blocks[index(topology(tables.blocks[b].type).dim)].emplace_back(tables.first_row(b), static_cast<std::int32_t>(b));
   std::vector<BlockRun> runs;
   runs.reserve(tables.members.size());
   for (const SetRows& rows : tables.members) {
-    for (const auto& [first, block] : blocks[static_cast<std::size_t>(value(rows.dim))]) {
+    for (const auto& [first, block] : blocks[index(rows.dim)]) {
       const std::int64_t low = std::max(rows.first, first);
       const std::int64_t high = std::min(rows.first + rows.count, first + slabs_of(tables, block).n_rows);
       if (low >= high) continue;
@@ -94,7 +94,7 @@ HomeRuns set_runs_at_home(mpi::Context& context, const MeshTables& tables) {
   home.of_blocks.resize(tables.blocks.size());
   for (const BlockRun& run : runs) {
     const std::int64_t first = slabs_of(tables, run.block).first(context.rank());
-    auto& out = run.block < 0 ? home.of_vertices : home.of_blocks[static_cast<std::size_t>(run.block)];
+    auto& out = run.block < 0 ? home.of_vertices : home.of_blocks[run.block];
     out.push_back(
         {{run.set, static_cast<std::int32_t>(run.first - first), static_cast<std::int32_t>(run.count)}, run.position});
   }
@@ -103,25 +103,22 @@ HomeRuns set_runs_at_home(mpi::Context& context, const MeshTables& tables) {
 
 std::vector<Range> ranges_of_sets(std::vector<SetRun>& runs, std::span<const LocalId> at, std::size_t n_sets) {
   // By set they are counted; those of one set come nearly in order.
-  std::vector<std::size_t> ends(n_sets + 1, 0);
-  for (const SetRun& run : runs) ends[static_cast<std::size_t>(run.set) + 1] += 1;
-  for (std::size_t s = 0; s < n_sets; ++s) ends[s + 1] += ends[s];
-  std::vector<SetRun> sorted(runs.size());
-  std::vector<std::size_t> next(ends.begin(), ends.end() - 1);
-  for (const SetRun& run : runs) sorted[next[static_cast<std::size_t>(run.set)]++] = run;
+  auto sorted = Ragged<SetRun>::grouped(n_sets, [&](auto&& put) {
+    for (const SetRun& run : runs) put(run.set, run);
+  });
   for (std::size_t s = 0; s < n_sets; ++s) {
-    const std::span<SetRun> of_set = std::span(sorted).subspan(ends[s], ends[s + 1] - ends[s]);
+    const std::span<SetRun> of_set = sorted[s];
     if (!std::ranges::is_sorted(of_set, {}, &SetRun::first)) std::ranges::sort(of_set, {}, &SetRun::first);
   }
-  runs = std::move(sorted);
+  runs = std::move(sorted).take_items();
   std::vector<Range> ranges(n_sets);
   std::vector<LocalRange> pieces;
   for (std::size_t i = 0; i < runs.size();) {
     const std::int32_t set = runs[i].set;
     pieces.clear();
     for (; i < runs.size() && runs[i].set == set; ++i) {
-      const auto first = static_cast<std::size_t>(runs[i].first);
-      const auto end = first + static_cast<std::size_t>(runs[i].count);
+      const std::size_t first = runs[i].first;
+      const auto end = first + runs[i].count;
       if (at.empty()) {
         pieces.push_back({local_id(first), local_id(end)});
         continue;
@@ -135,7 +132,7 @@ std::vector<Range> ranges_of_sets(std::vector<SetRun>& runs, std::span<const Loc
         }
       }
     }
-    ranges[static_cast<std::size_t>(set)] = Range(pieces);
+    ranges[set] = Range(pieces);
   }
   return ranges;
 }

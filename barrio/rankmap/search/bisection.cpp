@@ -6,6 +6,7 @@
 #include <queue>
 #include <utility>
 
+#include "barrio/base/ragged.hpp"
 #include "barrio/rankmap/search/random.hpp"
 
 namespace barrio::rankmap::detail {
@@ -15,7 +16,7 @@ constexpr int coarsest = 48;
 constexpr int n_seeds = 8;
 constexpr int max_passes = 6;
 
-std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+std::size_t at(int i) noexcept { return i; }
 
 float bias_of(const CutGraph& graph, int vertex) noexcept { return graph.bias.empty() ? 0.0F : graph.bias[at(vertex)]; }
 int fixed_side(const CutGraph& graph, int vertex) noexcept {
@@ -182,16 +183,13 @@ CutGraph contract(const CutGraph& graph, const std::vector<int>& coarse, int n_c
   result.sizes.assign(at(n_coarse), 0);
   if (!graph.bias.empty()) result.bias.assign(at(n_coarse), 0.0F);
   if (!graph.fixed.empty()) result.fixed.assign(at(n_coarse), -1);
-  std::vector<int> begin(at(n_coarse) + 1, 0), members(coarse.size());
-  for (const int c : coarse) ++begin[at(c) + 1];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<int> next(begin.begin(), begin.end() - 1);
-  for (int vertex = 0; vertex < graph.n_vertices(); ++vertex) members[at(next[at(coarse[at(vertex)])]++)] = vertex;
+  const auto members = Ragged<int, int>::grouped(at(n_coarse), [&](auto&& put) {
+    for (int vertex = 0; vertex < graph.n_vertices(); ++vertex) put(coarse[at(vertex)], vertex);
+  });
   std::vector<int> place(at(n_coarse), -1);  // of a target in the row being made
   for (int c = 0; c < n_coarse; ++c) {
     const int row = static_cast<int>(result.targets.size());
-    for (int m = begin[at(c)]; m < begin[at(c) + 1]; ++m) {
-      const int vertex = members[at(m)];
+    for (const int vertex : members[at(c)]) {
       result.sizes[at(c)] += graph.sizes[at(vertex)];
       if (!graph.bias.empty()) result.bias[at(c)] += graph.bias[at(vertex)];
       if (!graph.fixed.empty()) result.fixed[at(c)] = graph.fixed[at(vertex)];

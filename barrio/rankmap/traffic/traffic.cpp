@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "barrio/base/memory.hpp"
+#include "barrio/base/ragged.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/rankmap/text/words.hpp"
 
@@ -19,14 +20,9 @@ constexpr double max_value = 1e18;  // sums of products with distances stay fini
 constexpr std::array<std::pair<std::string_view, Weight>, 3> weights{
     {{"points", Weight::points}, {"bytes", Weight::bytes}, {"messages", Weight::messages}}};
 
-[[noreturn]] void refuse_traffic(std::string subject, std::string cause, std::string remedy = {}) {
-  throw Error(ErrorCode::bad_input,
-              {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
-}
-
 void check_rank(Rank rank, int n_ranks, std::string_view which, const std::string& subject) {
   if (rank < 0 || rank >= n_ranks)
-    refuse_traffic(subject, fmt::format("{} rank {} is not in 0..{}", which, rank, n_ranks - 1));
+    refuse(ErrorCode::bad_input, subject, fmt::format("{} rank {} is not in 0..{}", which, rank, n_ranks - 1));
 }
 
 void check_entry(const TrafficEntry& entry, int n_ranks, const std::string& subject) {
@@ -35,14 +31,16 @@ void check_entry(const TrafficEntry& entry, int n_ranks, const std::string& subj
   for (const auto& [word, weight] : weights) {
     const double value = value_of(entry, weight);
     if (!(value >= 0.0 && value <= max_value))
-      refuse_traffic(subject, fmt::format("{} from rank {} to {} are {}; a finite number >= 0 was expected", word,
-                                          entry.from, entry.to, value));
+      refuse(ErrorCode::bad_input, subject,
+             fmt::format("{} from rank {} to {} are {}; a finite number >= 0 was expected", word, entry.from, entry.to,
+                         value));
   }
 }
 
 void check_n_ranks(std::int64_t n_ranks, const std::string& subject) {
   if (n_ranks < 0 || n_ranks > TrafficMatrix::max_ranks)
-    refuse_traffic(subject, fmt::format("{} ranks; 0 to {} are possible", n_ranks, TrafficMatrix::max_ranks));
+    refuse(ErrorCode::bad_input, subject,
+           fmt::format("{} ranks; 0 to {} are possible", n_ranks, TrafficMatrix::max_ranks));
 }
 
 // Counts are whole numbers nearly always, and read better so.
@@ -53,12 +51,13 @@ Json number(double value) {
 
 TrafficEntry entry_from(const Json& row, const std::string& subject) {
   if (!row.is_array() || row.size() != 5 || !row[0].is_number_integer() || !row[1].is_number_integer())
-    refuse_traffic(subject, "is not [from, to, points, bytes, messages]");
+    refuse(ErrorCode::bad_input, subject, "is not [from, to, points, bytes, messages]");
   for (std::size_t i = 2; i < 5; ++i)
-    if (!row[i].is_number()) refuse_traffic(subject, fmt::format("value {} is not a number", i));
+    if (!row[i].is_number()) refuse(ErrorCode::bad_input, subject, fmt::format("value {} is not a number", i));
   const auto rank = [&](const Json& value) {
     const auto wide = value.get<std::int64_t>();
-    if (wide < 0 || wide >= TrafficMatrix::max_ranks) refuse_traffic(subject, fmt::format("{} is no rank", wide));
+    if (wide < 0 || wide >= TrafficMatrix::max_ranks)
+      refuse(ErrorCode::bad_input, subject, fmt::format("{} is no rank", wide));
     return static_cast<Rank>(wide);
   };
   return {.from = rank(row[0]),
@@ -112,31 +111,25 @@ void TrafficMatrix::validate() const {
 }
 
 CommunicationGraph TrafficMatrix::compute_graph(Weighing weighing) const {
-  const auto n = static_cast<std::size_t>(n_ranks_);
+  const std::size_t n = n_ranks_;
   const auto counts = [&](const TrafficEntry& entry) {
     return entry.from != entry.to && value_of(entry, weighing) > 0.0;
   };
   // Rows of A and of its transpose, each sorted by partner because the entries are; then merged row by row.
-  std::vector<std::int64_t> begin(n + 1, 0);
-  for (const TrafficEntry& entry : entries_)
-    if (counts(entry)) ++begin[static_cast<std::size_t>(entry.to) + 1];
-  for (std::size_t i = 0; i < n; ++i) begin[i + 1] += begin[i];
   struct Arrival {
     Rank from;
     double value;
   };
-  std::vector<Arrival> arrivals(static_cast<std::size_t>(begin[n]));
-  std::vector<std::int64_t> next(begin.begin(), begin.end() - 1);
-  for (const TrafficEntry& entry : entries_)
-    if (counts(entry))
-      arrivals[static_cast<std::size_t>(next[static_cast<std::size_t>(entry.to)]++)] = {entry.from,
-                                                                                        value_of(entry, weighing)};
+  const auto arrivals = Ragged<Arrival>::grouped(n, [&](auto&& put) {
+    for (const TrafficEntry& entry : entries_)
+      if (counts(entry)) put(entry.to, Arrival{entry.from, value_of(entry, weighing)});
+  });
   CommunicationGraph graph;
   graph.offsets.reserve(n + 1);
   auto sent = entries_.begin();
   for (std::size_t i = 0; i < n; ++i) {
-    auto arrival = arrivals.begin() + begin[i];
-    const auto arrivals_end = arrivals.begin() + begin[i + 1];
+    auto arrival = arrivals[i].begin();
+    const auto arrivals_end = arrivals[i].end();
     const auto add = [&](Rank partner, double value) {
       graph.partners.push_back(partner);
       graph.weights.push_back(value);
@@ -149,7 +142,7 @@ CommunicationGraph TrafficMatrix::compute_graph(Weighing weighing) const {
       if (both) ++arrival;
     }
     for (; arrival != arrivals_end; ++arrival) add(arrival->from, arrival->value);
-    graph.offsets.push_back(static_cast<std::int64_t>(graph.partners.size()));
+    graph.offsets.push_back(graph.partners.size());
   }
   return graph;
 }
@@ -196,17 +189,17 @@ TrafficMatrix TrafficMatrix::from_json(const Json& document, const std::string& 
 }
 
 TrafficMatrix TrafficMatrix::from_rows(const Json& document, std::string_view key, const std::string& subject) {
-  if (!document.is_object()) refuse_traffic(subject, "is not a JSON object");
+  if (!document.is_object()) refuse(ErrorCode::bad_input, subject, "is not a JSON object");
   const auto ranks = document.find("ranks");
   if (ranks == document.end() || !ranks->is_number_integer())
-    refuse_traffic(subject, "has no whole number \"ranks\"",
-                   "write {\"schema\": \"barrio.traffic\", \"ranks\": n, ...}");
+    refuse(ErrorCode::bad_input, subject, "has no whole number \"ranks\"",
+           "write {\"schema\": \"barrio.traffic\", \"ranks\": n, ...}");
   const auto n_ranks = ranks->get<std::int64_t>();
   check_n_ranks(n_ranks, subject);
   const auto rows = document.find(key);
   if (rows == document.end() || !rows->is_array())
-    refuse_traffic(subject, fmt::format("has no list \"{}\"", key),
-                   fmt::format("write \"{}\": [[from, to, points, bytes, messages], ...]", key));
+    refuse(ErrorCode::bad_input, subject, fmt::format("has no list \"{}\"", key),
+           fmt::format("write \"{}\": [[from, to, points, bytes, messages], ...]", key));
   std::vector<TrafficEntry> entries;
   entries.reserve(rows->size());
   for (const Json& row : *rows) {

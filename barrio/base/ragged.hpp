@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "barrio/base/memory.hpp"
+
+namespace barrio {
+
+/// Rows of different lengths, one after the other in one array.
+/// @tparam Offset  32 bits where there are fewer items
+template <class T, class Offset = std::size_t>
+class Ragged {
+ public:
+  Ragged() = default;
+
+  /// Group items by their row; those of one row keep their order. Cost: O(rows + items), two visits.
+  /// @param visit_all  called twice as visit_all(put), to call put(row, item) for every item in the same order
+  template <class VisitAll>
+  static Ragged grouped(std::size_t n_rows, VisitAll&& visit_all) {
+    Ragged out;
+    out.offsets_.assign(n_rows + 1, 0);
+    visit_all([&](std::size_t row, const T&) { out.offsets_[row + 1] += 1; });
+    for (std::size_t row = 0; row < n_rows; ++row) out.offsets_[row + 1] += out.offsets_[row];
+    out.items_.resize(out.offsets_.back());
+    std::vector<Offset> next(out.offsets_.begin(), out.offsets_.end() - 1);
+    visit_all([&](std::size_t row, const T& item) { out.items_[next[row]++] = item; });
+    return out;
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return offsets_.size() - 1; }
+  [[nodiscard]] std::span<const T> operator[](std::size_t row) const& noexcept {
+    return std::span<const T>(items_).subspan(offsets_[row],
+                                              static_cast<std::size_t>(offsets_[row + 1] - offsets_[row]));
+  }
+  [[nodiscard]] std::span<T> operator[](std::size_t row) & noexcept {
+    return std::span<T>(items_).subspan(offsets_[row], static_cast<std::size_t>(offsets_[row + 1] - offsets_[row]));
+  }
+  std::span<const T> operator[](std::size_t row) const&& = delete;
+  /// Add a row behind the last.
+  void add(std::span<const T> row) {
+    items_.insert(items_.end(), row.begin(), row.end());
+    offsets_.push_back(static_cast<Offset>(items_.size()));
+  }
+  /// All rows, one after the other.
+  [[nodiscard]] const std::vector<T>& items() const& noexcept { return items_; }
+  const std::vector<T>& items() const&& = delete;
+  /// The same; the rows are gone.
+  [[nodiscard]] std::vector<T> take_items() && noexcept { return std::move(items_); }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
+    return barrio::memory_bytes(offsets_) + barrio::memory_bytes(items_);
+  }
+
+ private:
+  std::vector<Offset> offsets_{0};
+  std::vector<T> items_;
+};
+
+}  // namespace barrio
