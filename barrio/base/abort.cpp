@@ -18,7 +18,7 @@ void write_stderr(std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
     if (n <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(n));
+    text.remove_prefix(n);
   }
 }
 }  // namespace

@@ -14,6 +14,14 @@ Error::Error(ErrorCode code, ErrorText text) : code_(code), text_(std::move(text
 
 AgreedError::AgreedError(const Error& error, std::optional<Rank> first_rank) : Error(error), first_rank_(first_rank) {}
 
+void refuse(ErrorCode code, std::string subject, std::string cause, std::string remedy) {
+  throw Error(code, {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
+}
+
+void refuse_together(ErrorCode code, std::string subject, std::string cause, std::string remedy) {
+  throw AgreedError(code, {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
+}
+
 Error current_error() noexcept {
   try {
     throw;

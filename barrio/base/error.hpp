@@ -62,6 +62,13 @@ class AgreedError : public Error {
   std::optional<Rank> first_rank_;
 };
 
+/// Throw an Error of these parts.
+[[noreturn]] void refuse(ErrorCode code, std::string subject, std::string cause, std::string remedy = {});
+/// The same on all ranks alike: throw an AgreedError.
+[[noreturn]] void refuse_together(ErrorCode code, std::string subject, std::string cause, std::string remedy = {});
+/// What to do about a file that contradicts itself.
+inline constexpr const char* damaged_remedy = "the file is damaged or was written wrongly";
+
 /// Carry the outcome of a phase that may fail on some ranks only. Empty means success.
 using Status = std::optional<Error>;
 

@@ -47,7 +47,7 @@ int write_all(int file, std::string_view text) noexcept {
     const ssize_t n = ::write(file, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(n));
+    text.remove_prefix(n);
   }
   return 0;
 }

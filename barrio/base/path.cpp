@@ -21,8 +21,8 @@ int write_at(int file, const void* bytes, std::uint64_t n, std::uint64_t place) 
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return written < 0 ? errno : ENOSPC;
     from += written;
-    n -= static_cast<std::uint64_t>(written);
-    place += static_cast<std::uint64_t>(written);
+    n -= written;
+    place += written;
   }
   return 0;
 }

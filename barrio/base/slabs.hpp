@@ -20,9 +20,7 @@ struct Slabs {
     const std::int64_t remainder = n_rows % n_ranks;
     return quotient * rank + remainder * rank / n_ranks;
   }
-  [[nodiscard]] constexpr std::size_t size(Rank rank) const noexcept {
-    return static_cast<std::size_t>(first(rank + 1) - first(rank));
-  }
+  [[nodiscard]] constexpr std::size_t size(Rank rank) const noexcept { return first(rank + 1) - first(rank); }
   /// The rank whose slab holds a row. @pre 0 <= row < n_rows
   [[nodiscard]] constexpr Rank rank_of(std::int64_t row) const noexcept {
     // Row i of n lies in slab floor(((i + 1) P - 1) / n) in exact arithmetic; the guess in doubles is off by a step at

@@ -13,9 +13,13 @@ void throw_mpi_error(int code, const char* call) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) length = 0;
-  throw Error(ErrorCode::failed, {.subject = call,
-                                  .cause = length > 0 ? std::string(text.data(), static_cast<std::size_t>(length))
-                                                      : fmt::format("MPI error {}", code)});
+  throw Error(
+      ErrorCode::failed,
+      {.subject = call, .cause = length > 0 ? std::string(text.data(), length) : fmt::format("MPI error {}", code)});
+}
+
+void throw_too_many() {
+  throw Error(ErrorCode::internal, {.subject = "call of MPI", .cause = "more than 2^31 - 1 items in one call"});
 }
 
 }  // namespace barrio::mpi::detail

@@ -14,13 +14,6 @@ namespace {
 // One tag below the ones objects get; order between two ranks keeps successive reductions apart.
 constexpr int reduce_tag = 1;
 
-int as_count(std::size_t n) {
-  if (n > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw Error(ErrorCode::internal, {.subject = "collective call", .cause = "more than 2^31 - 1 items in one call"});
-  }
-  return static_cast<int>(n);
-}
-
 /// Start a collective call and complete it by the wait policy. On the simulator make the blocking call: its
 /// non-blocking ones send to every rank one by one, and its MPI_Ibarrier lets all but rank 0 go before the last has
 /// come.
@@ -105,7 +98,7 @@ void broadcast(Context& context, void* bytes, std::size_t n_bytes, Rank root) {
         context, [&](MPI_Request* request) { check(MPI_Ibcast(at, n, MPI_BYTE, root, comm, request), "MPI_Ibcast"); },
         [&] { check(MPI_Bcast(at, n, MPI_BYTE, root, comm), "MPI_Bcast"); });
     at += n;
-    n_bytes -= static_cast<std::size_t>(n);
+    n_bytes -= n;
   } while (n_bytes > 0);
 }
 
@@ -134,7 +127,7 @@ void all_to_all(Context& context, const void* in, std::size_t n_bytes, void* out
 }  // namespace detail
 
 void broadcast(Context& context, std::string& text, Rank root) {
-  auto n = static_cast<std::uint64_t>(text.size());
+  std::uint64_t n = text.size();
   detail::broadcast(context, &n, sizeof n, root);
   text.resize(n);
   if (n > 0) detail::broadcast(context, text.data(), n, root);

@@ -83,7 +83,7 @@ void broadcast(Context& context, std::string& text, Rank root = 0);
 /// Copy a vector from `root` to all ranks, whatever its length. Collective.
 template <Trivial T>
 void broadcast(Context& context, std::vector<T>& items, Rank root = 0) {
-  auto n = static_cast<std::uint64_t>(items.size());
+  std::uint64_t n = items.size();
   detail::broadcast(context, &n, sizeof n, root);
   items.resize(n);
   detail::broadcast(context, items.data(), n * sizeof(T), root);
@@ -92,7 +92,7 @@ void broadcast(Context& context, std::vector<T>& items, Rank root = 0) {
 /// Collect one item of each rank on all ranks. Collective. Memory O(P) on every rank: for reports and tests.
 template <Trivial T>
 [[nodiscard]] std::vector<T> all_gather(Context& context, const T& item) {
-  std::vector<T> all(static_cast<std::size_t>(context.size()));
+  std::vector<T> all(context.size());
   detail::all_gather(context, &item, sizeof(T), all.data());
   return all;
 }

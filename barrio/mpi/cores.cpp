@@ -35,7 +35,7 @@ Words allowed_cores() {
   cpu_set_t mask;
   if (without_scopes) {
     CPU_ZERO(&mask);
-    for (const int core : *without_scopes) CPU_SET(static_cast<std::size_t>(core), &mask);
+    for (const int core : *without_scopes) CPU_SET(core, &mask);
     return std::bit_cast<Words>(mask);
   }
   CPU_ZERO(&mask);
@@ -62,7 +62,7 @@ NodeCores find_node_cores(Context& context, int n_computing) {
   const Comm node = Comm::split_by_host(context.comm(), context.rank());
   const Words mine = allowed_cores();
   Words all = mine;
-  check(MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_UINT64_T, MPI_BOR, node.get()),
+  check(MPI_Allreduce(MPI_IN_PLACE, all.data(), as_count(all.size()), MPI_UINT64_T, MPI_BOR, node.get()),
         "MPI_Allreduce");
   std::array<int, 2> threads{n_computing, n_computing > 0 ? 1 : 0};
   check(MPI_Allreduce(MPI_IN_PLACE, threads.data(), 2, MPI_INT, MPI_SUM, node.get()), "MPI_Allreduce");
@@ -84,7 +84,7 @@ bool run_on_cores(const std::vector<int>& cores) noexcept {
   if (cores.empty()) return false;
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &mask);
+  for (const int core : cores) CPU_SET(core, &mask);
   return ::sched_setaffinity(0, sizeof mask, &mask) == 0;
 }
 

@@ -37,7 +37,7 @@ std::size_t probe_bytes(Context& context, Rank from, int tag) {
   }
   int bytes = 0;
   check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-  return static_cast<std::size_t>(bytes);
+  return bytes;
 }
 
 }  // namespace barrio::mpi

@@ -75,9 +75,9 @@ std::vector<RegionSummary> summarise(Context& context) {
                        .mean_seconds = entry[4].get<double>() / context.size(),
                        .max_seconds = entry[5].get<double>()});
     if (context.size() > max_ranks_shown) continue;
-    summary.back().of_rank.assign(static_cast<std::size_t>(context.size()), 0.0);
+    summary.back().of_rank.assign(context.size(), 0.0);
     for (const auto& [rank, seconds] : entry[6].items())
-      summary.back().of_rank[static_cast<std::size_t>(std::stoi(rank))] = seconds.get<double>();
+      summary.back().of_rank[std::stoi(rank)] = seconds.get<double>();
   }
   return summary;
 }

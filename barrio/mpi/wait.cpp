@@ -67,7 +67,7 @@ void wait(MPI_Request& request, const WaitPolicy& policy, MPI_Status* status) {
 }
 
 void wait_all(std::span<MPI_Request> requests, const WaitPolicy& policy) {
-  const int n = static_cast<int>(requests.size());
+  const int n = as_count(requests.size());
   if (policy.kind == WaitPolicy::Kind::block) {
     check(MPI_Waitall(n, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     return;

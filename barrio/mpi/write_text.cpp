@@ -40,7 +40,7 @@ void write_text(Context& context, const std::string& path, std::string_view piec
     if (!context.is_root()) file = ::open(TemporaryFile::name_for(path).c_str(), O_WRONLY | O_CLOEXEC);
     if (file < 0) throw cannot_write(path, std::strerror(errno));
   });
-  const auto place = static_cast<std::uint64_t>(exclusive_sum(context, static_cast<std::int64_t>(piece.size())));
+  const std::uint64_t place = exclusive_sum(context, std::ssize(piece));
   attempt([&] {
     int reason = write_at(file, piece.data(), piece.size(), place);
     if (::close(std::exchange(file, -1)) != 0 && reason == 0) reason = errno;
