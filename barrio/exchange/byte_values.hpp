@@ -63,7 +63,7 @@ class ByteValuesView {
  public:
   explicit ByteValuesView(MessageReader& message) {
     const ByteValues::Head head = message.get<ByteValues::Head>()[0];
-    n_ = static_cast<std::size_t>(head.n);
+    n_ = head.n;
     size_ = head.size;
     sizes_ = message.get<std::int32_t>();
     bytes_ = message.get<std::byte>();
@@ -72,7 +72,7 @@ class ByteValuesView {
     std::size_t at = 0;
     for (const std::int32_t size : sizes_) {
       offsets_.push_back(at);
-      if (size > 0) at += static_cast<std::size_t>(size);
+      if (size > 0) at += size;
     }
   }
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
@@ -83,10 +83,10 @@ class ByteValuesView {
   /// The i-th value. @pre it has one
   [[nodiscard]] std::span<const std::byte> operator[](std::size_t i) const noexcept {
     if (size_ != ByteValues::varies) {
-      const auto size = static_cast<std::size_t>(size_);
+      const std::size_t size = size_;
       return bytes_.subspan(i * size, size);
     }
-    return bytes_.subspan(offsets_[i], static_cast<std::size_t>(sizes_[i]));
+    return bytes_.subspan(offsets_[i], sizes_[i]);
   }
 
  private:

@@ -142,8 +142,8 @@ class HaloExchange {
   [[nodiscard]] std::vector<TrafficRow> traffic() const {
     std::vector<TrafficRow> rows;
     for (std::size_t reader = 0; reader < plan_->readers.size(); ++reader) {
-      const auto n = static_cast<std::int64_t>(plan_->sent_to(reader).size());
-      const auto times = static_cast<std::int64_t>(n_exchanges_);
+      const std::int64_t n = plan_->sent_to(reader).size();
+      const std::int64_t times = n_exchanges_;
       rows.push_back({context_->rank(), plan_->readers[reader], n,
                       times * n * static_cast<std::int64_t>(n_components_ * sizeof(T)), times});
     }

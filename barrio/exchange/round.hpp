@@ -124,7 +124,7 @@ class ReceivedRange {
     void open() {
       if constexpr (Reader::has_lengths) {
         if (unread_.at == nullptr) return;
-        const auto rest = static_cast<std::size_t>(unread_.end - unread_.at);
+        const std::size_t rest = unread_.end - unread_.at;
         const bool has_head = rest >= RunHead::n_bytes;
         const std::uint64_t head = has_head ? RunHead::get(unread_.at) : 0;
         if (!has_head || !reader_.open(head, rest - RunHead::n_bytes)) [[unlikely]]
@@ -175,7 +175,7 @@ class ReceivedRuns {
   };
 
   static ReceivedRun<T> run_of(const Unread& unread) noexcept {
-    const auto n_bytes = static_cast<std::size_t>(unread.end - unread.at);
+    const std::size_t n_bytes = unread.end - unread.at;
     return {unread.from, {reinterpret_cast<const T*>(unread.at), n_bytes / sizeof(T)}};
   }
   Iterator begin() { return Iterator(packets_); }

@@ -48,14 +48,13 @@ class FileWriter {
   void write_rows(const std::string& path, std::int64_t n_rows, std::int64_t row_size, std::int64_t first,
                   std::span<const T> values) {
     const std::int64_t width = row_size > 0 ? row_size : 1;
-    write_rows(path, native_type<T>(), n_rows, row_size, first, static_cast<std::int64_t>(values.size()) / width,
-               values.data());
+    write_rows(path, native_type<T>(), n_rows, row_size, first, std::ssize(values) / width, values.data());
   }
   /// Write a small dataset that rank 0 holds whole; what other ranks give is not looked at but its size must agree.
   template <class T>
   void write_small(const std::string& path, std::span<const T> values, std::int64_t row_size = 0) {
     const std::int64_t width = row_size > 0 ? row_size : 1;
-    const auto n = static_cast<std::int64_t>(values.size()) / width;
+    const auto n = std::ssize(values) / width;
     write_rows(path, native_type<T>(), n, row_size, 0, context_.is_root() ? n : 0, values.data());
   }
 

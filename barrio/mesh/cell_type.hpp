@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,6 +12,8 @@ namespace barrio::mesh {
 enum class Dim : int { vertex = 0, edge = 1, face = 2, volume = 3 };
 
 constexpr int value(Dim dim) noexcept { return static_cast<int>(dim); }
+/// For arrays by dimension.
+constexpr std::size_t index(Dim dim) noexcept { return static_cast<std::size_t>(dim); }
 
 /// Topology of an entity. Higher-order elements have the type of their corners and more nodes.
 ///

@@ -47,11 +47,11 @@ struct EntityTable : Sharing {
   [[nodiscard]] CellType type(std::size_t i) const noexcept { return has_one_type ? types[0] : types[i]; }
   [[nodiscard]] std::span<const LocalId> nodes_of(std::size_t i) const& noexcept {
     if (offsets.empty()) {
-      const auto n = static_cast<std::size_t>(nodes_per_entity);
+      const std::size_t n = nodes_per_entity;
       return std::span<const LocalId>(nodes).subspan(i * n, n);
     }
-    const auto first = static_cast<std::size_t>(offsets[i]);
-    return std::span<const LocalId>(nodes).subspan(first, static_cast<std::size_t>(offsets[i + 1]) - first);
+    const std::size_t first = offsets[i];
+    return std::span<const LocalId>(nodes).subspan(first, offsets[i + 1] - first);
   }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
@@ -114,9 +114,7 @@ class Field {
   /// Shape (n_local(dim), n_components), contiguous by entity.
   [[nodiscard]] std::span<T> values() const noexcept { return values_; }
   /// First component of an entity.
-  T& operator[](LocalId id) const noexcept {
-    return values_[index(id) * static_cast<std::size_t>(data_->n_components)];
-  }
+  T& operator[](LocalId id) const noexcept { return values_[index(id) * data_->n_components]; }
   [[nodiscard]] const std::string& name() const noexcept { return data_->name; }
   [[nodiscard]] Dim dim() const noexcept { return data_->dim; }
   [[nodiscard]] int n_components() const noexcept { return data_->n_components; }

@@ -22,9 +22,7 @@ class NestedSets {
   [[nodiscard]] std::span<const std::int32_t> group(std::size_t g) const& noexcept {
     return std::span(order_).subspan(first_of_[g], first_of_[g + 1] - first_of_[g]);
   }
-  [[nodiscard]] std::int32_t group_of(std::int32_t set) const noexcept {
-    return group_of_[static_cast<std::size_t>(set)];
-  }
+  [[nodiscard]] std::int32_t group_of(std::int32_t set) const noexcept { return group_of_[set]; }
   /// Sets that contain themselves, directly or through others, ascending.
   [[nodiscard]] const std::vector<std::int32_t>& in_themselves() const& noexcept { return in_themselves_; }
 

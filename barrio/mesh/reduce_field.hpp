@@ -30,7 +30,7 @@ constexpr T neutral(exchange::Reduction reduction) noexcept {
 template <class T>
 void reduce_over_sharers(const Mesh& mesh, const Field<T>& field, exchange::HaloExchange<T>& halo,
                          exchange::Reduction reduction) {
-  const auto width = static_cast<std::size_t>(field.n_components());
+  const std::size_t width = field.n_components();
   const std::vector<LocalId>& shared = mesh.sharing(field.dim()).shared;
   auto next = std::ranges::lower_bound(shared, local_id(mesh.n_owned(field.dim())));
   for (std::size_t i = mesh.n_owned(field.dim()); i < mesh.n_local(field.dim()); ++i) {

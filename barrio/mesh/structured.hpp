@@ -153,7 +153,7 @@ class StructuredMesh {
 
 template <mpi::Trivial T>
 void StructuredMesh::exchange(std::span<T> values, int n_components) const {
-  const auto width = static_cast<std::size_t>(n_components);
+  const std::size_t width = n_components;
   const std::size_t n = neighbours_.size();
   std::vector<std::vector<T>> out(n);
   std::vector<std::vector<T>> in(n);

@@ -66,11 +66,11 @@ struct CellBlock {
 
   [[nodiscard]] std::span<const GlobalId> cell(std::size_t i) const& noexcept {
     if (nodes_per_cell > 0) {
-      const auto n = static_cast<std::size_t>(nodes_per_cell);
+      const std::size_t n = nodes_per_cell;
       return std::span<const GlobalId>(nodes).subspan(i * n, n);
     }
-    const auto first = static_cast<std::size_t>(offsets[i]);
-    return std::span<const GlobalId>(nodes).subspan(first, static_cast<std::size_t>(offsets[i + 1]) - first);
+    const std::size_t first = offsets[i];
+    return std::span<const GlobalId>(nodes).subspan(first, offsets[i + 1] - first);
   }
 };
 

@@ -58,7 +58,7 @@ void for_each_side(CellType type, std::span<const Id> nodes, Visit&& visit) {
   std::size_t n = 0;
   for (const std::int8_t corner : topology(type).sides) {
     if (corner >= 0) {
-      corners[n++] = nodes[static_cast<std::size_t>(corner)];
+      corners[n++] = nodes[corner];
     } else {
       visit(std::span<const Id>(corners.data(), n));
       n = 0;
@@ -95,8 +95,7 @@ void for_each_side(Dim dim, CellType type, std::span<const Id> nodes, Visit&& vi
   }
   const std::span<const std::int8_t> edges = topology(type).edges;
   for (std::size_t e = 0; e + 1 < edges.size(); e += 2) {
-    const std::array<Id, 2> ends{nodes[static_cast<std::size_t>(edges[e])],
-                                 nodes[static_cast<std::size_t>(edges[e + 1])]};
+    const std::array<Id, 2> ends{nodes[edges[e]], nodes[edges[e + 1]]};
     visit(std::span<const Id>(ends));
   }
 }
@@ -156,7 +155,7 @@ bool is_side_of(std::span<const Id> corners, Dim dim, CellType type, std::span<c
     return found;
   }
   // As places in the cell, a bit each.
-  const std::span<const Id> of_cell = nodes.first(static_cast<std::size_t>(topology(type).n_corners));
+  const std::span<const Id> of_cell = nodes.first(topology(type).n_corners);
   std::uint32_t places = 0;
   for (const Id corner : corners) {
     const std::uint32_t place = place_bit(of_cell, corner);

@@ -111,12 +111,12 @@ Script loop_program(std::uint64_t n_bytes, bool waits_in_loop) {
   Script script;
   std::array<std::array<int, n_exchanged>, 2> sent{};
   for (int side = 0; side < 2; ++side) {
-    for (int& message : sent[static_cast<std::size_t>(side)]) message = script.add({.from = side, .n_bytes = n_bytes});
-    for (const int message : sent[static_cast<std::size_t>(side)]) script.then(1 - side, {Call::irecv, message});
+    for (int& message : sent[side]) message = script.add({.from = side, .n_bytes = n_bytes});
+    for (const int message : sent[side]) script.then(1 - side, {Call::irecv, message});
   }
   script.then(0, two_steps).then(1, one_step);
   for (int side = 0; side < 2; ++side) {
-    for (const int message : sent[static_cast<std::size_t>(side)]) {
+    for (const int message : sent[side]) {
       script.then(side, {Call::isend, message});
       if (waits_in_loop) script.then(side, {Call::wait, message});
     }

@@ -114,7 +114,7 @@ std::optional<std::uint64_t> find_at_once(Questions& questions, const Window& wi
     const Answer answer = questions.ask(make(n_bytes, n, seconds), 0, seconds);
     if (answer == Answer::unknown) return std::nullopt;
     if (answer == Answer::no) break;
-    found = static_cast<std::uint64_t>(n);
+    found = n;
   }
   return found;
 }

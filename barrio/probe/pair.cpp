@@ -67,10 +67,9 @@ double Pair::now() const noexcept { return local_seconds() + offset_seconds_; }
 
 void Pair::swap(std::span<const std::byte> mine, std::span<std::byte> others) {
   MPI_Request requests[2];
-  mpi::check(
-      MPI_Irecv(others.data(), static_cast<int>(others.size()), MPI_BYTE, other(), sync_tag, comm(), &requests[0]),
-      "MPI_Irecv");
-  mpi::check(MPI_Isend(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, other(), sync_tag, comm(), &requests[1]),
+  mpi::check(MPI_Irecv(others.data(), mpi::as_count(others.size()), MPI_BYTE, other(), sync_tag, comm(), &requests[0]),
+             "MPI_Irecv");
+  mpi::check(MPI_Isend(mine.data(), mpi::as_count(mine.size()), MPI_BYTE, other(), sync_tag, comm(), &requests[1]),
              "MPI_Isend");
   for (MPI_Request& request : requests) {
     if (!mpi::wait_for(request, policy_, limit_seconds))

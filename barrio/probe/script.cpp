@@ -44,7 +44,7 @@ class SendBuffer {
     for (const Message& message : messages)
       if (message.mode == SendMode::buffered) n_bytes += static_cast<int>(message.n_bytes) + MPI_BSEND_OVERHEAD;
     if (n_bytes == 0) return;
-    bytes_.resize(static_cast<std::size_t>(n_bytes));
+    bytes_.resize(n_bytes);
     mpi::check(MPI_Buffer_attach(bytes_.data(), n_bytes), "MPI_Buffer_attach");
   }
   SendBuffer(const SendBuffer&) = delete;
@@ -73,7 +73,7 @@ class Player {
     prepare(trial);
     is_stalled_ = false;
     std::vector<TimedCall> calls;
-    const std::vector<Step>& steps = script_.steps[static_cast<std::size_t>(pair_.side())];
+    const std::vector<Step>& steps = script_.steps[pair_.side()];
     calls.reserve(steps.size());
     const double start = pair_.meet();
     begin_watch(start);
@@ -127,7 +127,7 @@ class Player {
         return;
       }
       case Call::test_all: {
-        mpi::check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
+        mpi::check(MPI_Testall(mpi::as_count(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
                    "MPI_Testall");
         return;
       }
@@ -142,13 +142,13 @@ class Player {
     }
   }
 
-  MPI_Request& request(int message) { return requests_[static_cast<std::size_t>(message)]; }
+  MPI_Request& request(int message) { return requests_[message]; }
 
   void start_send(int i) {
-    const Message& message = script_.messages[static_cast<std::size_t>(i)];
+    const Message& message = script_.messages[i];
     const auto start = [&](auto* function, const char* name) {
-      mpi::check(function(buffers_[static_cast<std::size_t>(i)].data(), static_cast<int>(message.n_bytes), MPI_BYTE,
-                          pair_.other(), first_message_tag + i, pair_.comm(), &request(i)),
+      mpi::check(function(buffers_[i].data(), static_cast<int>(message.n_bytes), MPI_BYTE, pair_.other(),
+                          first_message_tag + i, pair_.comm(), &request(i)),
                  name);
     };
     switch (message.mode) {
@@ -160,8 +160,8 @@ class Player {
   }
 
   void start_receive(int i) {
-    std::vector<std::byte>& buffer = buffers_[static_cast<std::size_t>(i)];
-    mpi::check(MPI_Irecv(buffer.data(), static_cast<int>(buffer.size()), MPI_BYTE, pair_.other(), first_message_tag + i,
+    std::vector<std::byte>& buffer = buffers_[i];
+    mpi::check(MPI_Irecv(buffer.data(), mpi::as_count(buffer.size()), MPI_BYTE, pair_.other(), first_message_tag + i,
                          pair_.comm(), &request(i)),
                "MPI_Irecv");
   }
@@ -210,7 +210,7 @@ class Player {
     const double give_up = pair_.now() + Pair::limit_seconds;
     mpi::Pause pause(pair_.wait_policy());
     for (int done = 0;; pause()) {
-      mpi::check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
+      mpi::check(MPI_Testall(mpi::as_count(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
                  "MPI_Testall");
       if (done != 0) return;
       if (pair_.now() > give_up)
@@ -219,7 +219,7 @@ class Player {
   }
 
   [[nodiscard]] bool has_step(Call call, int message) const {
-    return std::ranges::any_of(script_.steps[static_cast<std::size_t>(pair_.side())],
+    return std::ranges::any_of(script_.steps[pair_.side()],
                                [&](const Step& step) { return step.call == call && step.message == message; });
   }
 
@@ -231,7 +231,7 @@ class Player {
 
   /// Let both sides know what either did and met with.
   void share(const std::vector<TimedCall>& mine, const Outcome& outcome, Timeline& timeline) {
-    const auto me = static_cast<std::size_t>(pair_.side());
+    const std::size_t me = pair_.side();
     std::vector<TimedCall> others(script_.steps[1 - me].size());
     Outcome met;
     std::vector<std::byte> sent(mine.size() * sizeof(TimedCall) + sizeof(Outcome));
@@ -286,20 +286,20 @@ std::string_view name_of(SendMode mode) noexcept {
 }
 
 double Timeline::end_of(int side) const {
-  const std::vector<TimedCall>& all = calls[static_cast<std::size_t>(side)];
+  const std::vector<TimedCall>& all = calls[side];
   return all.empty() ? 0.0 : all.back().end;
 }
 
 double Timeline::end() const { return std::max(end_of(0), end_of(1)); }
 
 TimedCall Timeline::find(int side, Call call, int nth) const {
-  for (const TimedCall& one : calls[static_cast<std::size_t>(side)])
+  for (const TimedCall& one : calls[side])
     if (one.call == call && nth-- == 0) return one;
   return {};
 }
 
 double Timeline::total(int side, Call call) const {
-  const std::vector<TimedCall>& all = calls[static_cast<std::size_t>(side)];
+  const std::vector<TimedCall>& all = calls[side];
   return std::accumulate(all.begin(), all.end(), 0.0, [&](double sum, const TimedCall& one) {
     return one.call == call ? sum + one.seconds() : sum;
   });

@@ -52,7 +52,7 @@ struct Script {
     return static_cast<int>(messages.size()) - 1;
   }
   Script& then(int side, Step step) {
-    steps[static_cast<std::size_t>(side)].push_back(step);
+    steps[side].push_back(step);
     return *this;
   }
   Script& both(Step step) { return then(0, step).then(1, step); }

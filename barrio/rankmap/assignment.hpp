@@ -32,9 +32,9 @@ class Placement {
 
   [[nodiscard]] int n_ranks() const noexcept { return static_cast<int>(core_of_rank_.size()); }
   [[nodiscard]] int n_cores() const noexcept { return static_cast<int>(rank_at_core_.size()); }
-  [[nodiscard]] int core_of(Rank rank) const noexcept { return core_of_rank_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] int core_of(Rank rank) const noexcept { return core_of_rank_[rank]; }
   /// The rank on a core, or `no_rank`.
-  [[nodiscard]] Rank rank_at(int core) const noexcept { return rank_at_core_[static_cast<std::size_t>(core)]; }
+  [[nodiscard]] Rank rank_at(int core) const noexcept { return rank_at_core_[core]; }
   [[nodiscard]] std::span<const int> core_of_rank() const& noexcept { return core_of_rank_; }
   [[nodiscard]] std::span<const Rank> rank_at_core() const& noexcept { return rank_at_core_; }
   std::span<const int> core_of_rank() const&& = delete;

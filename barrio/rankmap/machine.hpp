@@ -139,7 +139,7 @@ class Machine {
  private:
   enum class Kind { tree, torus, dense };
   Machine(Kind kind, std::vector<double> distances, std::vector<int> group_sizes);
-  static constexpr std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+  static constexpr std::size_t at(int i) noexcept { return i; }
   [[nodiscard]] const int* coordinates(int group) const noexcept {
     return coordinates_.data() + at(group) * n_coordinates_;
   }

@@ -62,9 +62,7 @@ struct CommunicationGraph {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
-  [[nodiscard]] std::size_t begin_of(Rank rank) const noexcept {
-    return static_cast<std::size_t>(offsets[static_cast<std::size_t>(rank)]);
-  }
+  [[nodiscard]] std::size_t begin_of(Rank rank) const noexcept { return offsets[rank]; }
 };
 
 /// Hold how much each rank sends to each other rank, sparse. Local: the whole matrix lives in one process.

@@ -24,7 +24,7 @@ constexpr std::uint64_t ordered_bits(Key key) noexcept {
   if constexpr (std::is_enum_v<Key>) {
     return ordered_bits(static_cast<std::underlying_type_t<Key>>(key));
   } else {
-    const auto bits = static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<Key>>(key));
+    const std::uint64_t bits = static_cast<std::make_unsigned_t<Key>>(key);
     constexpr unsigned n_bits = 8 * sizeof(Key);
     return std::signed_integral<Key> ? bits ^ (std::uint64_t{1} << (n_bits - 1)) : bits;
   }

@@ -29,7 +29,7 @@ std::optional<std::size_t> Tally::next_place(Rank from) {
     stranger_ = std::min(stranger_.value_or(from), from);
     return {};
   }
-  const auto i = static_cast<std::size_t>(at - neighbours_.begin());
+  const std::size_t i = at - neighbours_.begin();
   const std::size_t k = n_taken_[i]++;
   if (k >= n_each_) return {};
   return i * n_each_ + k;
@@ -74,7 +74,7 @@ void check_lists(RoundCall call, std::span<const Rank> ascending, std::optional<
 
 std::size_t n_neighbours_below(const Neighborhood& hood, Rank rank) noexcept {
   const auto all = hood.neighbours();
-  return static_cast<std::size_t>(std::ranges::lower_bound(all, rank) - all.begin());
+  return std::ranges::lower_bound(all, rank) - all.begin();
 }
 
 bool contains(std::span<const Rank> ranks, Rank rank) noexcept { return std::ranges::find(ranks, rank) != ranks.end(); }

@@ -33,7 +33,7 @@ void StrategyChoice::begin_trial() {
 }
 
 void StrategyChoice::end_trial() {
-  const auto found = static_cast<std::size_t>(std::ranges::min_element(best_) - best_.begin());
+  const std::size_t found = std::ranges::min_element(best_) - best_.begin();
   const bool is_better = best_[found] < advantage * best_[chosen_];
   // A choice that holds is looked at less often.
   n_until_trial_ = is_better

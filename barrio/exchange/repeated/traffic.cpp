@@ -20,7 +20,7 @@ void write_traffic(mpi::Context& context, const std::string& path, int n_ends, c
     while (!piece.empty() && piece.back() == '\n') piece.pop_back();
     piece += ",\n \"entries\": [";
   }
-  const auto n_before = mpi::exclusive_sum(context, static_cast<std::int64_t>(rows.size()));
+  const auto n_before = mpi::exclusive_sum(context, std::ssize(rows));
   bool is_first = n_before == 0;
   for (const TrafficRow& row : rows) {
     piece += fmt::format("{}\n  [{}, {}, {}, {}, {}]", is_first ? "" : ",", row.from, row.to, row.points, row.bytes,

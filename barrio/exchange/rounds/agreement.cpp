@@ -10,7 +10,7 @@ bool Agreement::advance(std::span<MPI_Request> sends, std::size_t n_sent, std::s
   int done = 0;
   const bool is_consensus = mode_ == Mode::consensus;
   if (state_ == State::not_begun) {
-    mpi::check(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    mpi::check(MPI_Testall(mpi::as_count(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
     if (done == 0 && is_consensus) return false;
 #ifndef BARRIO_MPI_SMPI  // whose MPI_Ibarrier lets ranks go before the last has come
     const bool is_barrier = is_consensus;

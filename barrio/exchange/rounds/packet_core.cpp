@@ -53,7 +53,7 @@ Termination PacketCore::prepare(Termination wanted) {
   if (wanted != Termination::automatic) return wanted;
   if (!automatic_) {
     // With n ranks, two that are no neighbours have a common one if their degrees add up to n - 1 or more.
-    const auto least_degree = mpi::min(context_, static_cast<std::int64_t>(neighbours_.size()));
+    const auto least_degree = mpi::min(context_, std::ssize(neighbours_));
     automatic_ = 2 * least_degree >= context_.size() - 1 ? Termination::consensus : Termination::automatic;
   }
   return *automatic_;
@@ -128,7 +128,7 @@ void PacketCore::complete_sends() {
   mpi::Pause pause(context_.wait_policy());
   for (const std::span<MPI_Request> sends : {std::span(requests_), std::span(parcel_sends_)}) {
     for (int done = 0; !open_rounds_.empty() && done == 0;) {
-      mpi::check(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+      mpi::check(MPI_Testall(mpi::as_count(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
       if (done == 0 && !take_some_elsewhere()) pause();
     }
     mpi::wait_all(sends, context_.wait_policy());
@@ -259,9 +259,8 @@ bool PacketCore::take_some(int n_looks) {
   const std::span<MPI_Request> watched = std::span(requests_).subspan(n_send_requests_);
   int n = 0;
   for (int i = 0; i < n_looks && n == 0; ++i)
-    mpi::check(
-        MPI_Testsome(static_cast<int>(watched.size()), watched.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
-        "MPI_Testsome");
+    mpi::check(MPI_Testsome(mpi::as_count(watched.size()), watched.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
+               "MPI_Testsome");
   return take_completed(n, n_send_requests_);
 }
 
@@ -270,7 +269,7 @@ bool PacketCore::wait_for_some(bool watches_sends) {
   const std::size_t first = watches_sends ? 0 : n_send_requests_;
   const std::span<MPI_Request> watched = std::span(requests_).subspan(first);
   int n = 0;
-  mpi::check(MPI_Waitsome(static_cast<int>(watched.size()), watched.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
+  mpi::check(MPI_Waitsome(mpi::as_count(watched.size()), watched.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
              "MPI_Waitsome");
   return take_completed(n, first);
 }
@@ -278,7 +277,7 @@ bool PacketCore::wait_for_some(bool watches_sends) {
 bool PacketCore::take_completed(int n, std::size_t first) {
   if (n == MPI_UNDEFINED || n == 0) return false;
   for (int i = 0; i < n; ++i) {
-    const auto request = first + static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
+    const auto request = first + static_cast<std::size_t>(completed_[i]);
     if (request >= n_fixed_requests_) {
       take_parcel(request - n_fixed_requests_);
     } else if (request >= n_send_requests_) {

@@ -27,7 +27,7 @@ std::size_t PacketCore::used_bytes(std::size_t channel) noexcept {
   const Sender& sender = senders_[channel];
   const SendCursor& cursor = cursors_[channel];
   if (cursor.at == nullptr) return 0;
-  return static_cast<std::size_t>(cursor.at - ring_buffer(channel, sender.current).bytes());
+  return cursor.at - ring_buffer(channel, sender.current).bytes();
 }
 
 std::byte* PacketCore::make_room(std::size_t channel, std::size_t n_bytes) {

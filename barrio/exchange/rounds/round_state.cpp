@@ -115,10 +115,10 @@ std::vector<std::uint64_t> RoundState::encoded() const {
   for (const auto& one : heard) words.insert(words.end(), one.begin(), one.end());
   words.push_back(strangers_.size());
   for (const Stranger& stranger : strangers_) {
-    words.push_back(static_cast<std::uint64_t>(stranger.rank));
+    words.push_back(stranger.rank);
     words.push_back(stranger.is_passed_on ? 1 : 0);
   }
-  for (const Rank writer : writers_) words.push_back(static_cast<std::uint64_t>(writer));
+  for (const Rank writer : writers_) words.push_back(writer);
   return words;
 }
 

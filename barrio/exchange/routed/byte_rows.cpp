@@ -90,7 +90,7 @@ ReceivedRows transfer_bytes(mpi::Context& context, std::span<const Rank> to, std
   std::size_t row = 0;
   for (const auto& [from, n] :
        detail::transfer_rows(context, destinations, {hash.value(), types}, rows, options.route)) {
-    std::fill_n(received.from.begin() + static_cast<std::ptrdiff_t>(row), n, from);
+    std::fill_n(received.from.begin() + row, n, from);
     row += n;
   }
   return received;

@@ -121,7 +121,7 @@ Route agree_on_route(mpi::Context& context, Status fault, const ItemKind& kind, 
   // All fitted on 4 and 8 ranks that share memory.
   constexpr std::uint64_t message_bytes = 16384;
   constexpr std::uint64_t n_consensus = 8;
-  const auto n_stages = static_cast<std::uint64_t>(std::bit_width(static_cast<unsigned>(context.size() - 1)));
+  const std::uint64_t n_stages = std::bit_width(static_cast<unsigned>(context.size() - 1));
   const std::uint64_t by_router = n_stages * (message_bytes + most[2]);
   const std::uint64_t directly = (n_consensus * n_stages + most[1]) * message_bytes + most[2];
   return directly < by_router ? Route::direct : Route::crystal;
@@ -153,9 +153,9 @@ DeliveredBytes deliver(mpi::Context& context, const ItemKind& kind, const std::v
 
 std::vector<BytesFrom> announce(mpi::Context& context, Status fault, const ItemKind& kind,
                                 const std::vector<BytesTo>& outgoing) {
-  std::vector<Announced> out(static_cast<std::size_t>(context.size()), {0, fault ? has_fault : kind.hash});
+  std::vector<Announced> out(context.size(), {0, fault ? has_fault : kind.hash});
   if (!fault)
-    for (const BytesTo& one : outgoing) out[static_cast<std::size_t>(one.to)].n_bytes_and_one = one.n_bytes + 1;
+    for (const BytesTo& one : outgoing) out[one.to].n_bytes_and_one = one.n_bytes + 1;
   const std::vector<Announced> in = mpi::all_to_all(context, std::span<const Announced>(out));
   // All ranks hear the same kinds, so all see the same fault.
   const auto [least, most] = std::ranges::minmax(in, {}, &Announced::kind);
@@ -167,7 +167,7 @@ std::vector<BytesFrom> announce(mpi::Context& context, Status fault, const ItemK
   }
   std::vector<BytesFrom> incoming;
   for (Rank from = 0; from < context.size(); ++from) {
-    const std::uint64_t n = in[static_cast<std::size_t>(from)].n_bytes_and_one;
+    const std::uint64_t n = in[from].n_bytes_and_one;
     if (n > 0) incoming.push_back({from, n - 1});
   }
   return incoming;

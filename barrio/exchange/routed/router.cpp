@@ -21,7 +21,7 @@ std::vector<std::size_t> order_by_rank(std::span<const Rank> ranks) {
   std::vector<std::size_t> next(n_ranks + 1, 0);
   for (const Rank rank : ranks) next[static_cast<std::size_t>(rank - low) + 1] += 1;
   std::partial_sum(next.begin(), next.end(), next.begin());
-  for (std::size_t i = 0; i < ranks.size(); ++i) order[next[static_cast<std::size_t>(ranks[i] - low)]++] = i;
+  for (std::size_t i = 0; i < ranks.size(); ++i) order[next[ranks[i] - low]++] = i;
   return order;
 }
 
@@ -61,7 +61,7 @@ std::vector<std::uint64_t> route_words(mpi::Context& context, std::vector<std::u
       BARRIO_ASSERT(cheap, destination >= 0 && destination < context.size(), destination);
       const std::size_t size = n_head_words + (entry_bytes(words[at + 1]) + 7) / 8;
       auto& target = (destination < middle) == is_low ? kept : leaving;
-      const auto first = words.begin() + static_cast<std::ptrdiff_t>(at);
+      const auto first = words.begin() + at;
       target.insert(target.end(), first, first + static_cast<std::ptrdiff_t>(size));
       at += size;
     }

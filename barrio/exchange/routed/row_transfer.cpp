@@ -163,7 +163,7 @@ Destinations::Destinations(std::span<const Rank> to, int n_ranks, std::size_t ro
   constexpr std::size_t most_far = 4096;
   const std::size_t most_slots = std::max(to.size(), most_far);
   if (static_cast<std::size_t>(n_ranks) <= most_slots) {
-    n_slots_ = static_cast<std::size_t>(n_ranks);
+    n_slots_ = n_ranks;
     count(to, row_bytes);
     return;
   }
@@ -186,7 +186,7 @@ Destinations::Destinations(std::span<const Rank> to, int n_ranks, std::size_t ro
 void Destinations::count(std::span<const Rank> to, std::size_t row_bytes) {
   std::vector<std::size_t> n_rows(n_slots_ + 1, 0);
   for (const Rank rank : to) {  // one pass: what is too low or too high is counted behind the last
-    const auto slot = static_cast<std::size_t>(static_cast<std::uint32_t>(rank - low_));
+    const std::size_t slot = static_cast<std::uint32_t>(rank - low_);
     n_rows[std::min(slot, n_slots_)] += 1;
   }
   if (n_rows[n_slots_] > 0) {

@@ -279,7 +279,7 @@ void GatherCore::route(const GatherEdges& out, const Buffer& sent, const GatherE
   words = route_words(context_, std::move(words));
   for (at = 0; at < words.size(); at += n_head_words + words_of(entry_bytes(words[at + 1]))) {
     const auto from = static_cast<Rank>(words[at] & 0xffffffffU);
-    const auto peer = static_cast<std::size_t>(std::ranges::lower_bound(in.peers, from) - in.peers.begin());
+    const std::size_t peer = std::ranges::lower_bound(in.peers, from) - in.peers.begin();
     BARRIO_ASSERT(cheap, peer < in.peers.size() && in.peers[peer] == from, from);
     const std::size_t n_bytes = entry_bytes(words[at + 1]);
     std::byte* const place = received.data() + message_place(in, peer, slot_bytes_);

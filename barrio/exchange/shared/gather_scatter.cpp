@@ -72,8 +72,7 @@ std::uint64_t GatherScatter::memory_bytes() const noexcept {
 }
 
 std::size_t GatherScatter::checked_components(std::size_t n_values, int n_components) const {
-  if (n_components > 0 && n_values == n_positions_ * static_cast<std::size_t>(n_components))
-    return static_cast<std::size_t>(n_components);
+  if (n_components > 0 && n_values == n_positions_ * static_cast<std::size_t>(n_components)) return n_components;
   throw Error(ErrorCode::usage, {.subject = "gather-scatter",
                                  .cause = fmt::format("{} values of {} components do not fit {} positions", n_values,
                                                       n_components, n_positions_)});

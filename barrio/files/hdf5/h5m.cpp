@@ -72,9 +72,7 @@ H5mTag read_tag(hid_t file, const std::string& name, const H5mCatalog& catalog) 
   if (H5Aexists_by_name(file, where.c_str(), "is_handle", H5P_DEFAULT) > 0) tag.type = "id";
   static constexpr std::array<const char*, 4> storages{"bit", "sparse", "dense", "mesh"};
   const auto storage = read_attribute(file, where, "class");
-  tag.storage = storage.size() == 1 && storage[0] >= 0 && storage[0] < 4
-                    ? storages[static_cast<std::size_t>(storage[0])]
-                    : "unknown";
+  tag.storage = storage.size() == 1 && storage[0] >= 0 && storage[0] < 4 ? storages[storage[0]] : "unknown";
   tag.is_variable = H5Aexists_by_name(file, where.c_str(), "variable_length", H5P_DEFAULT) > 0;
   const auto sparse = extents(file, where + "/id_list");
   if (!sparse.empty()) tag.n_sparse = sparse[0];
@@ -193,13 +191,13 @@ std::vector<H5mSetValue> read_h5m_set_tag(hid_t file, const H5mCatalog& catalog,
   if (std::find(tag->dense_on.begin(), tag->dense_on.end(), "sets") != tag->dense_on.end()) {
     const auto default_value = read_attribute(file, where, "default");
     const auto dense = read_integers(file, fmt::format("{}/sets/tags/{}", root, name));
-    if (static_cast<std::int64_t>(dense.size()) != catalog.n_sets)
+    if (std::ssize(dense) != catalog.n_sets)
       throw Error(ErrorCode::bad_input,
                   {.subject = fmt::format("{}/sets/tags/{}", root, name),
                    .cause = fmt::format("has {} values for {} sets", dense.size(), catalog.n_sets),
-                   .remedy = "the file is damaged or was written wrongly"});
+                   .remedy = damaged_remedy});
     for (std::size_t i = 0; i < dense.size(); ++i)
-      if (default_value.size() != 1 || dense[i] != default_value[0]) values[static_cast<std::int64_t>(i)] = dense[i];
+      if (default_value.size() != 1 || dense[i] != default_value[0]) values[i] = dense[i];
   }
   if (tag->n_sparse > 0) {
     const auto ids = read_integers(file, where + "/id_list");
@@ -248,8 +246,8 @@ H5mSetList read_h5m_set_list(hid_t file, const H5mCatalog& catalog, const std::s
     }
   };
   take(0, catalog.n_contents, "contents", list.contents_end);
-  take(1, static_cast<std::int64_t>(list.children.size()), "children", list.children_end);
-  take(2, static_cast<std::int64_t>(list.parents.size()), "parents", list.parents_end);
+  take(1, std::ssize(list.children), "children", list.children_end);
+  take(2, std::ssize(list.parents), "parents", list.parents_end);
   for (std::size_t i = 3; i < table.size(); i += 4) list.flags.push_back(table[i]);
   return list;
 }

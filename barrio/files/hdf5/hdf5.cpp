@@ -173,7 +173,7 @@ std::vector<std::int64_t> extents_of(hid_t where, const std::string& path) {
   std::array<hsize_t, H5S_MAX_RANK> sizes{};
   const int rank = H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
   std::vector<std::int64_t> all;
-  for (int d = 0; d < rank; ++d) all.push_back(static_cast<std::int64_t>(sizes[static_cast<std::size_t>(d)]));
+  for (int d = 0; d < rank; ++d) all.push_back(sizes[d]);
   return all;
 }
 
@@ -202,8 +202,8 @@ void detail::check_size_of(hid_t dataset, hid_t type, hid_t space, const std::st
   std::uint64_t bytes = H5Tget_size(type);
   bool is_absurd = false;
   for (int d = 0; d < rank; ++d) {
-    is_absurd = is_absurd || __builtin_mul_overflow(bytes, std::uint64_t{sizes[static_cast<std::size_t>(d)]}, &bytes);
-    if (sizes[static_cast<std::size_t>(d)] == 0) return;
+    is_absurd = is_absurd || __builtin_mul_overflow(bytes, std::uint64_t{sizes[d]}, &bytes);
+    if (sizes[d] == 0) return;
   }
   const Handle layout(H5Dget_create_plist(dataset), &H5Pclose);
   const std::uint64_t stored = H5Dget_storage_size(dataset);

@@ -363,11 +363,11 @@ std::vector<std::int64_t> read_attribute(Place where, const std::string& path, c
   const hssize_t n = H5Sget_simple_extent_npoints(attribute.space.get());
   if (n < 1 || n > 1024) return {};
   if (H5Tget_class(type) == H5T_ENUM) {
-    std::vector<std::uint8_t> raw(H5Tget_size(type) * static_cast<std::size_t>(n));
+    std::vector<std::uint8_t> raw(H5Tget_size(type) * n);
     if (H5Aread(attribute.handle.get(), type, raw.data()) < 0) return {};
     return {raw.begin(), raw.end()};
   }
-  std::vector<std::int64_t> values(static_cast<std::size_t>(n));
+  std::vector<std::int64_t> values(n);
   if (H5Aread(attribute.handle.get(), H5T_NATIVE_INT64, values.data()) < 0) return {};
   return values;
 }

@@ -213,7 +213,7 @@ void FileWriter::write_growing(const std::string& path, std::int64_t n_rows, std
   const std::uint64_t chunk_bytes = static_cast<std::uint64_t>(growth.chunk_rows) * growth.row_bytes;
   std::vector<std::uint64_t> more;  // places of the chunks that come on top
   on_root([&] {
-    const auto n_chunks = static_cast<std::uint64_t>((n_rows + growth.chunk_rows - 1) / growth.chunk_rows);
+    const std::uint64_t n_chunks = (n_rows + growth.chunk_rows - 1) / growth.chunk_rows;
     const std::uint64_t n_before = growth.chunks.size();
     if (n_chunks > n_before) claim((n_chunks - n_before) * (chunk_bytes + metadata_bytes_of_one));
     const Handle dataset(H5Dopen2(file_.get(), path.c_str(), H5P_DEFAULT), &H5Dclose);
@@ -239,9 +239,7 @@ void FileWriter::write_growing(const std::string& path, std::int64_t n_rows, std
       const std::int64_t chunk = row / growth.chunk_rows;
       const std::int64_t end = std::min((chunk + 1) * growth.chunk_rows, first + count);
       const std::uint64_t bytes = static_cast<std::uint64_t>(end - row) * growth.row_bytes;
-      put(from, bytes,
-          growth.chunks[static_cast<std::size_t>(chunk)] +
-              static_cast<std::uint64_t>(row % growth.chunk_rows) * growth.row_bytes);
+      put(from, bytes, growth.chunks[chunk] + static_cast<std::uint64_t>(row % growth.chunk_rows) * growth.row_bytes);
       from += bytes;
       row = end;
     }

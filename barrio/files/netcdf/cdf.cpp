@@ -170,7 +170,7 @@ void CdfFile::parse(CdfHeader& header) {
   std::vector<std::int64_t> dimensions;            // 0: the record dimension
   for (std::uint64_t n = header.list(10); n > 0; --n) {
     dimensions_.push_back(header.name());
-    dimensions.push_back(static_cast<std::int64_t>(header.count()));
+    dimensions.push_back(header.count());
   }
   attributes_ = header.attributes();
   std::uint64_t first_record = UINT64_MAX;
@@ -217,7 +217,7 @@ void CdfFile::parse(CdfHeader& header) {
       bytes_of_records >> 62U != 0)
     header.refuse(fmt::format("has a count of {} records", n_records));
   for (Variable& variable : variables_) {
-    if (variable.has_records) variable.shape[0] = static_cast<std::int64_t>(n_records);
+    if (variable.has_records) variable.shape[0] = n_records;
     // Of records only the first: a writer may have been stopped within the last. Reading checks the others.
     if (!variable.has_records || n_records > 0) check_size(variable);
   }
@@ -253,7 +253,7 @@ CdfFile::Values CdfFile::read(const Variable& variable, Rows rows) const {
   std::uint64_t begin = variable.begin;
   std::uint64_t end = n_bytes;  // of the last value, from the begin
   for (std::size_t d = 0; d < runs.size(); ++d) {
-    n_bytes *= static_cast<std::uint64_t>(runs[d].count);
+    n_bytes *= runs[d].count;
     begin += strides[d] * static_cast<std::uint64_t>(runs[d].first);
     end += strides[d] * static_cast<std::uint64_t>(std::max<std::int64_t>(runs[d].count - 1, 0));
   }
@@ -265,13 +265,12 @@ CdfFile::Values CdfFile::read(const Variable& variable, Rows rows) const {
   // Dimensions that are read without a gap make one piece.
   std::size_t n_outer = runs.size();
   std::uint64_t piece_bytes = size_of(variable.type);
-  for (; n_outer > 0 && strides[n_outer - 1] == piece_bytes; --n_outer)
-    piece_bytes *= static_cast<std::uint64_t>(runs[n_outer - 1].count);
+  for (; n_outer > 0 && strides[n_outer - 1] == piece_bytes; --n_outer) piece_bytes *= runs[n_outer - 1].count;
   for (std::uint64_t piece = 0; piece < n_bytes / piece_bytes; ++piece) {
     std::uint64_t at = begin;
     std::uint64_t rest = piece;
     for (std::size_t d = n_outer; d-- > 0;) {
-      const auto count = static_cast<std::uint64_t>(runs[d].count);
+      const std::uint64_t count = runs[d].count;
       at += strides[d] * (rest % count);
       rest /= count;
     }
@@ -288,8 +287,8 @@ void CdfFile::read_bytes(const Variable& variable, std::uint64_t at, std::span<c
     if (n <= 0)
       refuse(variable.name,
              fmt::format("cannot be read: {}", n < 0 ? std::strerror(errno) : "the file ends before it"));
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-    at += static_cast<std::uint64_t>(n);
+    bytes = bytes.subspan(n);
+    at += n;
   }
 }
 

@@ -79,9 +79,7 @@ std::optional<double> first_number(const NativeValues& values) {
 
 Error fault_of(const std::string& path, const std::string& variable, const std::string& cause) {
   return {ErrorCode::bad_input,
-          {.subject = path,
-           .cause = fmt::format("variable '{}' {}", variable, cause),
-           .remedy = "the file is damaged or was written wrongly"}};
+          {.subject = path, .cause = fmt::format("variable '{}' {}", variable, cause), .remedy = damaged_remedy}};
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& variable, const std::string& cause) {
@@ -187,7 +185,7 @@ NetcdfListing NetcdfFile::list() const {
                                      .kind = values.kind,
                                      .is_signed = values.is_signed,
                                      .number_bytes = values.number_bytes};
-    for (int d = 0; d < static_cast<int>(variable.shape.size()); ++d) {
+    for (int d = 0; d < std::ssize(variable.shape); ++d) {
       const auto scale = scales.find({name, d});
       const bool is_own = variable.shape.size() == 1 && detail::is_scale(file, name);
       if (scale != scales.end()) {

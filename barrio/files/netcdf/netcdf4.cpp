@@ -26,7 +26,7 @@ std::string name_of(const Handle& attribute, const hobj_ref_t& reference) {
   std::string name(256, '\0');
   const ssize_t n = H5Iget_name(object.get(), name.data(), name.size());
   if (n <= 1 || static_cast<std::size_t>(n) >= name.size()) return {};
-  name.resize(static_cast<std::size_t>(n));
+  name.resize(n);
   return name.substr(name[0] == '/' ? 1 : 0);
 }
 
@@ -60,7 +60,7 @@ void add_measured(hid_t file, const std::string& scale, ScaleNames& names) {
   const hssize_t n = H5Sget_simple_extent_npoints(space.get());
   if (H5Tget_class(type.get()) != H5T_COMPOUND || H5Tdetect_class(type.get(), H5T_VLEN) > 0 || n < 1 || n > most)
     return;
-  std::vector<Measured> all(static_cast<std::size_t>(n), Measured{});
+  std::vector<Measured> all(n, Measured{});
   if (H5Aread(attribute.get(), wanted.get(), all.data()) < 0) return;
   for (const Measured& one : all) {
     const std::string dataset = name_of(attribute, one.dataset);

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "barrio/base/error.hpp"
-#include "barrio/io/common/damaged.hpp"
 #include "barrio/io/common/node_orders.hpp"
 
 // CGNS on HDF5: a node is a group with the attributes name, label and type; its data, if any, is the dataset " data",
@@ -48,11 +47,10 @@ CgnsSection section_of(hid_t file, const std::string& path, const CgnsZone& zone
   const auto sizes = files::extents(file, data_of(section.path + "/ElementConnectivity"));
   const CellKind* const known = type.empty() ? nullptr : cgns_kind(static_cast<int>(type[0]));
   if (known == nullptr || known->type == CellType::vertex) {
-    refuse_damaged(
-        path,
-        fmt::format("section '{}' of zone '{}' has elements of CGNS type {}{}, which are not supported", name,
-                    zone.name, type.empty() ? 0 : type[0], !type.empty() && type[0] == 20 ? " (MIXED)" : ""),
-        "save sections of one type: bars, triangles, quads, tets, pyramids, prisms, hexes of first or second order");
+    refuse(ErrorCode::bad_input, path,
+           fmt::format("section '{}' of zone '{}' has elements of CGNS type {}{}, which are not supported", name,
+                       zone.name, type.empty() ? 0 : type[0], !type.empty() && type[0] == 20 ? " (MIXED)" : ""),
+           "save sections of one type: bars, triangles, quads, tets, pyramids, prisms, hexes of first or second order");
   }
   section.type = known->type;
   section.n_nodes = known->n_nodes;
@@ -65,8 +63,9 @@ CgnsSection section_of(hid_t file, const std::string& path, const CgnsZone& zone
       return section;
     }
   }
-  refuse_damaged(path, fmt::format("section '{}' of zone '{}' has not as many nodes as its range of elements needs",
-                                   name, zone.name));
+  refuse(ErrorCode::bad_input, path,
+         fmt::format("section '{}' of zone '{}' has not as many nodes as its range of elements needs", name, zone.name),
+         damaged_remedy);
 }
 
 /// @return nothing if the condition names no places
@@ -85,14 +84,15 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
       boundary.path = data;
       boundary.n = sizes.empty() ? 0 : sizes[0];
       if (!zone.is_structured) return boundary;
-      refuse_damaged(path,
-                     fmt::format("condition '{}' of the structured zone '{}' is a list of points", name, zone.name),
-                     "give it as a range");
+      refuse(ErrorCode::bad_input, path,
+             fmt::format("condition '{}' of the structured zone '{}' is a list of points", name, zone.name),
+             "give it as a range");
     }
     const auto ends = files::read_integers(file, data);
-    const auto n_indices = static_cast<std::size_t>(zone.n_indices);
+    const std::size_t n_indices = zone.n_indices;
     if (ends.size() != 2 * n_indices)
-      refuse_damaged(path, fmt::format("condition '{}' of zone '{}' has no two ends", name, zone.name));
+      refuse(ErrorCode::bad_input, path, fmt::format("condition '{}' of zone '{}' has no two ends", name, zone.name),
+             damaged_remedy);
     boundary.low.fill(1);
     boundary.high.fill(1);
     int n_faces = 0;
@@ -103,8 +103,9 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
                                (boundary.on_vertices || boundary.low[d] == 1 || boundary.low[d] == zone.n[d]);
       const std::int64_t n = zone.n[d] - (boundary.on_vertices || may_be_face ? 0 : 1);
       if (zone.is_structured && (boundary.low[d] < 1 || boundary.high[d] > n))
-        refuse_damaged(path,
-                       fmt::format("condition '{}' of zone '{}' lies outside of the zone", boundary.name, zone.name));
+        refuse(ErrorCode::bad_input, path,
+               fmt::format("condition '{}' of zone '{}' lies outside of the zone", boundary.name, zone.name),
+               damaged_remedy);
       n_faces += may_be_face ? 1 : 0;
       if (may_be_face) boundary.normal = static_cast<int>(d);
     }
@@ -113,18 +114,18 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
       n_faces = 1;
     }
     if (zone.is_structured && n_faces == 1 && boundary.normal < zone.n_indices) {
-      const auto normal = static_cast<std::size_t>(boundary.normal);
+      const std::size_t normal = boundary.normal;
       if (boundary.low[normal] != boundary.high[normal])
-        refuse_damaged(
-            path,
+        refuse(
+            ErrorCode::bad_input, path,
             fmt::format("condition '{}' of zone '{}' is on faces of {}, but reaches from {} = {} to {}", boundary.name,
                         zone.name, location, "ijk"[normal], boundary.low[normal], boundary.high[normal]),
             "give a condition for each plane of faces");
     }
     if (zone.is_structured && (n_faces != 1 || boundary.normal >= zone.n_indices))
-      refuse_damaged(
-          path, fmt::format("condition '{}' of zone '{}' is not on one face of the zone", boundary.name, zone.name),
-          "give each condition a range of points on one face");
+      refuse(ErrorCode::bad_input, path,
+             fmt::format("condition '{}' of zone '{}' is not on one face of the zone", boundary.name, zone.name),
+             "give each condition a range of points on one face");
     return boundary;
   }
   return {};
@@ -143,26 +144,29 @@ CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, c
   zone.is_structured = kind != "Unstructured";
   zone.n_indices = zone.is_structured ? cell_dim : 1;
   const auto sizes = files::read_integers(file, data_of(zone.path));
-  if (static_cast<int>(sizes.size()) != 3 * zone.n_indices ||
-      (zone.is_structured && (cell_dim < 2 || kind != "Structured")))
-    refuse_damaged(path, fmt::format("zone '{}' has sizes that make no sense", name));
+  if (std::ssize(sizes) != 3 * zone.n_indices || (zone.is_structured && (cell_dim < 2 || kind != "Structured")))
+    refuse(ErrorCode::bad_input, path, fmt::format("zone '{}' has sizes that make no sense", name), damaged_remedy);
   for (std::size_t d = 0; d < static_cast<std::size_t>(zone.n_indices); ++d) {
     zone.n[d] = sizes[d];
     if (zone.n[d] < (zone.is_structured ? 2 : 1) || zone.n[d] > std::int64_t{1} << 40)
-      refuse_damaged(path, fmt::format("zone '{}' has {} vertices along an index", name, zone.n[d]));
+      refuse(ErrorCode::bad_input, path, fmt::format("zone '{}' has {} vertices along an index", name, zone.n[d]),
+             damaged_remedy);
   }
   // What HDF5 stores of the coordinates bounds the sizes before anything is made of them. All axes, since ranks that
   // read other rows would notice a short one on some of them only.
   for (std::size_t d = 0; d < static_cast<std::size_t>(catalog.n_dims); ++d) {
     const auto shape = files::extents(file, coordinate_of(zone, d));
     if (!std::ranges::equal(shape.rbegin(), shape.rend(), zone.n.begin(), zone.n.begin() + zone.n_indices))
-      refuse_damaged(path, fmt::format("zone '{}' has not as many coordinates as vertices, along {}", name, "xyz"[d]));
+      refuse(ErrorCode::bad_input, path,
+             fmt::format("zone '{}' has not as many coordinates as vertices, along {}", name, "xyz"[d]),
+             damaged_remedy);
     files::check_size(file, coordinate_of(zone, d));
   }
   std::int64_t n_vertices = 0;
   if (__builtin_mul_overflow(zone.n[0], zone.n[1], &n_vertices) ||
       __builtin_mul_overflow(n_vertices, zone.n[2], &n_vertices))
-    refuse_damaged(path, fmt::format("zone '{}' has {} x {} x {} vertices", name, zone.n[0], zone.n[1], zone.n[2]));
+    refuse(ErrorCode::bad_input, path,
+           fmt::format("zone '{}' has {} x {} x {} vertices", name, zone.n[0], zone.n[1], zone.n[2]), damaged_remedy);
   if (zone.is_structured) {
     const std::int64_t layers = cell_dim == 3 ? zone.n[2] - 1 : 1;
     zone.sections.push_back({.path = "",
@@ -190,12 +194,13 @@ bool is_cgns(hid_t file) { return files::has(file, "/ hdf5version") || files::ha
 CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path) {
   const auto bases = children(file, "", "CGNSBase_t");
   if (bases.size() != 1)
-    refuse_damaged(path, fmt::format("has {} CGNS bases, barrio reads files with one", bases.size()),
-                   "save one base alone");
+    refuse(ErrorCode::bad_input, path, fmt::format("has {} CGNS bases, barrio reads files with one", bases.size()),
+           "save one base alone");
   const std::string base = "/" + bases[0];
   const auto dims = files::read_integers(file, data_of(base));
   if (dims.size() != 2 || dims[0] < 1 || dims[0] > 3 || dims[1] < dims[0] || dims[1] > 3)
-    refuse_damaged(path, fmt::format("base '{}' has dimensions that make no sense", bases[0]));
+    refuse(ErrorCode::bad_input, path, fmt::format("base '{}' has dimensions that make no sense", bases[0]),
+           damaged_remedy);
   CgnsCatalog catalog{.cell_dim = static_cast<int>(dims[0]), .n_dims = static_cast<int>(dims[1])};
   std::map<std::pair<CellType, int>, std::int64_t> n_alike;
   for (const std::string& name : children(file, base, "Zone_t")) {
@@ -209,7 +214,7 @@ CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path) {
     }
     catalog.zones.push_back(std::move(zone));
   }
-  if (n_alike.empty()) refuse_damaged(path, "has no elements");
+  if (n_alike.empty()) refuse(ErrorCode::bad_input, path, "has no elements", damaged_remedy);
   return catalog;
 }
 
@@ -217,13 +222,13 @@ std::vector<double> read_cgns_coordinates(files::Place file, const CgnsCatalog& 
                                           files::Rows rows) {
   std::vector<double> coordinates;
   // Rows of a structured zone are whole lines or planes of vertices.
-  const std::int64_t inner = zone.n_vertices() / zone.n[static_cast<std::size_t>(zone.n_indices - 1)];
+  const std::int64_t inner = zone.n_vertices() / zone.n[zone.n_indices - 1];
   const std::int64_t first = rows.first / inner;
   const std::int64_t end = rows.count == 0 ? first : (rows.first + rows.count - 1) / inner + 1;
   for (std::size_t d = 0; d < static_cast<std::size_t>(catalog.n_dims); ++d) {
     const std::vector<double> x = files::read_reals(file, coordinate_of(zone, d), {first, end - first});
     coordinates.resize(3 * static_cast<std::size_t>(rows.count));  // not before the file showed that it has them
-    const auto skipped = static_cast<std::size_t>(rows.first - first * inner);
+    const std::size_t skipped = rows.first - first * inner;
     for (std::size_t i = 0; i < static_cast<std::size_t>(rows.count); ++i) coordinates[3 * i + d] = x.at(skipped + i);
   }
   return coordinates;
@@ -257,7 +262,7 @@ std::vector<GlobalId> read_cgns_nodes(files::Place file, const std::string& path
            .cause = fmt::format("element {} of zone '{}', in section '{}', has node {}, but the nodes are 1 to {}",
                                 section.first + rows.first + static_cast<std::int64_t>(i) / section.n_nodes, zone.name,
                                 section.name, value(nodes[i]) + 1, zone.n[0]),
-           .remedy = "the file is damaged or was written wrongly"});
+           .remedy = damaged_remedy});
     }
     nodes[i] = GlobalId{value(nodes[i]) + zone.first_vertex};
   }

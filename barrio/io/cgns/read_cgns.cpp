@@ -5,7 +5,6 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/json.hpp"
 #include "barrio/io/cgns/cgns_file.hpp"
-#include "barrio/io/common/damaged.hpp"
 #include "barrio/io/common/file_rows.hpp"
 #include "barrio/io/common/listed_sides.hpp"
 #include "barrio/io/common/merged_blocks.hpp"
@@ -128,8 +127,10 @@ class Reader {
   void check(const CgnsZone& zone, const CgnsBoundary& boundary, std::string_view what, std::int64_t low,
              std::int64_t high, std::int64_t n) const {
     if (low >= 1 && high <= n) return;
-    refuse_damaged(path_, fmt::format("condition '{}' of zone '{}' has {} {}, but they are 1 to {}", boundary.name,
-                                      zone.name, what, low < 1 ? low : high, n));
+    refuse(ErrorCode::bad_input, path_,
+           fmt::format("condition '{}' of zone '{}' has {} {}, but they are 1 to {}", boundary.name, zone.name, what,
+                       low < 1 ? low : high, n),
+           damaged_remedy);
   }
   [[nodiscard]] std::vector<std::int64_t> list_of(const CgnsBoundary& boundary) const {
     return files::read_integers(file_.get(), boundary.path, slab_of({boundary.n, context_.size()}, context_.rank()));
@@ -139,7 +140,8 @@ class Reader {
     const std::vector<std::int64_t> numbers = boundary.path.empty() ? std::vector<std::int64_t>() : list_of(boundary);
     agree_after(context_, [&] {
       if (zone.sections.empty())
-        refuse_damaged(path_, fmt::format("zone '{}' has a condition but no elements", zone.name));
+        refuse(ErrorCode::bad_input, path_, fmt::format("zone '{}' has a condition but no elements", zone.name),
+               damaged_remedy);
       const std::int64_t n = zone.sections.back().first + zone.sections.back().n - 1;
       if (boundary.path.empty()) check(zone, boundary, "element", boundary.low[0], boundary.high[0], n);
       for (const std::int64_t number : numbers) check(zone, boundary, "element", number, number, n);
@@ -186,7 +188,7 @@ class Reader {
         if (static_cast<int>(d) != boundary->normal) steps[n_steps++] = stride;
         stride *= zone->n[d];
       }
-      const auto normal = static_cast<std::size_t>(boundary->normal);
+      const std::size_t normal = boundary->normal;
       const bool is_turned = (boundary->low[normal] == 1) != (normal == 1);
       ListedSide side{.set = set, .type = n_steps == 2 ? CellType::quad : CellType::edge};
       const auto add = [&](std::int64_t node) { side.nodes[side.n_nodes++] = GlobalId{node}; };

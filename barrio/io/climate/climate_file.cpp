@@ -141,8 +141,8 @@ std::vector<double> read_climate_box(const files::NetcdfFile& file, const Climat
                   : std::numeric_limits<double>::quiet_NaN();
   }
   if (variable.has_levels || box.empty()) return values;
-  const auto n_of_level = static_cast<std::ptrdiff_t>(values.size());
-  values.reserve(static_cast<std::size_t>(box.size()));
+  const std::ptrdiff_t n_of_level = values.size();
+  values.reserve(box.size());
   for (std::int64_t level = 1; level < box.extent(2); ++level)
     std::copy_n(values.begin(), n_of_level, std::back_inserter(values));
   return values;

@@ -43,13 +43,13 @@ struct ClimateCatalog {
   std::vector<std::string> not_fields;  ///< variables that are not over latitudes and longitudes
 
   [[nodiscard]] PointGrid grid() const noexcept {
-    const auto n = [&](std::size_t axis) { return static_cast<std::int64_t>(axes[axis].values.size()); };
+    const auto n = [&](std::size_t axis) { return std::ssize(axes[axis].values); };
     return {{n(0), n(1), n(2)}};
   }
   [[nodiscard]] std::array<double, 3> coordinates(std::int64_t row) const noexcept {
     const auto at = grid().place(row);
     std::array<double, 3> x{};
-    for (std::size_t axis = 0; axis < 3; ++axis) x[axis] = axes[axis].values[static_cast<std::size_t>(at[axis])];
+    for (std::size_t axis = 0; axis < 3; ++axis) x[axis] = axes[axis].values[at[axis]];
     return x;
   }
   /// Whether cells in the order of the file would be mirror images: one axis descends, or all three.

@@ -39,8 +39,7 @@ bool are_degrees(std::string_view units, std::string_view direction) {
 const ClimateListing::Variable* most_used(const std::vector<const ClimateListing::Variable*>& all,
                                           const std::vector<std::int64_t>& n_uses) {
   const auto weight = [&](const ClimateListing::Variable* variable) {
-    return std::tuple(variable->shape[0] > 1, n_uses[static_cast<std::size_t>(variable->dimensions[0])],
-                      variable->shape[0]);
+    return std::tuple(variable->shape[0] > 1, n_uses[variable->dimensions[0]], variable->shape[0]);
   };
   const auto most = std::ranges::max_element(all, {}, weight);
   return most == all.end() ? nullptr : *most;
@@ -54,7 +53,7 @@ bool contains(const std::vector<std::string_view>& names, std::string_view name)
 
 bool ClimateListing::is_coordinate(const Variable& variable) const {
   return variable.shape.size() == 1 && variable.dimensions.size() == 1 && variable.dimensions[0] >= 0 &&
-         listing_.dimensions[static_cast<std::size_t>(variable.dimensions[0])] == variable.name;
+         listing_.dimensions[variable.dimensions[0]] == variable.name;
 }
 
 bool ClimateListing::is_such(const Variable& variable, Axis axis) const {
@@ -67,7 +66,7 @@ bool ClimateListing::is_such(const Variable& variable, Axis axis) const {
 
 bool ClimateListing::is_time(std::int32_t dimension) const {
   if (dimension < 0) return false;
-  const std::string& name = listing_.dimensions[static_cast<std::size_t>(dimension)];
+  const std::string& name = listing_.dimensions[dimension];
   return name == "time" || file_.attribute(name, "units").value_or("").find(" since ") != std::string::npos;
 }
 
@@ -101,7 +100,7 @@ const ClimateListing::Variable* ClimateListing::find_axis(Axis axis, const std::
       cause = fmt::format("runs along a dimension of {} places that has no name", other->shape[0]);
     } else if (other != nullptr) {
       cause = fmt::format("runs along the dimension '{}' of {} places, not along one of its own name",
-                          listing_.dimensions[static_cast<std::size_t>(other->dimensions[0])], other->shape[0]);
+                          listing_.dimensions[other->dimensions[0]], other->shape[0]);
     }
     throw Error(
         ErrorCode::bad_input,
@@ -114,7 +113,7 @@ const ClimateListing::Variable* ClimateListing::find_axis(Axis axis, const std::
   std::vector<std::int64_t> n_uses(listing_.dimensions.size(), 0);
   for (const Variable& variable : listing_.variables)
     for (const std::int32_t dimension : variable.dimensions)
-      if (dimension >= 0 && variable.shape.size() > 1) n_uses[static_cast<std::size_t>(dimension)] += 1;
+      if (dimension >= 0 && variable.shape.size() > 1) n_uses[dimension] += 1;
   return most_used(all, n_uses);
 }
 
@@ -123,13 +122,11 @@ const ClimateListing::Variable* ClimateListing::find_levels(std::int32_t latitud
   for (const Variable& variable : listing_.variables) {
     const auto& d = variable.dimensions;
     const std::size_t n = d.size();
-    if (n > 2 && d[n - 1] == longitudes && d[n - 2] == latitudes && d[n - 3] >= 0)
-      n_uses[static_cast<std::size_t>(d[n - 3])] += 1;
+    if (n > 2 && d[n - 1] == longitudes && d[n - 2] == latitudes && d[n - 3] >= 0) n_uses[d[n - 3]] += 1;
   }
   std::vector<const Variable*> all;
   for (const Variable& variable : listing_.variables)
-    if (is_coordinate(variable) && n_uses[static_cast<std::size_t>(variable.dimensions[0])] > 0 &&
-        is_such(variable, level))
+    if (is_coordinate(variable) && n_uses[variable.dimensions[0]] > 0 && is_such(variable, level))
       all.push_back(&variable);
   return most_used(all, n_uses);
 }
@@ -178,12 +175,12 @@ void ClimateListing::add_fields(const std::array<const Variable*, 3>& axes, cons
     const std::size_t n_before = n - (field.has_levels ? 3 : 2);
     for (std::size_t k = n_before; k < n; ++k) {
       const ClimateAxis& axis = catalog.axes[n - 1 - k];
-      if (variable.shape[k] != static_cast<std::int64_t>(axis.values.size()))
+      if (variable.shape[k] != std::ssize(axis.values))
         throw Error(ErrorCode::bad_input,
                     {.subject = path,
                      .cause = fmt::format("variable '{}' has {} places along '{}', which has {} values", variable.name,
                                           variable.shape[k], axis.name, axis.values.size()),
-                     .remedy = "the file is damaged or was written wrongly"});
+                     .remedy = damaged_remedy});
     }
     std::string fault;
     for (std::size_t k = 0; k < n_before; ++k) {
@@ -191,7 +188,7 @@ void ClimateListing::add_fields(const std::array<const Variable*, 3>& axes, cons
       if (is_a_time) catalog.n_steps = std::max(catalog.n_steps, variable.shape[k]);
       if (variable.shape[k] != 1 && !is_a_time)
         fault = fmt::format("its dimension '{}' of {} places is neither the time nor one of the grid",
-                            d[k] < 0 ? "" : listing_.dimensions[static_cast<std::size_t>(d[k])], variable.shape[k]);
+                            d[k] < 0 ? "" : listing_.dimensions[d[k]], variable.shape[k]);
       if (variable.shape[k] < 1 && is_a_time) fault = "it has no time step";
       field.within.push_back(variable.shape[k] - 1);
     }

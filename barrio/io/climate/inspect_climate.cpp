@@ -26,14 +26,14 @@ Json inspect_climate(const std::string& path, const InspectOptions& options) {
   if (!options.with_quality || static_cast<std::uint64_t>(grid.n_points()) > options.limit_bytes / sizeof(Point))
     return result;
   std::vector<Point> points;
-  points.reserve(static_cast<std::size_t>(grid.n_points()));
+  points.reserve(grid.n_points());
   for (std::int64_t row = 0; row < grid.n_points(); ++row) points.push_back(catalog.coordinates(row));
   add_box(result, points);
   Quality quality;
   std::vector<Point> corners_of;
   catalog.for_each_cell(0, grid.n_cells(), [&](std::span<const std::int64_t> corners) {
     corners_of.clear();
-    for (const std::int64_t corner : corners) corners_of.push_back(points[static_cast<std::size_t>(corner)]);
+    for (const std::int64_t corner : corners) corners_of.push_back(points[corner]);
     quality.add(type, corners_of);
   });
   result["quality"] = quality.json();

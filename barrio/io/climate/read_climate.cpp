@@ -42,9 +42,9 @@ std::vector<double> read_rows(const ClimateSource& source, const ClimateVariable
     const std::vector<double> some = read_climate_box(source.file, variable, box);
     values.insert(values.end(), some.begin(), some.end());
   }
-  const auto before = static_cast<std::ptrdiff_t>(rows.first % source.catalog.grid().dimensions[0]);
+  const std::ptrdiff_t before = rows.first % source.catalog.grid().dimensions[0];
   values.erase(values.begin(), values.begin() + (values.empty() ? 0 : before));
-  values.resize(static_cast<std::size_t>(rows.count));
+  values.resize(rows.count);
   return values;
 }
 
@@ -72,7 +72,7 @@ mesh::MeshTables read_climate(mpi::Context& context, const std::string& path,
   cells.nodes_per_cell = has_hexes ? 8 : 4;
   cells.rows = {grid.n_cells(), context.size()};
   const files::Rows my_cells = slab_of(cells.rows, context.rank());
-  cells.nodes.reserve(static_cast<std::size_t>(my_cells.count * cells.nodes_per_cell));
+  cells.nodes.reserve(my_cells.count * cells.nodes_per_cell);
   catalog.for_each_cell(my_cells.first, my_cells.count, [&](std::span<const std::int64_t> corners) {
     for (const std::int64_t corner : corners) cells.nodes.push_back(GlobalId{corner});
   });

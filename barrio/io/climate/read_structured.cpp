@@ -32,7 +32,7 @@ mesh::StructuredOptions options_of(const ClimateCatalog& catalog, const Structur
     if (axis == 0 && catalog.goes_round)
       along.push_back(places.front() + (places.front() < places.back() ? 360.0 : -360.0));
     if (places.size() == 1) along.push_back(places.front() + 1.0);  // the layer that stands for a flat grid
-    options.n[axis] = static_cast<std::int64_t>(along.size()) - 1;
+    options.n[axis] = std::ssize(along) - 1;
   }
   return options;
 }
@@ -63,7 +63,7 @@ std::vector<double> with_column(const std::vector<double>& values, const std::ve
   all.reserve(values.size() + column.size());
   const std::size_t n = values.size() / column.size();
   for (std::size_t line = 0; line < column.size(); ++line) {
-    const auto first = values.begin() + static_cast<std::ptrdiff_t>(line * n);
+    const auto first = values.begin() + (line * n);
     all.insert(all.end(), first, first + static_cast<std::ptrdiff_t>(n));
     all.push_back(column[line]);
   }

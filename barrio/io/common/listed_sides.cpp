@@ -29,7 +29,7 @@ SideNodes key_of(std::span<const GlobalId> corners) {
   return key;
 }
 
-std::size_t n_corners(CellType type) { return static_cast<std::size_t>(mesh::topology(type).n_corners); }
+std::size_t n_corners(CellType type) { return mesh::topology(type).n_corners; }
 
 /// A side on its way to the rank that compares it with others, or a cell that may be the same.
 struct Candidate {
@@ -53,14 +53,14 @@ std::vector<Candidate> candidates_of(mpi::Context& context, const MeshTables& ta
   std::array<std::int32_t, 4> has_dim{};
   for (const ListedSide& side : sides) {
     const Dim dim = mesh::topology(side.type).dim;
-    has_dim[static_cast<std::size_t>(value(dim))] = 1;
+    has_dim[index(dim)] = 1;
     all.push_back({key_of(std::span(side.nodes).first(n_corners(side.type))), side.position, side.set, dim});
   }
   mpi::all_reduce(context, std::span<std::int32_t>(has_dim), MPI_MAX);
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
     const CellBlock& block = tables.blocks[b];
     const Dim dim = mesh::topology(block.type).dim;
-    if (has_dim[static_cast<std::size_t>(value(dim))] == 0 || n_corners(block.type) == 0) continue;
+    if (has_dim[index(dim)] == 0 || n_corners(block.type) == 0) continue;
     const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank()) - tables.n_global(dim);
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i)
       all.push_back(
@@ -110,10 +110,9 @@ constexpr std::array<Shape, 8> shapes{{{CellType::edge, 2},
 std::size_t add_block(mpi::Context& context, MeshTables& tables, Shape shape, std::int64_t first, std::int64_t n_global,
                       const std::vector<GlobalId>& nodes) {
   CellBlock block{shape.first, {n_global, context.size()}, shape.second, {}, {}};
-  const auto n_nodes = static_cast<std::size_t>(shape.second);
+  const std::size_t n_nodes = shape.second;
   std::vector<Rank> to;
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    to.push_back(block.rows.rank_of(first + static_cast<std::int64_t>(i / n_nodes)));
+  for (std::size_t i = 0; i < nodes.size(); ++i) to.push_back(block.rows.rank_of(first + (i / n_nodes)));
   block.nodes =
       exchange::route(context, exchange::pack_by_rank<GlobalId>(to, nodes)).items;  // senders ascend with rows
   const Dim dim = mesh::topology(shape.first).dim;
@@ -123,7 +122,7 @@ std::size_t add_block(mpi::Context& context, MeshTables& tables, Shape shape, st
   tables.blocks.insert(behind, std::move(block));
   for (mesh::TagTable& tag : tables.tags)
     for (mesh::TagColumn& column : tag.columns) column.block += column.block >= place ? 1 : 0;
-  return static_cast<std::size_t>(place);
+  return place;
 }
 
 }  // namespace
@@ -208,7 +207,7 @@ void list_sides(mpi::Context& context, MeshTables& tables, const std::vector<Lis
   for (const Member& member : members) {
     std::vector<std::int64_t>& rows = rows_of_set[{member.set, member.dim}];
     if (member.place < 0) {
-      rows.push_back(member.place + n_cells[static_cast<std::size_t>(value(member.dim))]);
+      rows.push_back(member.place + n_cells[index(member.dim)]);
       continue;
     }
     while (at->position < member.place) ++at;

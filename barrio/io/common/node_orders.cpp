@@ -70,7 +70,7 @@ std::array<CellKind, kinds.size()> kinds_of(OrderOf&& order_of) {
   std::array<CellKind, kinds.size()> all{};
   std::ranges::transform(kinds, all.begin(), [&](const Kind& kind) {
     const Order order = order_of(kind.type);
-    const auto n = static_cast<std::size_t>(kind.n_nodes);
+    const std::size_t n = kind.n_nodes;
     return CellKind{kind.type, kind.n_nodes, order.size() < n ? Order() : order.first(n)};
   });
   return all;
@@ -78,7 +78,7 @@ std::array<CellKind, kinds.size()> kinds_of(OrderOf&& order_of) {
 
 const CellKind* look_up(const std::array<CellKind, kinds.size()>& all, int Kind::* number, int wanted) {
   const auto at = std::ranges::find(kinds, wanted, number);
-  return wanted <= 0 || at == kinds.end() ? nullptr : &all[static_cast<std::size_t>(at - kinds.begin())];
+  return wanted <= 0 || at == kinds.end() ? nullptr : &all[at - kinds.begin()];
 }
 
 const Kind* find(CellType type, int n_nodes) {

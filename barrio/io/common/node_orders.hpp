@@ -25,7 +25,7 @@ struct CellKind {
   void put_in_order(std::span<T> nodes) const {
     std::vector<T> cell(order.size());
     for (; !order.empty() && !nodes.empty(); nodes = nodes.subspan(cell.size())) {
-      for (std::size_t i = 0; i < cell.size(); ++i) cell[i] = nodes[static_cast<std::size_t>(order[i])];
+      for (std::size_t i = 0; i < cell.size(); ++i) cell[i] = nodes[order[i]];
       std::ranges::copy(cell, nodes.begin());
     }
   }

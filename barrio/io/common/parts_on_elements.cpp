@@ -79,8 +79,7 @@ std::vector<std::int64_t> take_parts_from_elements(mpi::Context& context, const 
   std::vector<std::int64_t> parts = different_values(context, values, std::max<std::int64_t>(n_cells - 1, 1), too_many);
   if (parts.empty()) return parts;
   const bool is_elsewhere = !tag.on_sets.sets.empty() || std::ranges::any_of(tag.columns, [&](const TagColumn& column) {
-    return column.block < 0 ||
-           topology(tables.blocks[static_cast<std::size_t>(column.block)].type).dim != tables.top_dim();
+    return column.block < 0 || topology(tables.blocks[column.block].type).dim != tables.top_dim();
   });
   if (is_elsewhere) {
     context.log().notice(fmt::format(

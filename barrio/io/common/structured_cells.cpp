@@ -18,7 +18,7 @@ std::int64_t PointGrid::n_cells() const noexcept {
 
 int PointGrid::vtk_type() const noexcept {
   constexpr std::array<int, 4> types{1, 3, 9, 12};
-  return types[static_cast<std::size_t>(std::ranges::count_if(dimensions, [](std::int64_t n) { return n > 1; }))];
+  return types[std::ranges::count_if(dimensions, [](std::int64_t n) { return n > 1; })];
 }
 
 void PointGrid::for_each_cell(std::int64_t first, std::int64_t n,

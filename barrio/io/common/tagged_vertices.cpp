@@ -33,12 +33,12 @@ VertexRows::VertexRows(mpi::Context& context, const std::string& path, std::vect
       if (held_[i].tag == held_[i - 1].tag)
         throw Error(ErrorCode::bad_input, {.subject = path, .cause = fmt::format("has node {} twice", held_[i].tag)});
   });
-  first_row_ = mpi::exclusive_sum(context, static_cast<std::int64_t>(held_.size()));
-  tables.vertices = {mpi::sum(context, static_cast<std::int64_t>(held_.size())), context.size()};
+  first_row_ = mpi::exclusive_sum(context, std::ssize(held_));
+  tables.vertices = {mpi::sum(context, std::ssize(held_)), context.size()};
   to.clear();
   std::vector<std::array<double, 3>> points;
   for (std::size_t i = 0; i < held_.size(); ++i) {
-    to.push_back(tables.vertices.rank_of(first_row_ + static_cast<std::int64_t>(i)));
+    to.push_back(tables.vertices.rank_of(first_row_ + i));
     points.push_back(held_[i].x);
   }
   // Senders ascend with rows, so the points arrive in order.
@@ -69,8 +69,7 @@ void VertexRows::translate(const std::string& path, std::vector<GlobalId>& tags)
     return found;
   };
   const std::vector<GlobalId> rows = exchange::ask_together(context_, to, wanted, find_rows);
-  for (GlobalId& tag : tags)
-    tag = rows[static_cast<std::size_t>(std::lower_bound(wanted.begin(), wanted.end(), tag) - wanted.begin())];
+  for (GlobalId& tag : tags) tag = rows[std::lower_bound(wanted.begin(), wanted.end(), tag) - wanted.begin()];
 }
 
 }  // namespace barrio::io::detail

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "barrio/base/error.hpp"
-#include "barrio/io/common/damaged.hpp"
 #include "barrio/io/common/node_orders.hpp"
 #include "barrio/io/common/share_catalog.hpp"
 
@@ -49,16 +48,15 @@ void recognise(const std::string& path, const std::string& type_name, int n_dims
     block.is_shell = upper == "SHE" || (upper == "TRI" && n_dims == 3);
   }
   if (known != type_names.end() && is_known_kind(block.type, block.n_nodes)) return;
-  refuse_damaged(
-      path,
-      fmt::format("{} has elements of type '{}' with {} nodes, which are not supported", name_of(block), type_name,
-                  block.n_nodes),
-      "barrio reads bars, triangles, quads, shells, tets, pyramids, wedges and hexes of first or second order");
+  refuse(ErrorCode::bad_input, path,
+         fmt::format("{} has elements of type '{}' with {} nodes, which are not supported", name_of(block), type_name,
+                     block.n_nodes),
+         "barrio reads bars, triangles, quads, shells, tets, pyramids, wedges and hexes of first or second order");
 }
 
 std::int32_t checked_id(const std::string& path, std::int64_t id, std::string_view what) {
   if (id < std::numeric_limits<std::int32_t>::min() || id > std::numeric_limits<std::int32_t>::max())
-    refuse_damaged(path, fmt::format("has {} {}; barrio's ids have 32 bits", what, id), "renumber it");
+    refuse(ErrorCode::bad_input, path, fmt::format("has {} {}; barrio's ids have 32 bits", what, id), "renumber it");
   return static_cast<std::int32_t>(id);
 }
 
@@ -98,7 +96,8 @@ std::vector<ExodusSet> sets_of(const NetcdfFile& file, const std::string& path, 
     sets.push_back({number, objects.ids[i], objects.names[i], shape.empty() ? 0 : shape[0]});
     if (objects.prefix != "ss" || shape.empty()) continue;
     if (file.shape(numbered("side_ss", number)) != shape)
-      refuse_damaged(path, fmt::format("{} has not as many sides as elements", name_of(objects.what, sets.back())));
+      refuse(ErrorCode::bad_input, path,
+             fmt::format("{} has not as many sides as elements", name_of(objects.what, sets.back())), damaged_remedy);
   }
   return sets;
 }
@@ -110,7 +109,8 @@ void check_length(const NetcdfFile& file, const std::string& path, const std::st
   if (!file.has(variable)) return;
   const auto shape = file.shape(variable);
   if (shape.size() != n_dims || shape.back() != n)
-    refuse_damaged(path, fmt::format("variable '{}' has not as many numbers as there are {}", variable, what));
+    refuse(ErrorCode::bad_input, path,
+           fmt::format("variable '{}' has not as many numbers as there are {}", variable, what), damaged_remedy);
 }
 
 /// Check the variables that the ranks read in slabs and from which no count was taken.
@@ -153,12 +153,14 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
     catalog.n_vertices = file.shape("coordx").size() == 1 ? file.shape("coordx")[0] : 0;
     for (const char* name : {"coordy", "coordz"})
       if (file.has(name) && file.shape(name) != file.shape("coordx"))
-        refuse_damaged(path, fmt::format("variable '{}' has not as many numbers as coordx", name));
+        refuse(ErrorCode::bad_input, path, fmt::format("variable '{}' has not as many numbers as coordx", name),
+               damaged_remedy);
   }
-  if (catalog.n_vertices == 0 || catalog.n_dims < 1 || catalog.n_dims > 3) refuse_damaged(path, "has no coordinates");
+  if (catalog.n_vertices == 0 || catalog.n_dims < 1 || catalog.n_dims > 3)
+    refuse(ErrorCode::bad_input, path, "has no coordinates", damaged_remedy);
 
   const Objects blocks(file, path, "eb", "element block");
-  if (blocks.ids.empty()) refuse_damaged(path, "has no element blocks");
+  if (blocks.ids.empty()) refuse(ErrorCode::bad_input, path, "has no element blocks", damaged_remedy);
   for (const ExodusProperty& property : blocks.properties) catalog.block_properties.push_back({property.name, {}});
   const std::vector<std::int64_t> status =
       file.has("eb_status") ? file.integers("eb_status") : std::vector<std::int64_t>{};
@@ -169,9 +171,11 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
     const auto shape = file.shape(connect);
     if (!file.has(connect)) {
       if (i < status.size() && status[i] == 0) continue;  // an empty block
-      refuse_damaged(path, fmt::format("{} has no elements: variable '{}' is missing", name_of(block), connect));
+      refuse(ErrorCode::bad_input, path,
+             fmt::format("{} has no elements: variable '{}' is missing", name_of(block), connect), damaged_remedy);
     }
-    if (shape.size() != 2) refuse_damaged(path, fmt::format("{} is not a table of elements", name_of(block)));
+    if (shape.size() != 2)
+      refuse(ErrorCode::bad_input, path, fmt::format("{} is not a table of elements", name_of(block)), damaged_remedy);
     if (shape[0] == 0) continue;
     block.n = shape[0];
     block.n_nodes = static_cast<int>(std::min<std::int64_t>(shape[1], 1000));
@@ -185,7 +189,7 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
       catalog.block_properties[p].values.push_back(blocks.properties[p].values[i]);
     catalog.blocks.push_back(std::move(block));
   }
-  if (catalog.blocks.empty()) refuse_damaged(path, "has no elements");
+  if (catalog.blocks.empty()) refuse(ErrorCode::bad_input, path, "has no elements", damaged_remedy);
   const Objects node_sets(file, path, "ns", "node set");
   const Objects side_sets(file, path, "ss", "side set");
   catalog.node_sets = sets_of(file, path, node_sets, "node_ns");
@@ -218,7 +222,7 @@ std::vector<double> read_exodus_coordinates(const NetcdfFile& file, const Exodus
   const bool are_together = file.shape("coord").size() == 2;
   std::vector<double> coordinates;
   for (int d = 0; d < catalog.n_dims; ++d) {
-    const auto axis = static_cast<std::size_t>(d);
+    const std::size_t axis = d;
     const std::int64_t place = d;
     if (are_together) rows.within = std::span(&place, 1);
     const std::vector<double> x = file.reals(are_together ? "coord" : apart[axis], rows);
@@ -233,16 +237,16 @@ std::vector<GlobalId> read_exodus_nodes(const NetcdfFile& file, const std::strin
   std::vector<GlobalId> nodes;
   for (const std::int64_t node : file.integers(numbered("connect", block.number), rows)) {
     if ((node < 1 || node > catalog.n_vertices) && !fault) {
-      const auto place = static_cast<std::int64_t>(nodes.size()) / block.n_nodes;
+      const auto place = std::ssize(nodes) / block.n_nodes;
       fault = Error(ErrorCode::bad_input,
                     {.subject = path,
                      .cause = fmt::format("element {} of {} has node {}, but the nodes are 1 to {}",
                                           rows.first + place + 1, name_of(block), node, catalog.n_vertices),
-                     .remedy = "the file is damaged or was written wrongly"});
+                     .remedy = damaged_remedy});
     }
     nodes.push_back(GlobalId{node - 1});
   }
-  if (static_cast<std::int64_t>(nodes.size()) != rows.count * block.n_nodes) {
+  if (std::ssize(nodes) != rows.count * block.n_nodes) {
     fault = Error(ErrorCode::bad_input, {.subject = path,
                                          .cause = fmt::format("{} has another shape than before", name_of(block)),
                                          .remedy = "read it when nobody writes it"});

@@ -6,7 +6,6 @@
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/io/common/damaged.hpp"
 #include "barrio/io/common/listed_sides.hpp"
 #include "barrio/io/common/merged_blocks.hpp"
 #include "barrio/io/common/readers.hpp"
@@ -68,10 +67,11 @@ void read_node_sets(const ExodusSource& source, MeshTables& tables) {
       if (rows.dim != Dim::vertex || (rows.first >= 0 && rows.first + rows.count <= source.catalog.n_vertices))
         continue;
       const auto set = static_cast<std::size_t>(rows.set) - source.catalog.blocks.size();
-      refuse_damaged(
-          source.path,
+      refuse(
+          ErrorCode::bad_input, source.path,
           fmt::format("{} has node {}, but the nodes are 1 to {}", name_of("node set", source.catalog.node_sets[set]),
-                      rows.first < 0 ? rows.first + 1 : rows.first + rows.count, source.catalog.n_vertices));
+                      rows.first < 0 ? rows.first + 1 : rows.first + rows.count, source.catalog.n_vertices),
+          damaged_remedy);
     }
   });
 }
@@ -86,8 +86,10 @@ struct NamedSide {
 NamedSide locate(const ExodusSource& source, const ExodusSet& set, std::int64_t element, std::int64_t side) {
   const ExodusCatalog& catalog = source.catalog;
   if (element < 1 || element > catalog.n_elements)
-    refuse_damaged(source.path, fmt::format("{} has element {}, but the elements are 1 to {}", name_of("side set", set),
-                                            element, catalog.n_elements));
+    refuse(ErrorCode::bad_input, source.path,
+           fmt::format("{} has element {}, but the elements are 1 to {}", name_of("side set", set), element,
+                       catalog.n_elements),
+           damaged_remedy);
   const auto behind = std::ranges::upper_bound(catalog.blocks, element - 1, {}, &ExodusBlock::first);
   const ExodusBlock& block = *(behind - 1);
   // A shell's first two sides are its faces; both sides of a bar are the bar, or its ends where bars are the cells.
@@ -95,8 +97,10 @@ NamedSide locate(const ExodusSource& source, const ExodusSet& set, std::int64_t 
   const int n_wholes = block.is_shell || (block.type == CellType::edge && !has_ends) ? 2 : 0;
   const int n = has_ends ? 2 : n_wholes + (block.type == CellType::edge ? 0 : n_sides(block.type));
   if (side < 1 || side > n)
-    refuse_damaged(source.path, fmt::format("{} has side {} of element {}, which is in {} and has sides 1 to {}",
-                                            name_of("side set", set), side, element, name_of(block), n));
+    refuse(ErrorCode::bad_input, source.path,
+           fmt::format("{} has side {} of element {}, which is in {} and has sides 1 to {}", name_of("side set", set),
+                       side, element, name_of(block), n),
+           damaged_remedy);
   return {block.row + element - 1 - block.first, static_cast<std::int32_t>(behind - 1 - catalog.blocks.begin()),
           static_cast<std::int32_t>(side <= n_wholes ? -1 : side - 1 - n_wholes)};
 }
@@ -111,12 +115,12 @@ ListedSide side_of(const ExodusSource& source, const MeshTables& tables, const N
   }
   if (cells.type == CellType::edge) {
     side.type = CellType::vertex;
-    side.nodes[side.n_nodes++] = cell[static_cast<std::size_t>(named.side)];
+    side.nodes[side.n_nodes++] = cell[named.side];
     return side;
   }
   const SidePlaces places = side_places(cells.type, cells.nodes_per_cell, named.side);
   side.type = places.type;
-  for (const std::int8_t place : places.places) side.nodes[side.n_nodes++] = cell[static_cast<std::size_t>(place)];
+  for (const std::int8_t place : places.places) side.nodes[side.n_nodes++] = cell[place];
   return side;
 }
 
@@ -155,7 +159,7 @@ void read_side_sets(const ExodusSource& source, MeshTables& tables) {
   sides = exchange::ask(source.context, to, named,
                         [&](const NamedSide& question) { return side_of(source, tables, question); });
   for (std::size_t i = 0; i < sides.size(); ++i) {
-    sides[i].position = mine.first + static_cast<std::int64_t>(i);
+    sides[i].position = mine.first + i;
     sides[i].set = set_of[i].second;
   }
   if (source.catalog.has_bars_alone()) {

@@ -13,7 +13,7 @@ Json inspect(const std::string& path, InspectOptions options) {
   Json result;
   const Status fault = capture([&] {
     result = detail::known_format(detect_format(path)).inspect(path, options);
-    result["file_bytes"] = static_cast<std::uint64_t>(std::filesystem::file_size(path));
+    result["file_bytes"] = std::filesystem::file_size(path);
   });
   if (fault) throw watch.explain(*fault).value_or(*fault);
   watch.check();

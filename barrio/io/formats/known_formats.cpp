@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/io/cgns/cgns_file.hpp"
 #include "barrio/io/climate/climate_file.hpp"
@@ -42,7 +43,7 @@ std::string head_of(const std::string& path) {
                                     .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
                                     .remedy = "check the file system"});
   }
-  head.resize(static_cast<std::size_t>(file.gcount()));
+  head.resize(file.gcount());
   return head;
 }
 
@@ -119,7 +120,11 @@ const files::NetcdfFile* UnknownFile::netcdf() {
 
 std::span<const KnownFormat> known_formats() { return formats; }
 
-const KnownFormat& known_format(Format format) { return *std::ranges::find(formats, format, &KnownFormat::format); }
+const KnownFormat& known_format(Format format) {
+  const auto found = std::ranges::find(formats, format, &KnownFormat::format);
+  BARRIO_ASSERT(cheap, found != formats.end(), static_cast<int>(format));
+  return *found;
+}
 
 }  // namespace detail
 

@@ -109,7 +109,7 @@ class Indexer {
       for (auto& count : n) count = in_.checked_count(in_.number<std::int64_t>());
     }
     for (int dim = 0; dim < 4; ++dim) {
-      for (std::int64_t i = 0; i < n[static_cast<std::size_t>(dim)]; ++i) {
+      for (std::int64_t i = 0; i < n[dim]; ++i) {
         const int n_doubles = dim == 0 ? 3 : 6;
         std::vector<int> found;
         int tag = 0;
@@ -291,8 +291,8 @@ void read_gmsh_nodes(const std::string& path, const GmshIndex& index, const Gmsh
   if (index.is_old) return read_old_gmsh_nodes(in, index, shares, visit);
   std::vector<std::int64_t> tags;
   for (const GmshSegment& segment : shares.nodes) {
-    const GmshIndex::Block& block = index.nodes[static_cast<std::size_t>(segment.block)];
-    tags.resize(static_cast<std::size_t>(segment.count));
+    const GmshIndex::Block& block = index.nodes[segment.block];
+    tags.resize(segment.count);
     in.go_to(segment.offset);
     if (index.is_binary) {
       in.binary(std::span<std::int64_t>(tags));
@@ -324,9 +324,9 @@ void read_gmsh_elements(const std::string& path, const GmshIndex& index, const G
   if (shares.elements.empty()) return;
   Scanner in(path, gmsh_remedy);
   for (const GmshSegment& segment : shares.elements) {
-    const auto block = static_cast<std::size_t>(segment.block);
+    const std::size_t block = segment.block;
     std::array<std::int64_t, most_cell_nodes + 1> words{};
-    const auto n = static_cast<std::size_t>(gmsh_nodes_per_element(index.elements[block].type));
+    const std::size_t n = gmsh_nodes_per_element(index.elements[block].type);
     in.go_to(segment.offset);
     for (std::int64_t i = 0; i < segment.count; ++i) {
       if (index.is_binary) {

@@ -70,7 +70,7 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
     const CellKind* const kind = kind_of(type);
     if (kind == nullptr || value(mesh::topology(kind->type).dim) != top) return;
     corners.clear();
-    for (const std::int64_t tag : nodes.first(static_cast<std::size_t>(mesh::topology(kind->type).n_corners))) {
+    for (const std::int64_t tag : nodes.first(mesh::topology(kind->type).n_corners)) {
       const auto at = std::lower_bound(tagged.begin(), tagged.end(), tag,
                                        [](const auto& entry, std::int64_t t) { return entry.first < t; });
       if (at == tagged.end() || at->first != tag)

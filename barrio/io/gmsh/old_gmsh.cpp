@@ -151,7 +151,7 @@ void read_old_gmsh_elements(const std::string& path, const GmshIndex& index, con
           left = heading.n;
         }
         left -= 1;
-        raw.resize(static_cast<std::size_t>(heading.element_bytes() / 4));
+        raw.resize(heading.element_bytes() / 4);
         in.binary(std::span<std::int32_t>(raw));
         words.assign(raw.begin() + 1, raw.end());  // without its number
       } else {

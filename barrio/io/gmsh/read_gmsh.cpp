@@ -39,7 +39,7 @@ struct KindRows {
 /// @param words  of each element its row and its nodes in Gmsh's order
 void bring_elements(mpi::Context& context, const CellKind& kind, std::span<const std::int64_t> words,
                     CellBlock& block) {
-  const auto n = static_cast<std::size_t>(kind.n_nodes);
+  const std::size_t n = kind.n_nodes;
   std::vector<Rank> to;
   for (std::size_t at = 0; at < words.size(); at += n + 1) to.insert(to.end(), n + 1, block.rows.rank_of(words[at]));
   const std::vector<std::int64_t> arrived =

@@ -38,7 +38,7 @@ struct WrittenIds {
 
   explicit WrittenIds(const mesh::MeshTables& tables);
   [[nodiscard]] std::int64_t first_of(std::int32_t block) const {
-    return block < 0 ? first_vertex : first_of_block[static_cast<std::size_t>(block)];
+    return block < 0 ? first_vertex : first_of_block[block];
   }
   /// The id of a row of a dimension; 0 if there is no such row.
   [[nodiscard]] std::int64_t of(const mesh::MeshTables& tables, mesh::Dim dim, std::int64_t row) const;

@@ -27,22 +27,22 @@ void add_cells(hid_t file, const files::H5mGroup& group, std::int64_t first_vert
   std::vector<Point> corners;
   std::size_t begin = 0;
   for (std::int64_t i = 0; i < group.n; ++i) {
-    const std::size_t end = group.n_nodes > 0 ? begin + static_cast<std::size_t>(group.n_nodes)
-                                              : static_cast<std::size_t>(ends[static_cast<std::size_t>(i)]) + 1;
+    const std::size_t end =
+        group.n_nodes > 0 ? begin + static_cast<std::size_t>(group.n_nodes) : static_cast<std::size_t>(ends[i]) + 1;
     corners.clear();
     const std::size_t n = end < begin ? 0 : mesh::n_corners(type, end - begin);
     if (end < begin || end > nodes.size() || n > end - begin) {
       throw Error(ErrorCode::bad_input,
                   {.subject = where,
                    .cause = fmt::format("element {} has {} nodes", i, static_cast<std::int64_t>(end - begin)),
-                   .remedy = "the file is damaged or was written wrongly"});
+                   .remedy = damaged_remedy});
     }
     for (std::size_t k = begin; k < begin + n; ++k) {
-      if (nodes[k] < first_vertex || nodes[k] - first_vertex >= static_cast<std::int64_t>(points.size()))
+      if (nodes[k] < first_vertex || nodes[k] - first_vertex >= std::ssize(points))
         throw Error(
             ErrorCode::bad_input,
             {.subject = where, .cause = fmt::format("element {} has vertex {}, which does not exist", i, nodes[k])});
-      corners.push_back(points[static_cast<std::size_t>(nodes[k] - first_vertex)]);
+      corners.push_back(points[nodes[k] - first_vertex]);
     }
     if (!corners.empty()) quality.add(type, corners);
     begin = end;
@@ -104,7 +104,7 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
   }
   if (!options.with_quality || static_cast<std::uint64_t>(catalog.n_vertices) * sizeof(Point) > options.limit_bytes)
     return result;
-  const auto width = static_cast<std::size_t>(catalog.n_coordinates);
+  const std::size_t width = catalog.n_coordinates;
   const auto x = files::read_reals(file.get(), "/tstt/nodes/coordinates");
   std::vector<Point> points(x.size() / width, Point{});
   for (std::size_t i = 0; i < x.size(); ++i) points[i / width][i % width] = x[i];

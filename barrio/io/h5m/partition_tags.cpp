@@ -28,10 +28,10 @@ std::vector<PartitionTag> find_partition_tags(hid_t file, const files::H5mCatalo
                                 std::ranges::all_of(tag.dense_on, [](const auto& table) { return table == "sets"; });
     if (!may_mark_parts || is_set_tag(name) || is_id_tag(name)) continue;
     const std::vector<files::H5mSetValue> marked = files::read_h5m_set_tag(file, catalog, tag.name);
-    if (marked.empty() || static_cast<std::int64_t>(marked.size()) < tag.n_sparse) continue;
+    if (marked.empty() || std::ssize(marked) < tag.n_sparse) continue;
     std::set<std::int64_t> values;
     for (const files::H5mSetValue& entry : marked) values.insert(entry.value);
-    found.push_back({name, static_cast<std::int64_t>(values.size())});
+    found.push_back({name, std::ssize(values)});
   }
   return found;
 }

@@ -36,7 +36,7 @@ std::vector<std::int64_t> wanted_faces(mpi::Context& context, const IdSpace& ids
                         {.subject = subject,
                          .cause = fmt::format("polyhedron {} has the face of id {}, but that is no face",
                                               first + static_cast<std::int64_t>(i), value(face)),
-                         .remedy = "the file is damaged or was written wrongly"});
+                         .remedy = damaged_remedy});
           }
           wanted.push_back(value(face));
         }
@@ -54,7 +54,7 @@ void link_polyhedra(mpi::Context& context, const IdSpace& ids, mesh::MeshTables&
   std::vector<Rank> to;
   for (const std::int64_t face : wanted) {
     const IdSpace::Table& table = *ids.find(face);
-    to.push_back(tables.blocks[static_cast<std::size_t>(table.block)].rows.rank_of(face - table.first));
+    to.push_back(tables.blocks[table.block].rows.rank_of(face - table.first));
   }
   const auto asked = exchange::route(context, exchange::pack_by_rank<std::int64_t>(to, wanted));
 
@@ -62,7 +62,7 @@ void link_polyhedra(mpi::Context& context, const IdSpace& ids, mesh::MeshTables&
   for (std::size_t p = 0; p < asked.n_peers(); ++p)
     for (const std::int64_t face : asked.of(p)) {
       const IdSpace::Table& table = *ids.find(face);
-      const CellBlock& block = tables.blocks[static_cast<std::size_t>(table.block)];
+      const CellBlock& block = tables.blocks[table.block];
       const auto nodes = block.cell(static_cast<std::size_t>(face - table.first - block.rows.first(context.rank())));
       const std::size_t n = std::min(nodes.size(), mesh::n_corners(block.type, nodes.size()));
       const auto corners = mesh::without_padding(nodes.first(n));
@@ -77,7 +77,7 @@ void link_polyhedra(mpi::Context& context, const IdSpace& ids, mesh::MeshTables&
   std::vector<std::span<const std::int64_t>> corners_of(wanted.size());
   for (exchange::WordReader in(answered); !in.done();) {
     const std::size_t place = place_of(in.get());
-    corners_of[place] = in.get(static_cast<std::size_t>(in.get()));
+    corners_of[place] = in.get(in.get());
   }
 
   for (CellBlock& block : tables.blocks) {

@@ -43,7 +43,7 @@ CellBlock read_block(mpi::Context& context, files::Place file, const files::H5mG
   block.rows = {group.n, context.size()};
   block.nodes_per_cell = static_cast<int>(group.n_nodes);
   const std::int64_t first = block.rows.first(context.rank());
-  const auto count = static_cast<std::int64_t>(block.rows.size(context.rank()));
+  const std::int64_t count = block.rows.size(context.rank());
   files::Rows rows{first, count};
   if (group.n_nodes == 0) {
     // poly_indices holds the last entry of each polygon; the one before this slab says where the slab begins.
@@ -66,7 +66,7 @@ CellBlock read_block(mpi::Context& context, files::Place file, const files::H5mG
       fault = Error(ErrorCode::bad_input,
                     {.subject = where + "/poly_indices",
                      .cause = fmt::format("does not ascend within the {} entries of connectivity", n_entries),
-                     .remedy = "the file is damaged or was written wrongly"});
+                     .remedy = damaged_remedy});
     }
     rows = is_sound ? files::Rows{begin, block.offsets.back()} : files::Rows{0, 0};
   }
@@ -74,7 +74,7 @@ CellBlock read_block(mpi::Context& context, files::Place file, const files::H5mG
   const std::int64_t first_id = block.type == CellType::polyhedron ? 0 : first_vertex;
   block.nodes = files::read_ids(file, where + "/connectivity", first_id, rows);
   const std::int64_t n_nodes = group.n_nodes == 0 ? rows.count : rows.count * group.n_nodes;
-  if (static_cast<std::int64_t>(block.nodes.size()) != n_nodes) fault = other_shape(where + "/connectivity");
+  if (std::ssize(block.nodes) != n_nodes) fault = other_shape(where + "/connectivity");
   return block;
 }
 
@@ -83,7 +83,7 @@ void read_vertices(mpi::Context& context, files::Place file, const Plan& plan, M
   const files::Rows rows{tables.vertices.first(context.rank()),
                          static_cast<std::int64_t>(tables.vertices.size(context.rank()))};
   std::vector<double> x = files::read_reals(file, "/tstt/nodes/coordinates", rows);
-  const auto width = static_cast<std::size_t>(plan.catalog.n_coordinates);
+  const std::size_t width = plan.catalog.n_coordinates;
   if (x.size() != width * static_cast<std::size_t>(rows.count)) {
     fault = other_shape("/tstt/nodes/coordinates");
   } else if (width == 3) {

@@ -77,9 +77,8 @@ std::vector<mesh::SetRole> roles_of(const Plan& plan, std::int64_t set) {
 
 /// Sets that are parts and nothing else.
 std::vector<bool> pure_parts(const Plan& plan) {
-  std::vector<bool> is_part(static_cast<std::size_t>(plan.catalog.n_sets), false);
-  for (const files::H5mSetValue& entry : plan.partition)
-    is_part[static_cast<std::size_t>(entry.set)] = roles_of(plan, entry.set).empty();
+  std::vector<bool> is_part(plan.catalog.n_sets, false);
+  for (const files::H5mSetValue& entry : plan.partition) is_part[entry.set] = roles_of(plan, entry.set).empty();
   return is_part;
 }
 
@@ -89,13 +88,13 @@ void H5mContents::read(mpi::Context& context, files::Place file, const Plan& pla
   const std::vector<bool> is_part = pure_parts(plan);
   const Slabs slabs{plan.catalog.n_contents, context.size()};
   const std::int64_t first = slabs.first(context.rank());
-  const auto count = static_cast<std::int64_t>(slabs.size(context.rank()));
+  const std::int64_t count = slabs.size(context.rank());
   // A pair may begin in this slab and end in the next.
   const std::int64_t more = count > 0 && first + count < plan.catalog.n_contents ? 1 : 0;
   const std::vector<std::int64_t> entries =
       plan.catalog.n_contents > 0 ? files::read_integers(file, "/tstt/sets/contents", {first, count + more})
                                   : std::vector<std::int64_t>{};
-  part_rows.reserve(static_cast<std::size_t>(count));
+  part_rows.reserve(count);
   std::int64_t at = first;
   while (at < first + count) {
     const auto set =
@@ -107,7 +106,7 @@ void H5mContents::read(mpi::Context& context, files::Place file, const Plan& pla
     const bool is_ranged = (plan.list.flags[set] & files::H5mSetList::ranged) != 0;
     if (is_ranged && (at - begin) % 2 == 1) ++at;  // the pair began in the slab before
     for (; at < end; at += is_ranged ? 2 : 1) {
-      const auto place = static_cast<std::size_t>(at - first);
+      const std::size_t place = at - first;
       const std::int64_t n = is_ranged && place + 1 < entries.size() ? entries[place + 1] : 1;
       if (is_part[set]) {
         take_part(static_cast<std::int32_t>(set), entries[place], n, ids, top);
@@ -165,14 +164,14 @@ void H5mContents::take(std::int64_t set, std::int64_t first, std::int64_t count,
 }
 
 std::vector<std::int32_t> make_sets(const Plan& plan, const H5mContents& contents, MeshTables& tables) {
-  const auto n_sets = static_cast<std::size_t>(plan.catalog.n_sets);
+  const std::size_t n_sets = plan.catalog.n_sets;
   std::vector<bool> is_part(n_sets, false);
-  for (const files::H5mSetValue& entry : plan.partition) is_part[static_cast<std::size_t>(entry.set)] = true;
+  for (const files::H5mSetValue& entry : plan.partition) is_part[entry.set] = true;
   std::vector<std::int64_t> n_parts_in(n_sets, 0);
   std::vector<bool> has_more(n_sets, false);
   for (const Link& link : contents.links) {
-    const auto outer = static_cast<std::size_t>(link.outer);
-    if (is_part[static_cast<std::size_t>(link.inner)]) {
+    const std::size_t outer = link.outer;
+    if (is_part[link.inner]) {
       n_parts_in[outer] += 1;
     } else {
       has_more[outer] = true;
@@ -180,7 +179,7 @@ std::vector<std::int32_t> make_sets(const Plan& plan, const H5mContents& content
   }
   std::vector<std::int32_t> place_of(n_sets, -1);
   for (std::size_t s = 0; s < n_sets; ++s) {
-    const auto set = static_cast<std::int64_t>(s);
+    const std::int64_t set = s;
     const std::vector<mesh::SetRole> roles = roles_of(plan, set);
     if (roles.empty() && (is_part[s] || (n_parts_in[s] > 0 && !has_more[s]))) continue;
     mesh::SetInfo info{.name = name_of(plan, set)};
@@ -197,26 +196,25 @@ std::vector<std::int32_t> make_sets(const Plan& plan, const H5mContents& content
   }
   const auto place = [&](std::int64_t id) {
     const auto set = plan.catalog.row_of_set(id);
-    return set ? place_of[static_cast<std::size_t>(*set)] : -1;
+    return set ? place_of[*set] : -1;
   };
   const auto relatives = [&](std::size_t s, const std::vector<std::int64_t>& ids,
                              const std::vector<std::int64_t>& ends) {
     std::vector<std::int32_t> places;
     for (std::int64_t i = s == 0 ? 0 : ends[s - 1]; i < ends[s]; ++i)
-      if (const std::int32_t other = place(ids[static_cast<std::size_t>(i)]); other >= 0) places.push_back(other);
+      if (const std::int32_t other = place(ids[i]); other >= 0) places.push_back(other);
     return places;
   };
   for (std::size_t s = 0; s < n_sets; ++s) {
     if (place_of[s] < 0) continue;
-    mesh::SetInfo& info = tables.sets[static_cast<std::size_t>(place_of[s])];
+    mesh::SetInfo& info = tables.sets[place_of[s]];
     info.children = relatives(s, plan.list.children, plan.list.children_end);
     info.parents = relatives(s, plan.list.parents, plan.list.parents_end);
   }
   for (const Link& link : contents.links) {
-    const std::int32_t outer = place_of[static_cast<std::size_t>(link.outer)];
-    const std::int32_t inner = place_of[static_cast<std::size_t>(link.inner)];
-    if (outer >= 0 && inner >= 0)
-      tables.sets[static_cast<std::size_t>(outer)].contained.push_back({inner, link.position});
+    const std::int32_t outer = place_of[link.outer];
+    const std::int32_t inner = place_of[link.inner];
+    if (outer >= 0 && inner >= 0) tables.sets[outer].contained.push_back({inner, link.position});
   }
   return place_of;
 }
@@ -225,7 +223,7 @@ void tell_sets_in_themselves(mpi::Context& context, const MeshTables& tables, co
   const mesh::NestedSets nested(tables.sets);
   const std::vector<std::int32_t>& found = nested.in_themselves();
   if (found.empty()) return;
-  const std::string& name = tables.sets[static_cast<std::size_t>(found.front())].name;
+  const std::string& name = tables.sets[found.front()].name;
   context.log().notice(fmt::format(
       "{}: {} of {} sets contain themselves, directly or through others, the first is set {}{} (0-based): kept so",
       path, found.size(), tables.sets.size(), found.front(), name.empty() ? "" : fmt::format(" '{}'", name)));
@@ -239,9 +237,9 @@ std::vector<std::int64_t> values_of_parts(const Plan& plan) {
 }
 
 std::vector<std::int32_t> parts_of_sets(const Plan& plan, const std::vector<std::int64_t>& part_values) {
-  std::vector<std::int32_t> part_of(static_cast<std::size_t>(plan.catalog.n_sets), -1);
+  std::vector<std::int32_t> part_of(plan.catalog.n_sets, -1);
   for (const files::H5mSetValue& entry : plan.partition) {
-    part_of[static_cast<std::size_t>(entry.set)] = static_cast<std::int32_t>(
+    part_of[entry.set] = static_cast<std::int32_t>(
         std::lower_bound(part_values.begin(), part_values.end(), entry.value) - part_values.begin());
   }
   return part_of;
@@ -254,7 +252,7 @@ std::vector<PartRows> take_members(H5mContents& contents, const std::vector<std:
   const auto parts_with = [&](std::int64_t set) {
     std::vector<std::int32_t> parts;
     for (const std::int64_t holder : holders.of(set))
-      if (const std::int32_t part = part_of[static_cast<std::size_t>(holder)]; part >= 0) parts.push_back(part);
+      if (const std::int32_t part = part_of[holder]; part >= 0) parts.push_back(part);
     return parts;
   };
   // Runs of one set stand together: what it is, is asked once.
@@ -273,7 +271,7 @@ std::vector<PartRows> take_members(H5mContents& contents, const std::vector<std:
   }
   for (std::size_t i = 0; i < contents.runs.size();) {
     const std::int64_t set = contents.runs[i].first;
-    const std::int32_t place = place_of[static_cast<std::size_t>(set)];
+    const std::int32_t place = place_of[set];
     const std::vector<std::int32_t> parts = parts_with(set);
     for (; i < contents.runs.size() && contents.runs[i].first == set; ++i) {
       SetRows rows = contents.runs[i].second;

@@ -54,7 +54,7 @@ std::vector<std::byte> codes_of(const NativeValues& raw, const IdSpace& ids,
     if (id == 0 || table == nullptr) continue;
     if (!table->is_set) {
       codes[i] = mesh::code_of(table->dim, GlobalId{table->first_row + id - table->first});
-    } else if (const std::int32_t set = place_of_set[static_cast<std::size_t>(id - table->first)]; set >= 0) {
+    } else if (const std::int32_t set = place_of_set[id - table->first]; set >= 0) {
       codes[i] = mesh::code_of_set(set);
     }
   }
@@ -74,8 +74,7 @@ std::vector<std::byte> values_of(files::Place file, const std::string& path, fil
 /// Ranks read different rows, so what is wrong must be known before they read together.
 void check_values(hid_t file, const std::string& path, const NativeValues& shape, std::int64_t n_rows) {
   const auto refuse = [&](std::string cause) {
-    throw Error(ErrorCode::bad_input,
-                {.subject = path, .cause = std::move(cause), .remedy = "the file is damaged or was written wrongly"});
+    throw Error(ErrorCode::bad_input, {.subject = path, .cause = std::move(cause), .remedy = damaged_remedy});
   };
   const auto sizes = files::extents(file, path);
   if (sizes.empty()) refuse("is missing in the file");
@@ -83,7 +82,7 @@ void check_values(hid_t file, const std::string& path, const NativeValues& shape
   files::check_size(file, path);
   const NativeValues found = files::read_native(file, path, {0, 0});
   std::size_t n_numbers = found.n_numbers;
-  for (std::size_t d = 1; d < sizes.size(); ++d) n_numbers *= static_cast<std::size_t>(sizes[d]);
+  for (std::size_t d = 1; d < sizes.size(); ++d) n_numbers *= sizes[d];
   const bool is_other = shape.kind == NativeValues::Kind::other;  // there n_numbers may count bits
   if (is_other && n_numbers != found.n_numbers) refuse("has several values in a row");
   if (found.kind != shape.kind || found.number_bytes != shape.number_bytes ||
@@ -99,9 +98,8 @@ void check_integers(hid_t file, const std::string& path, std::int64_t n) {
     const NativeValues found = files::read_native(file, path, {0, 0});
     if (found.kind == NativeValues::Kind::integer && found.n_numbers == 1) return;
   }
-  throw Error(ErrorCode::bad_input, {.subject = path,
-                                     .cause = fmt::format("is no list of {} integers", n),
-                                     .remedy = "the file is damaged or was written wrongly"});
+  throw Error(ErrorCode::bad_input,
+              {.subject = path, .cause = fmt::format("is no list of {} integers", n), .remedy = damaged_remedy});
 }
 
 /// A value on its way from the sparse list to the home of its entity.
@@ -142,8 +140,7 @@ std::vector<SparseItem> bring_home(mpi::Context& context, const MeshTables& tabl
         block = on_parts_block;
       }
     } else {
-      const Slabs& slabs =
-          table->block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(table->block)].rows;
+      const Slabs& slabs = table->block < 0 ? tables.vertices : tables.blocks[table->block].rows;
       home = slabs.rank_of(row);
       block = table->block;
       place = row - slabs.first(home);
@@ -223,7 +220,7 @@ void read_sparse(mpi::Context& context, files::Place file, const TagPlan& plan, 
       before = last.front();
       last.erase(last.begin());
     }
-    const auto component = static_cast<std::int64_t>(plan.info.value_bytes());
+    const std::int64_t component = plan.info.value_bytes();
     const auto n = files::extents(file, where + "/values");
     bool is_sound = n.size() == 1 && before >= -1 && before < n[0];
     const std::int64_t begin = is_sound ? before + 1 : 0;
@@ -240,9 +237,9 @@ void read_sparse(mpi::Context& context, files::Place file, const TagPlan& plan, 
     if (!is_sound) {
       items = {{0}, {}};
       rows.clear();
-      fault = Error(ErrorCode::bad_input, {.subject = where + "/var_indices",
-                                           .cause = "does not ascend within the values",
-                                           .remedy = "the file is damaged or was written wrongly"});
+      fault = Error(
+          ErrorCode::bad_input,
+          {.subject = where + "/var_indices", .cause = "does not ascend within the values", .remedy = damaged_remedy});
     }
   }
   exchange::Parcels<std::byte> storage;
@@ -250,7 +247,7 @@ void read_sparse(mpi::Context& context, files::Place file, const TagPlan& plan, 
       bring_home(context, tables, rows, items, plan.info.value_bytes(), place_of_set, part_of_set, storage);
   for (std::int32_t block = -1; block < static_cast<std::int32_t>(tables.blocks.size()); ++block) {
     const auto [first, end] = std::ranges::equal_range(found, block, {}, &SparseItem::block);
-    const auto n = mpi::sum(context, static_cast<std::int64_t>(end - first));
+    const auto n = mpi::sum(context, end - first);
     if (n == 0 || std::ranges::find(tag.columns, block, &TagColumn::block) != tag.columns.end()) continue;
     TagColumn column{.block = block, .is_dense = false};
     for (auto item = first; item != end; ++item) {
@@ -346,7 +343,7 @@ std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog, 
       throw Error(ErrorCode::bad_input,
                   {.subject = where + "/type",
                    .cause = "is no type that a tag may have: ids are integers, bits are eight at most",
-                   .remedy = "the file is damaged or was written wrongly"});
+                   .remedy = damaged_remedy});
     plan.info.type = type_of(shape, tag.type == "id", is_bits);
     plan.info.length_varies = tag.is_variable;
     plan.info.n_components =

@@ -151,8 +151,7 @@ std::uint64_t estimated_bytes(const MeshTables& tables) {
   }
   for (const mesh::TagTable& tag : tables.tags)
     for (const mesh::TagColumn& column : tag.columns) {
-      const Slabs& rows =
-          column.block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(column.block)].rows;
+      const Slabs& rows = column.block < 0 ? tables.vertices : tables.blocks[column.block].rows;
       if (column.is_dense) bytes += static_cast<std::uint64_t>(rows.n_rows) * tag.info.value_bytes();
     }
   return bytes + 32 * (static_cast<std::uint64_t>(tables.n_parts) + tables.sets.size()) + 65536;
@@ -230,7 +229,7 @@ void write_tables(mpi::Context& context, const MeshTables& tables, std::span<con
   const WrittenIds ids(tables);
   for (const char* group : {"/tstt", "/tstt/nodes", "/tstt/elements", "/tstt/sets", "/tstt/tags"})
     file.make_group(group);
-  file.write_attribute("/tstt", "max_id", ids.first_set + static_cast<std::int64_t>(tables.sets.size()) - 1);
+  file.write_attribute("/tstt", "max_id", ids.first_set + std::ssize(tables.sets) - 1);
   file.write_rows<double>("/tstt/nodes/coordinates", tables.vertices.n_rows, 3, tables.vertices.first(context.rank()),
                           tables.coordinates);
   file.write_attribute("/tstt/nodes/coordinates", "start_id", ids.first_vertex);

@@ -55,7 +55,7 @@ std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, c
     if (topology(block.type).dim != tables.top_dim()) continue;
     const std::int64_t first = ids.first_of_block[b] + block.rows.first(context.rank());
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i, ++at) {
-      const std::int64_t id = first + static_cast<std::int64_t>(i);
+      const std::int64_t id = first + i;
       if (!runs.empty() && runs.back().set == tables.parts[at] && runs.back().table == b + 1 &&
           runs.back().first_id + runs.back().count == id) {
         runs.back().count += 1;
@@ -91,7 +91,7 @@ void close_holes(mpi::Context& context, const MeshTables& tables, std::vector<Ru
     std::int64_t count;
   };
   const auto is_ordered = [&](const Run& run) {
-    return run.set >= tables.n_parts && tables.sets[static_cast<std::size_t>(run.set - tables.n_parts)].is_ordered;
+    return run.set >= tables.n_parts && tables.sets[run.set - tables.n_parts].is_ordered;
   };
   std::vector<Rank> to;
   std::vector<Piece> pieces;
@@ -156,7 +156,7 @@ class SetLayout {
   template <class Put>
   void for_each_word(const std::vector<Run>& runs, Put&& put) {
     for (const Run& run : runs) {
-      const auto set = static_cast<std::size_t>(run.set);
+      const std::size_t set = run.set;
       std::int64_t& place = place_[key_of(run)];
       if (is_ordered(set)) place = start_of_set_[set] + run.position;
       if (is_ranged_[set] != 0) {
@@ -179,7 +179,7 @@ class SetLayout {
   }
   /// All that an ordered set holds is one list, whatever the tables.
   [[nodiscard]] std::size_t key_of(const Run& run) const {
-    const auto set = static_cast<std::size_t>(run.set);
+    const std::size_t set = run.set;
     return set * n_tables_ + (is_ordered(set) ? 0 : run.table);
   }
   /// Whether a run continues one of a lower rank.
@@ -256,10 +256,10 @@ void detail::write_sets(mpi::Context& context, FileWriter& file, const MeshTable
   words = exchange::route(context, exchange::pack_by_rank<Word>(to, words)).items;
   const std::int64_t first = slabs.first(context.rank());
   std::vector<std::int64_t> entries(slabs.size(context.rank()), 0);
-  for (const Word& word : words) entries[static_cast<std::size_t>(word.place - first)] += word.value;
+  for (const Word& word : words) entries[word.place - first] += word.value;
 
   std::vector<std::int64_t>& list = layout.list();
-  const auto n_parts = static_cast<std::size_t>(tables.n_parts);
+  const std::size_t n_parts = tables.n_parts;
   const auto write_relatives = [&](const char* name, std::size_t column,
                                    std::vector<std::int32_t> mesh::SetInfo::* relatives) {
     std::vector<std::int64_t> all;

@@ -77,7 +77,7 @@ files::Handle type_in_file(const TagInfo& info) {
     case TagType::int32: return array_of(H5T_NATIVE_INT32);
     case TagType::float64: return array_of(H5T_NATIVE_DOUBLE);
     case TagType::entity: return array_of(H5T_NATIVE_UINT64);
-    case TagType::bytes: return {H5Tcreate(H5T_OPAQUE, static_cast<std::size_t>(info.n_components)), &H5Tclose};
+    case TagType::bytes: return {H5Tcreate(H5T_OPAQUE, info.n_components), &H5Tclose};
     case TagType::bits: break;
   }
   files::Handle bits(H5Tcopy(H5T_NATIVE_B8), &H5Tclose);
@@ -116,15 +116,14 @@ SparseEntries sparse_entries(const mpi::Context& context, const MeshTables& tabl
     if (!column.is_dense || tag.info.length_varies) columns.push_back(&column);
   std::ranges::sort(columns, {}, [&](const TagColumn* column) { return ids.first_of(column->block); });
   for (const TagColumn* column : columns) {
-    const Slabs& slabs =
-        column->block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(column->block)].rows;
+    const Slabs& slabs = column->block < 0 ? tables.vertices : tables.blocks[column->block].rows;
     const std::size_t n = column->is_dense ? slabs.size(context.rank()) : column->rows.size();
     for (std::size_t i = 0; i < n; ++i) {
       const auto row = column->is_dense ? static_cast<std::int64_t>(i) : std::int64_t{column->rows[i]};
       out.ids.push_back(ids.first_of(column->block) + slabs.first(context.rank()) + row);
       out.values.push_back(column->items.value(i, n_bytes));
     }
-    out.n_of_column.push_back(static_cast<std::int64_t>(n));
+    out.n_of_column.push_back(n);
   }
   const auto add_sets = [&](const mesh::TagOnSets* on_sets, std::int64_t first_id) {
     const std::size_t n = on_sets == nullptr ? 0 : on_sets->sets.size();
@@ -132,7 +131,7 @@ SparseEntries sparse_entries(const mpi::Context& context, const MeshTables& tabl
       out.ids.push_back(first_id + on_sets->sets[i]);
       out.values.push_back(on_sets->items.value(i, n_bytes));
     }
-    out.n_of_column.push_back(static_cast<std::int64_t>(n));
+    out.n_of_column.push_back(n);
   };
   const auto of_parts = std::ranges::find(tables.part_sets.tags, tag.info.name, &mesh::PartSets::Tag::name);
   add_sets(of_parts == tables.part_sets.tags.end() ? nullptr : &of_parts->on_parts, ids.first_part);
@@ -183,7 +182,7 @@ SparseSlab bring_to_slabs(mpi::Context& context, const SparseEntries& entries, s
     const auto ids = in.get<std::int64_t>();
     const ByteValuesView values(in);
     for (std::size_t i = 0; i < places.size(); ++i) {
-      const auto place = static_cast<std::size_t>(places[i] - slabs.first(context.rank()));
+      const std::size_t place = places[i] - slabs.first(context.rank());
       slab.ids[place] = ids[i];
       slab.values[place] = values[i];
     }
@@ -213,13 +212,13 @@ void write_sparse(mpi::Context& context, files::FileWriter& file, const MeshTabl
   std::vector<std::int64_t> ends;
   for (const auto value : slab.values) {
     bytes.insert(bytes.end(), value.begin(), value.end());
-    ends.push_back(static_cast<std::int64_t>(bytes.size() / n_bytes));
+    ends.push_back(bytes.size() / n_bytes);
   }
   if (tag.info.type == TagType::entity) codes_to_ids(tables, ids, bytes);
   const std::string where = "/tstt/tags/" + escaped(tag.info.name);
   const std::int64_t first = slabs.first(context.rank());
   file.write_rows<std::int64_t>(where + "/id_list", n_all, 0, first, slab.ids);
-  const auto n_values = static_cast<std::int64_t>(bytes.size() / n_bytes);
+  const std::int64_t n_values = bytes.size() / n_bytes;
   if (!tag.info.length_varies) {
     file.write_rows(where + "/values", type.get(), n_all, 0, first, n_values, bytes.data());
     return;
@@ -248,8 +247,7 @@ void write_tag(mpi::Context& context, files::FileWriter& file, const MeshTables&
   write_value("global", tag.info.mesh_value);
   for (const TagColumn& column : tag.columns) {
     if (!column.is_dense || tag.info.length_varies) continue;
-    const Slabs& slabs =
-        column.block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(column.block)].rows;
+    const Slabs& slabs = column.block < 0 ? tables.vertices : tables.blocks[column.block].rows;
     std::vector<std::byte> codes;
     if (tag.info.type == TagType::entity) {
       codes = column.items.bytes;
@@ -258,7 +256,7 @@ void write_tag(mpi::Context& context, files::FileWriter& file, const MeshTables&
     const std::string table =
         column.block < 0 ? "nodes" : "elements/" + block_name(tables, static_cast<std::size_t>(column.block));
     file.write_rows(fmt::format("/tstt/{}/tags/{}", table, path), type.get(), slabs.n_rows, 0,
-                    slabs.first(context.rank()), static_cast<std::int64_t>(slabs.size(context.rank())),
+                    slabs.first(context.rank()), slabs.size(context.rank()),
                     codes.empty() ? column.items.bytes.data() : codes.data());
   }
   write_sparse(context, file, tables, ids, tag, type);

@@ -97,8 +97,8 @@ bool Scanner::is_below_one(std::string_view number) {
   if (std::from_chars(power.data(), power.data() + power.size(), exponent).ec == std::errc::result_out_of_range)
     return power.starts_with('-');
   // The first digit that counts stands so many places before the point.
-  const auto point = static_cast<std::int64_t>(std::min(digits.find('.'), digits.size()));
-  const auto first = static_cast<std::int64_t>(std::min(digits.find_first_of("123456789"), digits.size()));
+  const std::int64_t point = std::min(digits.find('.'), digits.size());
+  const std::int64_t first = std::min(digits.find_first_of("123456789"), digits.size());
   return exponent < first - point;
 }
 

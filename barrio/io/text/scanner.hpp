@@ -42,7 +42,7 @@ class Scanner {
     Number parsed{};
     const char* end = parse(std::string_view(line_).substr(start_), parsed);
     if (end == nullptr) no_number();
-    start_ = static_cast<std::size_t>(end - line_.data());
+    start_ = end - line_.data();
     return parsed;
   }
   /// The next word on the line; empty at its end.
@@ -96,7 +96,7 @@ class Scanner {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
     if (error == std::errc::invalid_argument) return nullptr;
     if (error == std::errc()) return end;
-    const std::string_view number = text.substr(0, static_cast<std::size_t>(end - text.data()));
+    const std::string_view number = text.substr(0, end - text.data());
     if (std::is_integral_v<Number> && sizeof(Number) == 8)
       parsed = number.starts_with('-') ? std::numeric_limits<Number>::lowest() : std::numeric_limits<Number>::max();
     else if (std::is_integral_v<Number> || !is_below_one(number))

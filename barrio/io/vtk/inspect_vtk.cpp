@@ -84,7 +84,7 @@ class Inspector {
     constexpr std::array<std::int64_t, 4> n_nodes{1, 2, 4, 8};
     constexpr std::array<int, 4> types{1, 3, 9, 12};
     const auto dim = std::ranges::find(types, shares_.grid_type) - types.begin();
-    const auto shape = shape_of(shares_.grid_type, n_nodes[static_cast<std::size_t>(dim)]);
+    const auto shape = shape_of(shares_.grid_type, n_nodes[dim]);
     if (!shape) return;
     if (counts_.empty()) count(*shape, shares_.n_grid_cells);
     const VtkArray* any = materials != nullptr ? materials : parts;
@@ -145,7 +145,7 @@ class Inspector {
       const auto shape = shape_of(grid, c);
       if (!shape || value(mesh::topology(shape->type).dim) != top_) continue;
       corners.clear();
-      const auto first = static_cast<std::size_t>(grid.offsets[c]);
+      const std::size_t first = grid.offsets[c];
       const std::size_t n_nodes = static_cast<std::size_t>(grid.offsets[c + 1]) - first;
       for (std::size_t k = 0; k < mesh::n_corners(shape->type, n_nodes); ++k) {
         const std::int64_t node =
@@ -153,7 +153,7 @@ class Inspector {
         if (node < 0 || node >= shares_.n_points)
           throw Error(ErrorCode::bad_input,
                       {.subject = path_, .cause = fmt::format("a cell has point {}, which does not exist", node)});
-        corners.push_back(points_[static_cast<std::size_t>(node)]);
+        corners.push_back(points_[node]);
       }
       quality.add(shape->type, corners);
     }
@@ -187,8 +187,7 @@ Json inspect_vtk(const std::string& path, const InspectOptions& options) {
     index = index_vtk(path, n);
   }
   VtkShares shares{index.format(), n, index.head.n_points, [&](int share, bool with_grid) {
-                     return read_vtk_share(path, index, index.pieces[static_cast<std::size_t>(share)], share, n,
-                                           with_grid);
+                     return read_vtk_share(path, index, index.pieces[share], share, n, with_grid);
                    }};
   if (index.is_structured()) {
     shares.n_grid_cells = index.head.n_cells;

@@ -30,7 +30,7 @@ class VtkShareReader {
   VtkGrid run(const std::vector<VtkPiece>& pieces, bool with_grid) {
     make_arrays();
     for (const VtkPiece& piece : pieces) {
-      const auto place = static_cast<std::size_t>(piece.section);
+      const std::size_t place = piece.section;
       in_.go_to(piece.offset);
       read(index_.sections[place], place, piece.n);
     }
@@ -84,7 +84,7 @@ class VtkShareReader {
     std::vector<std::int64_t> words;
     numbers(section, n, words);
     for (std::size_t at = 0; at < words.size();) {
-      const auto n_nodes = static_cast<std::size_t>(words[at]);
+      const std::size_t n_nodes = words[at];
       if (n_nodes >= words.size() - at) in_.refuse("has other cells than before");  // the index has seen that they fit
       grid_.add_cell(section.cell_type, std::span<const std::int64_t>(words).subspan(at + 1, n_nodes));
       at += 1 + n_nodes;
@@ -97,9 +97,8 @@ class VtkShareReader {
     if (!std::ranges::is_sorted(ends_) || ends_.back() - ends_.front() != n)
       in_.refuse("has offsets of cells that do not ascend");
     for (std::size_t i = 0; i + 1 < ends_.size(); ++i)
-      grid_.add_cell(cell_type_,
-                     std::span<const std::int64_t>(nodes).subspan(static_cast<std::size_t>(ends_[i] - ends_.front()),
-                                                                  static_cast<std::size_t>(ends_[i + 1] - ends_[i])));
+      grid_.add_cell(cell_type_, std::span<const std::int64_t>(nodes).subspan(
+                                     ends_[i] - ends_.front(), static_cast<std::size_t>(ends_[i + 1] - ends_[i])));
   }
 
   void types(const VtkIndex::Section& section, std::int64_t n) {
@@ -124,7 +123,7 @@ class VtkShareReader {
       const auto place = points.place(row);
       for (std::size_t a = 0; a < 3; ++a)
         grid_.coordinates.push_back(index_.head.dataset == Dataset::rectilinear_grid
-                                        ? axes_[a][static_cast<std::size_t>(place[a])]
+                                        ? axes_[a][place[a]]
                                         : index_.head.origin[a] +
                                               index_.head.spacing[a] * static_cast<double>(place[a]));
     }

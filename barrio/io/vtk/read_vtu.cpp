@@ -33,7 +33,7 @@ std::vector<std::byte> read_bytes(Scanner& in, Form form, std::int64_t place, st
   const std::int64_t n_letters = form == Form::raw ? n : 4 * ((first + n + 2) / 3 - group);
   in.go_to(begin);
   if (n < 0 || n_letters > in.bytes_left()) in.refuse("ends early");
-  std::vector<std::byte> bytes(static_cast<std::size_t>(n_letters));
+  std::vector<std::byte> bytes(n_letters);
   in.binary(std::span<std::byte>(bytes));
   if (form == Form::raw) return bytes;
   std::size_t filled = 0;
@@ -48,7 +48,7 @@ std::vector<std::byte> read_bytes(Scanner& in, Form form, std::int64_t place, st
   }
   const std::int64_t lead = first - 3 * group;
   bytes.erase(bytes.begin(), bytes.begin() + lead);
-  bytes.resize(static_cast<std::size_t>(n));
+  bytes.resize(n);
   return bytes;
 }
 
@@ -90,7 +90,7 @@ std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding,
   std::vector<std::byte> block;
   std::int64_t at = 0;
   for (std::int64_t b = 0; b < n_blocks; ++b) {
-    const std::int64_t size = in.checked_count(sizes[static_cast<std::size_t>(3 + b)]);
+    const std::int64_t size = in.checked_count(sizes[3 + b]);
     const std::int64_t begin = b * width;
     const std::int64_t end = begin + (b + 1 == n_blocks ? last : width);
     if (begin < first + n && end > first) {
@@ -98,7 +98,7 @@ std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding,
       // Deflate makes 1032 bytes of one at most; what claims more is not worth the memory.
       if (end - begin > 1032 * size + 64)
         in.refuse(fmt::format("has {} bytes in the array '{}' that cannot become {}", size, array.name, end - begin));
-      block.resize(static_cast<std::size_t>(end - begin));
+      block.resize(end - begin);
       auto found = static_cast<uLongf>(block.size());
       if (uncompress(reinterpret_cast<Bytef*>(block.data()), &found, reinterpret_cast<const Bytef*>(packed.data()),
                      static_cast<uLong>(packed.size())) != Z_OK ||
@@ -183,7 +183,7 @@ class VtuShareReader {
     }
     for (std::size_t c = 0; c < types.size(); ++c)
       grid_.add_cell(static_cast<int>(types[c]),
-                     std::span<const std::int64_t>(nodes).subspan(static_cast<std::size_t>(ends[c] - ends.front()),
+                     std::span<const std::int64_t>(nodes).subspan(ends[c] - ends.front(),
                                                                   static_cast<std::size_t>(ends[c + 1] - ends[c])));
   }
 

@@ -53,7 +53,7 @@ class Walk {
 }  // namespace
 
 VtkCutter::VtkCutter(Scanner& in, VtkIndex& index, int n_shares) : in_(in), index_(index), n_shares_(n_shares) {
-  index.pieces.resize(static_cast<std::size_t>(n_shares));
+  index.pieces.resize(n_shares);
 }
 
 void VtkCutter::cut(const VtkIndex::Section& section, std::span<const std::int64_t> runs) {
@@ -65,9 +65,8 @@ void VtkCutter::cut(const VtkIndex::Section& section, std::span<const std::int64
   for (const std::int64_t n : runs) {
     const Slabs slabs{n, n_shares_};
     for (Rank share = 0; share < n_shares_; ++share)
-      if (const auto size = static_cast<std::int64_t>(slabs.size(share)); size > 0)
-        index_.pieces[static_cast<std::size_t>(share)].push_back(
-            {n_sections(), walk.go_to((before + slabs.first(share)) * width), size * width});
+      if (const std::int64_t size = slabs.size(share); size > 0)
+        index_.pieces[share].push_back({n_sections(), walk.go_to((before + slabs.first(share)) * width), size * width});
     before += n;
   }
   walk.go_to(n_rows * width);
@@ -101,7 +100,7 @@ void VtkCutter::cut_mixed_cells(std::int64_t n_cells, std::int64_t n_numbers, in
       at += 1 + n_nodes;
     }
     piece.n += at;
-    index_.pieces[static_cast<std::size_t>(share)].push_back(piece);
+    index_.pieces[share].push_back(piece);
   }
   if (at != n_numbers) in_.refuse(fmt::format("announces {} numbers for its cells and has {}", n_numbers, at));
   walk.go_to(n_numbers);
@@ -114,9 +113,9 @@ std::vector<std::int64_t> VtkCutter::cut_offsets(std::int64_t n_cells, VtkNumber
   const Slabs slabs{n_cells, n_shares_};
   std::vector<std::int64_t> first_nodes;
   for (Rank share = 0; share < n_shares_; ++share) {
-    const auto n = static_cast<std::int64_t>(slabs.size(share));
+    const std::int64_t n = slabs.size(share);
     if (n == 0) continue;
-    index_.pieces[static_cast<std::size_t>(share)].push_back({n_sections(), walk.go_to(slabs.first(share)), n + 1});
+    index_.pieces[share].push_back({n_sections(), walk.go_to(slabs.first(share)), n + 1});
     first_nodes.push_back(walk.integer(number));
   }
   walk.go_to(n_cells);
@@ -133,8 +132,7 @@ void VtkCutter::cut_nodes(std::int64_t n_cells, VtkNumber number, const std::vec
   std::size_t i = 0;
   for (Rank share = 0; share < n_shares_; ++share) {
     if (slabs.size(share) == 0) continue;
-    index_.pieces[static_cast<std::size_t>(share)].push_back(
-        {n_sections(), walk.go_to(first_nodes[i]), first_nodes[i + 1] - first_nodes[i]});
+    index_.pieces[share].push_back({n_sections(), walk.go_to(first_nodes[i]), first_nodes[i + 1] - first_nodes[i]});
     ++i;
   }
   walk.go_to(first_nodes.back());

@@ -26,7 +26,7 @@ class VtkCutter {
   void cut_nodes(std::int64_t n_cells, VtkNumber number, const std::vector<std::int64_t>& first_nodes);
 
  private:
-  [[nodiscard]] std::int64_t n_sections() const { return static_cast<std::int64_t>(index_.sections.size()); }
+  [[nodiscard]] std::int64_t n_sections() const { return std::ssize(index_.sections); }
 
   Scanner& in_;
   VtkIndex& index_;

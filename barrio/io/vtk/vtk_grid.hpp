@@ -42,7 +42,7 @@ struct VtkGrid {
   void add_cell(int type, std::span<const std::int64_t> of_cell) {
     types.push_back(static_cast<std::uint8_t>(type));
     nodes.insert(nodes.end(), of_cell.begin(), of_cell.end());
-    offsets.push_back(static_cast<std::int64_t>(nodes.size()));
+    offsets.push_back(nodes.size());
   }
 };
 

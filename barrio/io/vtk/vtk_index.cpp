@@ -198,9 +198,8 @@ class Indexer {
   /// Coordinates along an axis, which every share gets.
   void axis(int which) {
     const auto n = next_number<std::int64_t>();
-    if (n != head().dimensions[static_cast<std::size_t>(which)])
-      in_.refuse(fmt::format("has {} coordinates along an axis of {} points", n,
-                             head().dimensions[static_cast<std::size_t>(which)]));
+    if (n != head().dimensions[which])
+      in_.refuse(fmt::format("has {} coordinates along an axis of {} points", n, head().dimensions[which]));
     const VtkNumber number = number_type(lower(next_word()));
     cutter_.give_to_all({static_cast<Use>(static_cast<int>(Use::x_axis) + which), number, 1, 0}, n);
   }

@@ -56,9 +56,8 @@ void split_lists(VtkGrid& grid, const std::string& path) {
            .remedy = "cut the poly-lines and strips first, or leave the array out"});
   VtkGrid cells;
   for (std::size_t c = 0; c < times.size(); ++c) {
-    const auto first = static_cast<std::size_t>(grid.offsets[c]);
-    const auto nodes =
-        std::span<const std::int64_t>(grid.nodes).subspan(first, static_cast<std::size_t>(grid.offsets[c + 1]) - first);
+    const std::size_t first = grid.offsets[c];
+    const auto nodes = std::span<const std::int64_t>(grid.nodes).subspan(first, grid.offsets[c + 1] - first);
     if (times[c] == 1) {
       cells.add_cell(grid.types[c], nodes);
       continue;

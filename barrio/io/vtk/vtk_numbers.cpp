@@ -76,7 +76,7 @@ template void append_vtk_numbers(std::span<const std::byte>, VtkNumber, std::end
 
 template <class T>
 void read_vtk_numbers(Scanner& in, VtkNumber number, bool is_binary, std::int64_t n, std::vector<T>& out) {
-  out.reserve(out.size() + static_cast<std::size_t>(n));
+  out.reserve(out.size() + n);
   if (!is_binary) {
     for (std::int64_t i = 0; i < n; ++i) {
       const T item = in.number_word<T>();
@@ -87,7 +87,7 @@ void read_vtk_numbers(Scanner& in, VtkNumber number, bool is_binary, std::int64_
   std::vector<std::byte> bytes;
   constexpr std::int64_t at_once = 1 << 14;
   for (std::int64_t done = 0; done < n; done += at_once) {
-    bytes.resize(static_cast<std::size_t>(std::min(at_once, n - done) * bytes_of(number)));
+    bytes.resize(std::min(at_once, n - done) * bytes_of(number));
     in.binary(std::span<std::byte>(bytes));
     append_vtk_numbers(bytes, number, std::endian::big, out);
   }

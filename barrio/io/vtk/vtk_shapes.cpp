@@ -70,7 +70,7 @@ VtkShape vtk_shape(int vtk_type, std::int64_t n_nodes, const std::string& path) 
     throw Error(ErrorCode::bad_input, {.subject = path,
                                        .cause = fmt::format("has a cell of VTK type {} with {} nodes, it needs {}",
                                                             vtk_type, n_nodes, shape.n_nodes),
-                                       .remedy = "the file is damaged or was written wrongly"});
+                                       .remedy = damaged_remedy});
   // Polygons of three and four corners are what they look like.
   if (shape.type == CellType::polygon && n_nodes == 3) return {CellType::triangle, 3, {}};
   if (shape.type == CellType::polygon && n_nodes == 4) return {CellType::quad, 4, {}};

@@ -89,7 +89,7 @@ class TablesMaker {
         if (shape.type != CellType::vertex) cells[key_of(shape, vtk_type)].push_back(c);
       }
     });
-    for (std::size_t key = 0; key < n_keys; ++key) n[key] = static_cast<std::int64_t>(cells[key].size());
+    for (std::size_t key = 0; key < n_keys; ++key) n[key] = cells[key].size();
     std::vector<std::int64_t> before = n;
     mpi::exclusive_sum(context_, std::span<std::int64_t>(before));
     mpi::all_reduce(context_, std::span<std::int64_t>(n), MPI_SUM);
@@ -100,8 +100,7 @@ class TablesMaker {
       block.nodes_per_cell = key == strip_key ? 3 : static_cast<int>(key % (most_nodes + 1));
       block.rows = {n[key], context_.size()};
       Move move{std::move(cells[key]), {}, before[key]};
-      for (std::size_t i = 0; i < move.cells.size(); ++i)
-        move.to.push_back(block.rows.rank_of(move.first_row + static_cast<std::int64_t>(i)));
+      for (std::size_t i = 0; i < move.cells.size(); ++i) move.to.push_back(block.rows.rank_of(move.first_row + i));
       tables_.blocks.push_back(std::move(block));
       moves_.push_back(std::move(move));
     }
@@ -127,9 +126,7 @@ class TablesMaker {
     std::vector<std::int64_t> lengths;
     for (std::size_t i = 0; i < move.cells.size(); ++i) {
       const std::size_t cell = move.cells[i];
-      const auto of_cell =
-          std::span<const std::int64_t>(grid_.nodes)
-              .subspan(static_cast<std::size_t>(grid_.offsets[cell]), static_cast<std::size_t>(n_nodes(cell)));
+      const auto of_cell = std::span<const std::int64_t>(grid_.nodes).subspan(grid_.offsets[cell], n_nodes(cell));
       const auto order = shape_of(cell).order;
       for (std::size_t n = 0; n < of_cell.size(); ++n)
         nodes.push_back(GlobalId{of_cell[order.empty() ? n : static_cast<std::size_t>(order[n])]});
@@ -146,7 +143,7 @@ class TablesMaker {
   /// Of arrays with one name the last one counts, as in VTK.
   static void keep_last_of_a_name(std::vector<VtkArray>& arrays) {
     for (std::size_t i = arrays.size(); i-- > 0;) {
-      const auto end = arrays.begin() + static_cast<std::ptrdiff_t>(i);
+      const auto end = arrays.begin() + i;
       const auto same = [&](const VtkArray& a) { return a.name == arrays[i].name; };
       if (std::find_if(end + 1, arrays.end(), same) != arrays.end()) arrays.erase(end);
     }
@@ -159,7 +156,7 @@ class TablesMaker {
         const VtkArray& array = grid_.on_cells[i];
         if (!is_named_so(array.name) || array.n_components != 1 || array.values.index() != 0) continue;
         if (!(this->*use)(array)) continue;
-        grid_.on_cells.erase(grid_.on_cells.begin() + static_cast<std::ptrdiff_t>(i));
+        grid_.on_cells.erase(grid_.on_cells.begin() + i);
         return;
       }
     };
@@ -175,7 +172,7 @@ class TablesMaker {
       const std::int64_t first = tables_.first_row(b) + moves_[b].first_row;
       for (std::size_t i = 0; i < moves_[b].cells.size(); ++i) {
         const std::int64_t id = ids[moves_[b].cells[i]];
-        if (is_set_id(array.name, id)) sets.add(dim, id, first + static_cast<std::int64_t>(i));
+        if (is_set_id(array.name, id)) sets.add(dim, id, first + i);
       }
     }
     if (sets.move_into(context_, tables_, set_names_)) return true;
@@ -257,9 +254,8 @@ class TablesMaker {
     std::vector<std::byte>& bytes = tag.columns.back().items.bytes;
     std::visit(
         [&]<class T>(const std::vector<T>& all) {
-          const auto components = static_cast<std::size_t>(array.n_components);
-          const std::vector<T> values =
-              block < 0 ? all : bring<T>(moves_[static_cast<std::size_t>(block)], all, components);
+          const std::size_t components = array.n_components;
+          const std::vector<T> values = block < 0 ? all : bring<T>(moves_[block], all, components);
           if (tag.info.type == TagType::int32)
             append<std::int32_t>(values, bytes);
           else

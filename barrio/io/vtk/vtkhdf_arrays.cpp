@@ -20,7 +20,7 @@ void VtkhdfArrays::write_step(const mesh::FieldData& field, std::size_t step) {
         if (step == 0)
           file_->make_growing(path, files::FileWriter::native_type<T>(),
                               field.n_components > 1 ? field.n_components : 0, std::min(points_.n, largest_chunk));
-        const auto s = static_cast<std::int64_t>(step);
+        const std::int64_t s = step;
         file_->write_growing(path, (s + 1) * points_.n, s * points_.n + points_.first,
                              std::ssize(rows) / field.n_components, rows.data());
       },

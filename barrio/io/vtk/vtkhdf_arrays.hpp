@@ -52,7 +52,7 @@ class VtkhdfArrays {
 
 template <class T>
 std::vector<T> VtkhdfArrays::by_piece(mesh::Dim dim, int n_components, const std::vector<T>& of_local) const {
-  const auto width = static_cast<std::size_t>(n_components);
+  const std::size_t width = n_components;
   std::vector<T> all;
   for (const VtkhdfPiece& piece : pieces_)
     for (const LocalId id : dim == mesh::Dim::vertex ? piece.points : piece.cells)

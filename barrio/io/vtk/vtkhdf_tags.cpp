@@ -31,7 +31,7 @@ std::vector<Counts> count_values(const Mesh& mesh) {
     Counts& n = counts.emplace_back();
     for (std::size_t d = 0; d < n.size(); ++d) {
       const mesh::LocalRange owned{LocalId{0}, local_id(mesh.n_owned(Dim{static_cast<int>(d)}))};
-      n[d] = static_cast<std::int64_t>(tag.on[d].entities.intersected(owned).size());
+      n[d] = tag.on[d].entities.intersected(owned).size();
     }
   }
   if (!counts.empty())
@@ -79,11 +79,11 @@ class Notice {
 
 /// Sets that are no materials, and listed entities below the cells.
 void tell_of_entities(const Mesh& mesh, Notice& notice) {
-  const auto n_sets = static_cast<std::size_t>(std::ranges::count_if(
-      mesh.sets(), [](const mesh::MeshSet& set) { return set.info.kind != mesh::SetKind::material; }));
+  const std::size_t n_sets = std::ranges::count_if(
+      mesh.sets(), [](const mesh::MeshSet& set) { return set.info.kind != mesh::SetKind::material; });
   if (n_sets > 0) notice.leave_out(counted(n_sets, "set") + " other than materials");
   for (int d = value(mesh.cell_dim()) - 1; d > 0; --d) {
-    const auto n = static_cast<std::size_t>(mesh.n_global(Dim{d}));
+    const std::size_t n = mesh.n_global(Dim{d});
     if (n > 0) notice.leave_out(counted(n, d == 1 ? "listed edge" : "listed face"));
   }
 }
@@ -92,7 +92,7 @@ void tell_of_entities(const Mesh& mesh, Notice& notice) {
 void tell_of_rest(const Mesh& mesh, const MeshTag& tag, const Counts& n, Notice& notice) {
   std::vector<std::string_view> where;
   for (int d = value(mesh.cell_dim()) - 1; d > 0; --d)
-    if (n[static_cast<std::size_t>(d)] > 0) where.push_back(d == 1 ? "edges" : "faces");
+    if (n[d] > 0) where.push_back(d == 1 ? "edges" : "faces");
   if (!tag.on_sets.sets.empty()) where.emplace_back("sets");
   if (!tag.info.mesh_value.empty()) where.emplace_back("the mesh as a whole");
   if (!where.empty()) notice.leave_out(fmt::format("tag '{}' on {}", tag.info.name, fmt::join(where, " and ")));
@@ -123,7 +123,7 @@ ChosenTags choose_tags(const Mesh& mesh, std::span<const FieldData* const> field
       continue;
     }
     for (const Dim dim : {Dim::vertex, mesh.cell_dim()}) {
-      const std::int64_t n_values = n[static_cast<std::size_t>(value(dim))];
+      const std::int64_t n_values = n[index(dim)];
       if (n_values == 0) continue;
       const std::string written = array_name(tag.info.name);
       const auto field = std::ranges::find_if(
@@ -150,9 +150,9 @@ std::string array_name(std::string name) {
 
 FieldData values_of(const Mesh& mesh, const TagArray& array) {
   const mesh::TagInfo& info = array.tag->info;
-  const auto width = static_cast<std::size_t>(info.n_components);
+  const std::size_t width = info.n_components;
   const std::size_t n_local = mesh.n_local(array.dim);
-  const MeshTag::Values& on = array.tag->on[static_cast<std::size_t>(value(array.dim))];
+  const MeshTag::Values& on = array.tag->on[index(array.dim)];
   FieldData data{.name = array_name(info.name), .dim = array.dim, .n_components = info.n_components, .values = {}};
   const auto collect = [&]<class From, class To>(From, std::vector<To> values, To nothing) {
     std::vector<To> gap(width, nothing);
@@ -161,13 +161,12 @@ FieldData values_of(const Mesh& mesh, const TagArray& array) {
       std::memcpy(same.data(), info.default_value.data(), width * sizeof(From));
       std::ranges::copy(same, gap.begin());
     }
-    for (std::size_t i = 0; i < n_local; ++i)
-      std::ranges::copy(gap, values.begin() + static_cast<std::ptrdiff_t>(i * width));
+    for (std::size_t i = 0; i < n_local; ++i) std::ranges::copy(gap, values.begin() + (i * width));
     std::size_t item = 0;
     std::vector<From> own(width);
     for (const LocalId id : on.entities) {
       std::memcpy(own.data(), on.items.value(item++, info.value_bytes()).data(), info.value_bytes());
-      std::ranges::copy(own, values.begin() + static_cast<std::ptrdiff_t>(index(id) * width));
+      std::ranges::copy(own, values.begin() + (index(id) * width));
     }
     data.values = std::move(values);
   };

@@ -66,7 +66,7 @@ std::span<const LocalId> vtk_points(CellType type, std::span<const LocalId> node
   const auto order = detail::vtk_kind(cell.number)->order;
   if (order.empty()) return nodes.first(cell.n_nodes);
   room.resize(cell.n_nodes);
-  for (std::size_t i = 0; i < cell.n_nodes; ++i) room[static_cast<std::size_t>(order[i])] = nodes[i];
+  for (std::size_t i = 0; i < cell.n_nodes; ++i) room[order[i]] = nodes[i];
   return room;
 }
 
@@ -77,8 +77,7 @@ std::vector<VtkhdfPiece> make_pieces(const Mesh& mesh, Pieces kind) {
   if (kind == Pieces::parts) {
     pieces.resize(mesh.parts().size());
     for (std::size_t c = 0; c < cells.n_owned; ++c)
-      pieces[static_cast<std::size_t>(mesh.cell_parts()[c] - barrio::value(mesh.parts().first))].cells.push_back(
-          local_id(c));
+      pieces[mesh.cell_parts()[c] - barrio::value(mesh.parts().first)].cells.push_back(local_id(c));
   } else {
     pieces.resize(1);
     for (std::size_t c = 0; c < cells.size(); ++c) pieces[0].cells.push_back(local_id(c));
@@ -192,12 +191,12 @@ class VtkhdfWriter::Core {
 
   /// Where this rank's pieces begin among all.
   void count() {
-    std::array<std::int64_t, 6> n{static_cast<std::int64_t>(pieces_.size()), 0, 0, 0, 0, 0};
+    std::array<std::int64_t, 6> n{std::ssize(pieces_), 0, 0, 0, 0, 0};
     std::vector<LocalId> room;
     const EntityTable& cells = mesh_.cells();
     for (const VtkhdfPiece& piece : pieces_) {
-      n[1] += static_cast<std::int64_t>(piece.points.size());
-      n[2] += static_cast<std::int64_t>(piece.cells.size());
+      n[1] += piece.points.size();
+      n[2] += piece.cells.size();
       for (const LocalId c : piece.cells) {
         const auto nodes = cells.nodes_of(index(c));
         n[3] += std::ssize(vtk_points(cells.type(index(c)), nodes, room));
@@ -258,8 +257,8 @@ class VtkhdfWriter::Core {
     std::vector<LocalId> room;
     const EntityTable& table = mesh_.cells();
     for (const VtkhdfPiece& piece : pieces_) {
-      points.push_back(static_cast<std::int64_t>(piece.points.size()));
-      cells.push_back(static_cast<std::int64_t>(piece.cells.size()));
+      points.push_back(piece.points.size());
+      cells.push_back(piece.cells.size());
       for (const LocalId p : piece.points)
         x.insert(x.end(), &mesh_.vertices().coordinates[3 * index(p)], &mesh_.vertices().coordinates[3 * index(p)] + 3);
       std::int64_t at = 0;
@@ -303,13 +302,13 @@ class VtkhdfWriter::Core {
         if (table.type(index(c)) == CellType::polyhedron)
           mesh::for_each_loop(table.nodes_of(index(c)), [&](std::span<const LocalId> face) {
             for (const LocalId node : face) nodes.push_back(place_in(piece, node));
-            ends.push_back(static_cast<std::int64_t>(nodes.size() - first_node));
+            ends.push_back(nodes.size() - first_node);
             faces.push_back(n++);
           });
         cell_ends.push_back(n);
       }
       n_faces.push_back(n);
-      n_nodes.push_back(static_cast<std::int64_t>(nodes.size() - first_node));
+      n_nodes.push_back(nodes.size() - first_node);
     }
     file_->write_rows<std::int64_t>("/VTKHDF/NumberOfFaces", n_pieces_, 0, first_piece_, n_faces);
     file_->write_rows<std::int64_t>("/VTKHDF/NumberOfFaceConnectivityIds", n_pieces_, 0, first_piece_, n_nodes);
@@ -343,8 +342,7 @@ class VtkhdfWriter::Core {
     std::vector<std::int32_t> material(n, 0);
     for (const mesh::MeshSet& set : mesh_.sets()) {
       if (set.info.kind != mesh::SetKind::material) continue;
-      for (const LocalId c : set.entities[static_cast<std::size_t>(value(mesh_.cell_dim()))])
-        material[index(c)] = set.info.id;
+      for (const LocalId c : set.entities[index(mesh_.cell_dim())]) material[index(c)] = set.info.id;
     }
     write_of_cells<std::int32_t>("material", material);
     if (options_.pieces == Pieces::ranks_with_ghosts) {
@@ -360,7 +358,7 @@ class VtkhdfWriter::Core {
   }
 
   void write_steps() {
-    const auto n = static_cast<std::int64_t>(times_.size());
+    const std::int64_t n = times_.size();
     file_->make_group("/VTKHDF/Steps");
     file_->write_attribute("/VTKHDF/Steps", "NSteps", n);
     file_->write_small<double>("/VTKHDF/Steps/Values", times_);

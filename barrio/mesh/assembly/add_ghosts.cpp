@@ -36,7 +36,7 @@ std::vector<std::int32_t>& MeshAssembly::PlacesByRank::of(Rank rank) {
     ranks.insert(at, rank);
     places.insert(places.begin() + i, std::vector<std::int32_t>());
   }
-  return places[static_cast<std::size_t>(i)];
+  return places[i];
 }
 
 void MeshAssembly::add_ghosts() {
@@ -79,7 +79,7 @@ std::vector<std::int32_t> MeshAssembly::announce_vertices(std::size_t first_new,
   auto round = hood_->begin_round<GlobalId>();
   for (std::size_t r = 0; r < reaching.ranks.size(); ++r) {
     const std::span<GlobalId> out = round.allocate(reaching.ranks[r], reaching.places[r].size());
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = index_.ids()[static_cast<std::size_t>(reaching.places[r][i])];
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = index_.ids()[reaching.places[r][i]];
   }
   round.close();
   struct Reach {
@@ -95,7 +95,7 @@ std::vector<std::int32_t> MeshAssembly::announce_vertices(std::size_t first_new,
     const std::int32_t place = all[i].place;
     ranks.clear();
     for (; i < all.size() && all[i].place == place; ++i) ranks.push_back(all[i].by);
-    reached[static_cast<std::size_t>(place)] = sets.add(ranks);
+    reached[place] = sets.add(ranks);
   }
   return reached;
 }
@@ -121,7 +121,7 @@ void MeshAssembly::ranks_around(std::span<const LocalId> vertices, std::vector<R
 
 bool MeshAssembly::note_readers(std::int32_t cell, std::span<const Rank> readers, Going& going) {
   bool goes = false;
-  if (!may_leave_.empty() && !may_leave_[static_cast<std::size_t>(cell)]) return goes;
+  if (!may_leave_.empty() && !may_leave_[cell]) return goes;
   for (const Rank reader : readers) {
     if (!ghost_ranks_.empty() && !std::ranges::binary_search(ghost_ranks_, reader)) continue;
     if (reader == context_.rank() || std::ranges::binary_search(sent_.of(reader), cell)) continue;
@@ -188,7 +188,7 @@ MeshAssembly::Going MeshAssembly::cells_at_sides(std::size_t first_new) {
   std::vector<std::pair<std::int32_t, Rank>> wanted;  // cell, reader
   for (const Named& side : named) {
     for (const std::int32_t c : around.of(side.lowest)) {
-      const auto cell = static_cast<std::size_t>(c);
+      const std::size_t cell = c;
       bool is_there = false;
       for_each_side<LocalId>(options_.bridge, table.type(cell), table.nodes_of(cell),
                              [&](std::span<const LocalId> of_cell) {
@@ -228,7 +228,7 @@ void MeshAssembly::send_cells(const Going& going) {
     packer.put_into(message, going.places[r]);
     std::ranges::copy(message.bytes(), round.allocate(going.ranks[r], message.bytes().size()).begin());
     std::vector<std::int32_t>& sent = sent_.of(going.ranks[r]);
-    const auto middle = static_cast<std::ptrdiff_t>(sent.size());
+    const std::ptrdiff_t middle = sent.size();
     sent.insert(sent.end(), going.places[r].begin(), going.places[r].end());
     std::inplace_merge(sent.begin(), sent.begin() + middle, sent.end());
   }
@@ -250,10 +250,10 @@ void MeshAssembly::unpack_ghosts(Rank from, std::span<const std::byte> bytes) {
     if (index_.size() == n_before) continue;
     vertex_owners_.push_back(in.vertex_owners[i]);
     coordinates_.insert(coordinates_.end(), &in.coordinates[3 * i], &in.coordinates[3 * i] + 3);
-    sharers_at_.push_back(in.sharers[i] < 0 ? -1 : numbers[static_cast<std::size_t>(in.sharers[i])]);
+    sharers_at_.push_back(in.sharers[i] < 0 ? -1 : numbers[in.sharers[i]]);
   }
   for (const SetRun& run : in.vertex_sets) {
-    const LocalId place = places[static_cast<std::size_t>(run.first)];
+    const LocalId place = places[run.first];
     if (index(place) >= n_known) set_runs_[0].push_back({run.set, barrio::value(place), 1});
   }
 
@@ -263,7 +263,7 @@ void MeshAssembly::unpack_ghosts(Rank from, std::span<const std::byte> bytes) {
   out_.cell_parts.insert(out_.cell_parts.end(), in.parts.begin(), in.parts.end());
   table.types.insert(table.types.end(), in.types.begin(), in.types.end());
   for (const std::int32_t size : in.sizes) table.offsets.push_back(table.offsets.back() + size);
-  for (const std::int32_t node : in.nodes) table.nodes.push_back(places[static_cast<std::size_t>(node)]);
+  for (const std::int32_t node : in.nodes) table.nodes.push_back(places[node]);
   ghost_owners_.insert(ghost_owners_.end(), in.ids.size(), from);
   for (const SetRun& run : in.cell_sets) cell_sets().push_back({run.set, first_cell + run.first, run.count});
 }

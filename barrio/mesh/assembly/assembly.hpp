@@ -50,7 +50,7 @@ class MeshAssembly {
 
     void add(GlobalId id, CellType type, std::span<const LocalId> of_side, Rank owner);
     [[nodiscard]] std::span<const LocalId> nodes_of(const Side& side) const {
-      return std::span(nodes).subspan(side.first_node, static_cast<std::size_t>(side.n_nodes));
+      return std::span(nodes).subspan(side.first_node, side.n_nodes);
     }
   };
 
@@ -79,17 +79,15 @@ class MeshAssembly {
   /// Local id of a vertex that this rank knows, or no_local_id. @pre vertices are numbered
   [[nodiscard]] LocalId local_vertex(GlobalId id) const {
     const std::int32_t place = index_.find(id);
-    return place < 0 ? no_local_id : vertex_at_[static_cast<std::size_t>(place)];
+    return place < 0 ? no_local_id : vertex_at_[place];
   }
   /// Room for ghosts behind n own items, so that they come without moving what is there. It is not touched before.
   [[nodiscard]] std::size_t with_room(std::size_t n) const noexcept {
     return options_.ghost_layers > 0 ? n + n / 4 : n;
   }
-  [[nodiscard]] EntityTable& table(Dim dim) { return out_.entities[static_cast<std::size_t>(value(dim))]; }
+  [[nodiscard]] EntityTable& table(Dim dim) { return out_.entities[index(dim)]; }
   [[nodiscard]] EntityTable& cells() { return table(out_.cell_dim); }
-  [[nodiscard]] std::vector<detail::SetRun>& cell_sets() {
-    return set_runs_[static_cast<std::size_t>(value(out_.cell_dim))];
-  }
+  [[nodiscard]] std::vector<detail::SetRun>& cell_sets() { return set_runs_[index(out_.cell_dim)]; }
 
   mpi::Context& context_;
   BuildOptions options_;

@@ -18,7 +18,7 @@ constexpr RegionName set_region{"mesh.sets"};
 void check_ghost_ranks(mpi::Context& context, std::span<const Rank> ranks) {
   Hash64 hash(ranks.size());
   for (const Rank rank : ranks) hash.add(std::int64_t{rank});
-  const auto mine = static_cast<std::int64_t>(hash.value() >> 1U);
+  const std::int64_t mine = hash.value() >> 1U;
   std::array<std::int64_t, 2> ends{mine, -mine};
   mpi::all_reduce(context, std::span<std::int64_t>(ends), MPI_MAX);
   if (ends[0] != -ends[1]) {
@@ -73,7 +73,7 @@ void MeshBuilder::build() {
   number_cells();
   std::array<HeldSides, 4> sides = fetch_sides();
   for (int d = 1; d < value(out_.cell_dim); ++d)
-    if (tables_.n_global(Dim{d}) > 0) place_sides(Dim{d}, std::move(sides[static_cast<std::size_t>(d)]));
+    if (tables_.n_global(Dim{d}) > 0) place_sides(Dim{d}, std::move(sides[d]));
   {
     const Region region(context_.trace(), set_region);
     fill_sets(tables_.sets);
@@ -83,9 +83,9 @@ void MeshBuilder::build() {
 }
 
 void MeshBuilder::count_left_out() {
-  const auto dim_below = static_cast<std::size_t>(value(out_.cell_dim));
+  const auto dim_below = index(out_.cell_dim);
   std::array<std::int64_t, 4> n{static_cast<std::int64_t>(out_.vertices.n_owned)};
-  for (std::size_t d = 1; d < dim_below; ++d) n[d] = static_cast<std::int64_t>(out_.entities[d].n_owned);
+  for (std::size_t d = 1; d < dim_below; ++d) n[d] = out_.entities[d].n_owned;
   mpi::all_reduce(context_, std::span<std::int64_t>(n).first(dim_below), MPI_SUM);
   out_.vertices.n_global = n[0];
   cells().n_global = tables_.n_global(out_.cell_dim);

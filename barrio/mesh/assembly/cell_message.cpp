@@ -15,7 +15,7 @@ CellPacker::CellPacker(const CellSource& source, std::vector<std::int32_t> leavi
   for (const std::int32_t c : leaving_)
     for (const LocalId node : source.cells.nodes_of(static_cast<std::size_t>(c)))
       if (std::exchange(place_in_message_[index(node)], seen) != seen) vertices_.push_back(value(node));
-  for (const std::int32_t v : vertices_) place_in_message_[static_cast<std::size_t>(v)] = -1;
+  for (const std::int32_t v : vertices_) place_in_message_[v] = -1;
   std::ranges::sort(vertices_);
   sets_of_vertices_ = SetsOfPlaces(source.vertex_sets, vertices_);
 }
@@ -30,7 +30,7 @@ std::span<const std::int32_t> CellPacker::put_into(MessageWriter& out, std::span
   std::vector<std::int32_t> parts;
   std::vector<SetRun> cell_sets;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const auto c = static_cast<std::size_t>(cells[i]);
+    const std::size_t c = cells[i];
     const auto of_cell = table.nodes_of(c);
     for (const LocalId node : of_cell) {
       std::int32_t& at = place_in_message_[index(node)];
@@ -53,7 +53,7 @@ std::span<const std::int32_t> CellPacker::put_into(MessageWriter& out, std::span
   std::vector<SetRun> vertex_sets;
   RankSets carried_sets;
   for (std::size_t i = 0; i < carried_.size(); ++i) {
-    const auto v = static_cast<std::size_t>(carried_[i]);
+    const std::size_t v = carried_[i];
     place_in_message_[v] = -1;
     vertex_ids.push_back(source_.vertex_ids[v]);
     owners.push_back(source_.vertex_owners[v]);

@@ -33,7 +33,7 @@ std::vector<bool> wanted_sets(const std::vector<std::string>& wanted, std::span<
   }
   std::vector<bool> is_wanted(infos.size(), false);
   while (!open.empty()) {
-    const auto set = static_cast<std::size_t>(open.back());
+    const std::size_t set = open.back();
     open.pop_back();
     if (is_wanted[set]) continue;
     is_wanted[set] = true;
@@ -53,7 +53,7 @@ void MeshAssembly::choose_ghosts(std::span<const SetInfo> infos) {
   const std::vector<bool> is_wanted = wanted_sets(options_.ghost_sets, infos);
   if (is_left_out) return;
   for (const detail::SetRun& run : cell_sets())
-    if (is_wanted[static_cast<std::size_t>(run.set)]) std::fill_n(may_leave_.begin() + run.first, run.count, true);
+    if (is_wanted[run.set]) std::fill_n(may_leave_.begin() + run.first, run.count, true);
 }
 
 }  // namespace barrio::mesh

@@ -67,9 +67,9 @@ struct Destinations {
     std::vector<std::int32_t> place_of;  // by part from `low` on, where that is no more than there are rows
     if (static_cast<std::size_t>(high - low) < parts.size()) {
       place_of.assign(static_cast<std::size_t>(high - low) + 1, -1);
-      for (const std::int32_t part : parts) place_of[static_cast<std::size_t>(part - low)] = 0;
+      for (const std::int32_t part : parts) place_of[part - low] = 0;
       for (std::int32_t part = low; part <= high; ++part)
-        if (place_of[static_cast<std::size_t>(part - low)] == 0) present.push_back(part);
+        if (place_of[part - low] == 0) present.push_back(part);
     } else {
       present.assign(parts.begin(), parts.end());
       sort_unique(present);
@@ -79,12 +79,12 @@ struct Destinations {
       const Rank rank = slices.rank_of(part);
       if (ranks.empty() || ranks.back() != rank) ranks.push_back(rank);
       place_of_present.push_back(static_cast<std::int32_t>(ranks.size()) - 1);
-      if (!place_of.empty()) place_of[static_cast<std::size_t>(part - low)] = place_of_present.back();
+      if (!place_of.empty()) place_of[part - low] = place_of_present.back();
     }
     of_row.reserve(parts.size());
     const auto place = [&](std::int32_t part) {
-      if (!place_of.empty()) return place_of[static_cast<std::size_t>(part - low)];
-      return place_of_present[static_cast<std::size_t>(std::ranges::lower_bound(present, part) - present.begin())];
+      if (!place_of.empty()) return place_of[part - low];
+      return place_of_present[std::ranges::lower_bound(present, part) - present.begin()];
     };
     detail::append_each(of_row, parts, place);
   }
@@ -92,9 +92,9 @@ struct Destinations {
 
 /// Packs the cells that leave this rank, block after block; what stays is taken from the tables.
 template <class Node>
-class CellPacker {
+class LeavingCells {
  public:
-  CellPacker(const MeshTables& tables, Rank me, const Destinations& to, std::int32_t self)
+  LeavingCells(const MeshTables& tables, Rank me, const Destinations& to, std::int32_t self)
       : tables_(tables), me_(me), to_(to), self_(self), messages_(to.ranks.size()), columns_(to.ranks.size()) {}
 
   /// @param at  the block's first row of this rank's slab, among the rows of all blocks of cells
@@ -106,9 +106,9 @@ class CellPacker {
     std::vector<std::int32_t> n_before(to_.ranks.size(), 0);
     for (std::size_t i = 0; i < n; ++i) {
       const std::int32_t peer = peers[i];
-      if (!runs.empty()) place_of_row[i] = n_before[static_cast<std::size_t>(peer)]++;
+      if (!runs.empty()) place_of_row[i] = n_before[peer]++;
       if (peer == self_) continue;
-      Columns<Node>& out = columns_[static_cast<std::size_t>(peer)];
+      Columns<Node>& out = columns_[peer];
       out.rows.push_back(static_cast<std::int32_t>(i));
       out.parts.push_back(tables_.parts[at + i]);
       const auto nodes = block.cell(i);
@@ -117,9 +117,9 @@ class CellPacker {
     }
     std::vector<SetRun>& kept = kept_sets_.emplace_back();
     for (const SetRun& run : runs) {
-      const auto low = static_cast<std::size_t>(run.first);
-      for (std::size_t i = low; i < low + static_cast<std::size_t>(run.count); ++i) {
-        auto& sets = peers[i] == self_ ? kept : columns_[static_cast<std::size_t>(peers[i])].sets;
+      const std::size_t low = run.first;
+      for (std::size_t i = low; i < low + run.count; ++i) {
+        auto& sets = peers[i] == self_ ? kept : columns_[peers[i]].sets;
         detail::append(sets, run.set, place_of_row[i]);
       }
     }
@@ -143,13 +143,13 @@ class CellPacker {
  private:
   void reserve(const CellBlock& block, std::span<const std::int32_t> peers) {
     std::vector<std::size_t> n_rows(to_.ranks.size(), 0);
-    for (const std::int32_t peer : peers) n_rows[static_cast<std::size_t>(peer)] += 1;
+    for (const std::int32_t peer : peers) n_rows[peer] += 1;
     for (std::size_t p = 0; p < columns_.size(); ++p) {
       columns_[p] = {};
       if (static_cast<std::int32_t>(p) == self_) continue;
       columns_[p].rows.reserve(n_rows[p]);
       columns_[p].parts.reserve(n_rows[p]);
-      columns_[p].nodes.reserve(n_rows[p] * static_cast<std::size_t>(block.nodes_per_cell));
+      columns_[p].nodes.reserve(n_rows[p] * block.nodes_per_cell);
     }
   }
 
@@ -260,7 +260,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Kept>& all_no
   for (std::size_t b = 0; b < tables_.blocks.size(); ++b)
     if (topology(tables_.blocks[b].type).dim == top) blocks.push_back(b);
 
-  CellPacker<Node> packer(tables_, me, to, self);
+  LeavingCells<Node> packer(tables_, me, to, self);
   std::size_t at = 0;
   for (const std::size_t b : blocks) {
     packer.pack(tables_.blocks[b], home_runs_.of_blocks[b], at);
@@ -270,7 +270,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Kept>& all_no
 
   std::vector<MessageReader> readers;
   for (std::size_t p = 0; p < received.n_peers(); ++p) readers.emplace_back(received.of(p));
-  auto n_cells = static_cast<std::size_t>(std::ranges::count(to.of_row, self));
+  std::size_t n_cells = std::ranges::count(to.of_row, self);
   std::size_t n_nodes = n_cells * static_cast<std::size_t>(table.nodes_per_entity);  // 0 for cells that vary
   for (MessageReader in : readers) {
     for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -284,7 +284,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Kept>& all_no
   out_.cell_parts.reserve(with_room(n_cells));
 
   // Blocks in order, and within a block senders in order.
-  CellTaker<Node, Kept> taker{table, all_nodes, out_.cell_parts, set_runs_[static_cast<std::size_t>(value(top))]};
+  CellTaker<Node, Kept> taker{table, all_nodes, out_.cell_parts, set_runs_[index(top)]};
   at = 0;
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const CellBlock& block = tables_.blocks[blocks[k]];

@@ -28,11 +28,11 @@ struct TableRow {
 std::optional<std::span<const std::byte>> value_at(const TagTable& tag, const TableRow& row) {
   const auto column = std::ranges::find(tag.columns, row.block, &TagColumn::block);
   if (column == tag.columns.end()) return std::nullopt;
-  auto item = static_cast<std::size_t>(row.row);
+  std::size_t item = row.row;
   if (!column->is_dense) {
     const auto at = std::ranges::lower_bound(column->rows, row.row);
     if (at == column->rows.end() || *at != row.row) return std::nullopt;
-    item = static_cast<std::size_t>(at - column->rows.begin());
+    item = at - column->rows.begin();
   }
   return column->items.value(item, tag.info.value_bytes());
 }
@@ -46,8 +46,7 @@ void MeshBuilder::fetch_tags() {
   for (int d = 0; d <= value(out_.cell_dim); ++d) {
     const Dim dim{d};
     const auto has_dim = [&](const TagColumn& column) {
-      return (column.block < 0 ? Dim::vertex
-                               : topology(tables_.blocks[static_cast<std::size_t>(column.block)].type).dim) == dim;
+      return (column.block < 0 ? Dim::vertex : topology(tables_.blocks[column.block].type).dim) == dim;
     };
     const bool any = std::ranges::any_of(
         tables_.tags, [&](const TagTable& tag) { return std::ranges::any_of(tag.columns, has_dim); });
@@ -57,7 +56,7 @@ void MeshBuilder::fetch_tags() {
 
 void MeshBuilder::fetch_tags_of(Dim dim) {
   const std::vector<GlobalId>& ids =
-      dim == Dim::vertex ? out_.vertices.global_ids : out_.entities[static_cast<std::size_t>(value(dim))].global_ids;
+      dim == Dim::vertex ? out_.vertices.global_ids : out_.entities[index(dim)].global_ids;
   std::vector<std::int64_t> first_rows;
   for (std::size_t b = 0; b < tables_.blocks.size(); ++b) first_rows.push_back(tables_.first_row(b));
   std::vector<Rank> to;
@@ -116,7 +115,7 @@ void MeshBuilder::fetch_tags_of(Dim dim) {
         value_of[id] = values[i];
       }
     }
-    MeshTag::Values& values = tag.on[static_cast<std::size_t>(value(dim))];
+    MeshTag::Values& values = tag.on[index(dim)];
     for (std::size_t id = 0; id < ids.size(); ++id) {
       if (!has_value[id]) continue;
       values.entities.insert(local_id(id));

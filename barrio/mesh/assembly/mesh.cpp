@@ -47,10 +47,8 @@ int Mesh::n_parts() const noexcept { return storage_->n_parts; }
 const PartSets& Mesh::part_sets() const& noexcept { return storage_->part_sets; }
 LocalRange Mesh::parts() const noexcept { return storage_->parts; }
 const VertexTable& Mesh::vertices() const& noexcept { return storage_->vertices; }
-const EntityTable& Mesh::entities(Dim dim) const& { return storage_->entities[static_cast<std::size_t>(value(dim))]; }
-const EntityTable& Mesh::cells() const& noexcept {
-  return storage_->entities[static_cast<std::size_t>(value(cell_dim()))];
-}
+const EntityTable& Mesh::entities(Dim dim) const& { return storage_->entities[index(dim)]; }
+const EntityTable& Mesh::cells() const& noexcept { return storage_->entities[index(cell_dim())]; }
 std::span<const std::int32_t> Mesh::cell_parts() const& noexcept { return storage_->cell_parts; }
 std::span<const MeshSet> Mesh::sets() const& noexcept { return storage_->sets; }
 std::span<const Rank> Mesh::neighbours() const& noexcept { return storage_->neighbours; }
@@ -82,7 +80,7 @@ std::vector<Interface> Mesh::interfaces(Dim dim) const& {
   const Sharing& sharing = this->sharing(dim);
   std::vector<Interface> all(sharing.rank_sets.size());
   for (std::size_t s = 0; s < sharing.shared.size(); ++s) {
-    Interface& one = all[static_cast<std::size_t>(sharing.sharer_sets[s])];
+    Interface& one = all[sharing.sharer_sets[s]];
     one.ranks = sharing.sharers_of(s);
     one.entities.insert(sharing.shared[s]);
   }
@@ -152,7 +150,7 @@ Mesh Mesh::moved(std::span<const Rank> to) {
                                    .remedy = "name ranks from 0 to their number less one"});
   });
   for (const auto& field : fields()) {
-    const auto& halo = storage_->halos[static_cast<std::size_t>(value(field->dim))];
+    const auto& halo = storage_->halos[index(field->dim)];
     if (!halo) continue;
     std::visit(
         [&]<class T>(std::vector<T>& values) {
@@ -170,7 +168,7 @@ std::size_t Mesh::migrate(std::span<const Rank> to) {
   // Before this one is gone, whose memory `to` may be.
   const auto n_left = std::ranges::count_if(to, [&](Rank rank) { return rank != context().rank(); });
   *this = std::move(mesh);
-  return static_cast<std::size_t>(n_left);
+  return n_left;
 }
 
 FieldData& Mesh::new_field(const std::string& wanted, Dim dim, int n_components, FieldValues values) {
@@ -198,7 +196,7 @@ FieldData& Mesh::find_field(std::string_view wanted, Dim dim) const {
 }
 
 std::shared_ptr<const exchange::HaloPlan> Mesh::halo_plan(Dim dim) const {
-  const auto d = static_cast<std::size_t>(value(dim));
+  const auto d = index(dim);
   if (d < storage_->halos.size() && storage_->halos[d]) return storage_->halos[d];
   throw Error(ErrorCode::usage, {.subject = fmt::format("exchange on dimension {}", value(dim)),
                                  .cause = "is not possible: the mesh has no entities of that dimension",
@@ -227,7 +225,7 @@ std::uint64_t Mesh::checksum() const {
 std::uint64_t Mesh::checksum(const FieldData& field) const {
   std::uint64_t total = 0;
   const std::span<const GlobalId> ids = global_ids(field.dim);
-  const auto n = static_cast<std::size_t>(field.n_components);
+  const std::size_t n = field.n_components;
   std::visit(
       [&](const auto& values) {
         for (std::size_t i = 0; i < n_owned(field.dim); ++i) {

@@ -18,8 +18,7 @@ constexpr RegionName migrate_region{"mesh.migrate"};
 std::vector<SetRun> runs_of(const std::vector<MeshSet>& sets, Dim dim) {
   std::vector<SetRun> runs;
   for (std::size_t s = 0; s < sets.size(); ++s) {
-    const Range& members =
-        dim == Dim::vertex ? sets[s].vertices : sets[s].entities[static_cast<std::size_t>(value(dim))];
+    const Range& members = dim == Dim::vertex ? sets[s].vertices : sets[s].entities[index(dim)];
     for (const LocalRange& run : members.runs())
       runs.push_back({static_cast<std::int32_t>(s), value(run.first), static_cast<std::int32_t>(run.size())});
   }
@@ -30,8 +29,8 @@ std::vector<SetRun> runs_of(const std::vector<MeshSet>& sets, Dim dim) {
 std::vector<std::int32_t> by_global_id(const EntityTable& table) {
   std::vector<std::int32_t> order(table.n_owned);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int32_t>(i);
-  std::ranges::inplace_merge(order, order.begin() + static_cast<std::ptrdiff_t>(table.n_interior), {},
-                             [&](std::int32_t i) { return table.global_ids[static_cast<std::size_t>(i)]; });
+  std::ranges::inplace_merge(order, order.begin() + table.n_interior, {},
+                             [&](std::int32_t i) { return table.global_ids[i]; });
   return order;
 }
 
@@ -74,8 +73,7 @@ void MeshMigration::run() {
   out_.parts = {LocalId{context_.rank()}, LocalId{context_.rank() + 1}};
   for (const MeshTag& tag : old_.tags) {
     out_.tags.push_back({tag.info, {}, tag.on_sets});
-    for (int d = 0; d <= value(out_.cell_dim); ++d)
-      old_tags_[static_cast<std::size_t>(d)].emplace_back(tag, Dim{d}, old_.n_local(Dim{d}));
+    for (int d = 0; d <= value(out_.cell_dim); ++d) old_tags_[d].emplace_back(tag, Dim{d}, old_.n_local(Dim{d}));
   }
   for (const auto& field : old_.fields) {
     const FieldValues none =
@@ -104,7 +102,7 @@ void MeshMigration::send_cells() {
   PlacesByRank going;
   std::vector<std::int32_t> leaving;
   for (const std::int32_t c : by_global_id(cells)) {
-    const Rank to = to_[static_cast<std::size_t>(c)];
+    const Rank to = to_[c];
     if (to == me) continue;
     going.of(to).push_back(c);
     leaving.push_back(c);
@@ -127,7 +125,7 @@ void MeshMigration::send_cells() {
       const auto side = static_cast<std::int32_t>(s);
       const auto nodes = table.nodes_of(s);
       detail::for_each_cell_with(cells, around, nodes[0], table.type(s), nodes, [&](std::int32_t c) {
-        const Rank to = to_[static_cast<std::size_t>(c)];
+        const Rank to = to_[c];
         std::vector<std::int32_t>& there = to == me ? kept_sides_[d] : sides_going[d].of(to);
         if (there.empty() || there.back() != side) there.push_back(side);
         if (to != me && (sides_leaving[d].empty() || sides_leaving[d].back() != side)) sides_leaving[d].push_back(side);
@@ -160,7 +158,7 @@ void MeshMigration::send_cells() {
       const EntityTable& table = old_.entities[d];
       detail::SideColumns out;
       for (const std::int32_t side : sides_going[d].of(going.ranks[r])) {
-        const auto s = static_cast<std::size_t>(side);
+        const std::size_t s = side;
         for (const std::int32_t set : sets_of_sides[d].of(side))
           detail::append(out.sets, set, static_cast<std::int32_t>(out.ids.size()));
         const auto nodes = table.nodes_of(s);
@@ -198,9 +196,8 @@ void MeshMigration::take_cells() {
   std::vector<Cell> order;
   order.reserve(with_room(old.n_owned));
   for (const std::int32_t c : by_global_id(old))
-    if (to_[static_cast<std::size_t>(c)] == context_.rank())
-      order.push_back({old.global_ids[static_cast<std::size_t>(c)], {Origin::old_mesh, c}});
-  const auto n_kept = static_cast<std::ptrdiff_t>(order.size());
+    if (to_[c] == context_.rank()) order.push_back({old.global_ids[c], {Origin::old_mesh, c}});
+  const std::ptrdiff_t n_kept = order.size();
   for (std::size_t m = 0; m < arrivals_.size(); ++m)
     for (std::size_t i = 0; i < arrivals_[m].cells.ids.size(); ++i)
       order.push_back({arrivals_[m].cells.ids[i], {static_cast<std::int32_t>(m), static_cast<std::int32_t>(i)}});
@@ -217,13 +214,13 @@ void MeshMigration::take_cells() {
   n_own_cells_ = order.size();
   table.global_ids.reserve(with_room(order.size()));
   std::vector<GlobalId> nodes;
-  nodes.reserve(order.size() * static_cast<std::size_t>(std::max(table.nodes_per_entity, 4)));
+  nodes.reserve(order.size() * (std::max(table.nodes_per_entity, 4)));
   std::vector<std::int32_t> place_of(old.size(), -1);
   std::vector<std::vector<std::int32_t>> place_of_arrived;
   for (const Arrival& arrival : arrivals_) place_of_arrived.emplace_back(arrival.cells.ids.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Origin from = order[i].origin;
-    const auto at = static_cast<std::size_t>(from.at);
+    const std::size_t at = from.at;
     table.global_ids.push_back(order[i].id);
     cell_origins_.push_back(from);
     if (from.message == Origin::old_mesh) {
@@ -231,14 +228,14 @@ void MeshMigration::take_cells() {
       if (!table.has_one_type) table.types.push_back(old.types[at]);
       for (const LocalId v : old.nodes_of(at)) nodes.push_back(old_.vertices.global_ids[index(v)]);
     } else {
-      const auto m = static_cast<std::size_t>(from.message);
+      const std::size_t m = from.message;
       const detail::CellMessage& in = arrivals_[m].cells;
       place_of_arrived[m][at] = static_cast<std::int32_t>(i);
       if (!table.has_one_type) table.types.push_back(in.types[at]);
-      const auto n = static_cast<std::size_t>(table.nodes_per_entity);
+      const std::size_t n = table.nodes_per_entity;
       const std::size_t first = n > 0 ? at * n : first_nodes[m][at];
       const std::size_t end = n > 0 ? first + n : first_nodes[m][at + 1];
-      for (std::size_t k = first; k < end; ++k) nodes.push_back(in.vertex_ids[static_cast<std::size_t>(in.nodes[k])]);
+      for (std::size_t k = first; k < end; ++k) nodes.push_back(in.vertex_ids[in.nodes[k]]);
     }
     if (table.nodes_per_entity == 0) table.offsets.push_back(static_cast<std::int32_t>(nodes.size()));
   }
@@ -247,7 +244,7 @@ void MeshMigration::take_cells() {
   for (std::size_t m = 0; m < arrivals_.size(); ++m)
     for (const SetRun& run : arrivals_[m].cells.cell_sets)
       for (std::int32_t i = run.first; i < run.first + run.count; ++i)
-        detail::append(cell_sets(), run.set, place_of_arrived[m][static_cast<std::size_t>(i)]);
+        detail::append(cell_sets(), run.set, place_of_arrived[m][i]);
 
   index_vertices(nodes);
 }
@@ -255,8 +252,7 @@ void MeshMigration::take_cells() {
 void MeshMigration::keep_sets(Dim dim, std::span<const std::int32_t> place_of, std::vector<SetRun>& runs) const {
   for (const SetRun& run : runs_of(old_.sets, dim))
     for (std::int32_t i = run.first; i < run.first + run.count; ++i)
-      if (place_of[static_cast<std::size_t>(i)] >= 0)
-        detail::append(runs, run.set, place_of[static_cast<std::size_t>(i)]);
+      if (place_of[i] >= 0) detail::append(runs, run.set, place_of[i]);
 }
 
 void MeshMigration::take_vertices() {
@@ -270,7 +266,7 @@ void MeshMigration::take_vertices() {
   for (std::size_t v = 0; v < old.size(); ++v) {
     const std::int32_t place = place_of[v] = index_.find(old.global_ids[v]);
     if (place < 0) continue;
-    const auto at = static_cast<std::size_t>(place);
+    const std::size_t at = place;
     vertex_origins_[at] = {Origin::old_mesh, static_cast<std::int32_t>(v)};
     vertex_owners_[at] = old.owners[v];
     std::copy_n(&old.coordinates[3 * v], 3, &coordinates_[3 * at]);
@@ -279,16 +275,15 @@ void MeshMigration::take_vertices() {
   for (std::size_t m = 0; m < arrivals_.size(); ++m) {
     const detail::CellMessage& in = arrivals_[m].cells;
     for (std::size_t i = 0; i < in.vertex_ids.size(); ++i) {
-      const auto at = static_cast<std::size_t>(index_.find(in.vertex_ids[i]));
+      const std::size_t at = index_.find(in.vertex_ids[i]);
       if (vertex_origins_[at].message != Origin::owner) continue;  // known already
       vertex_origins_[at] = {static_cast<std::int32_t>(m), static_cast<std::int32_t>(i)};
       vertex_owners_[at] = in.vertex_owners[i];
       std::copy_n(&in.coordinates[3 * i], 3, &coordinates_[3 * at]);
     }
     for (const SetRun& run : in.vertex_sets) {
-      const std::int32_t place = index_.find(in.vertex_ids[static_cast<std::size_t>(run.first)]);
-      if (vertex_origins_[static_cast<std::size_t>(place)].message == static_cast<std::int32_t>(m))
-        set_runs_[0].push_back({run.set, place, 1});
+      const std::int32_t place = index_.find(in.vertex_ids[run.first]);
+      if (vertex_origins_[place].message == static_cast<std::int32_t>(m)) set_runs_[0].push_back({run.set, place, 1});
     }
   }
 }
@@ -302,7 +297,7 @@ void MeshMigration::share_vertices() {
   detail::meet_at_former_owners(
       reach_, index_.ids(), former_owners, [&](GlobalId id) { return index_.find(id); },
       [&](std::int32_t place, std::span<const Rank> ranks) {
-        const auto at = static_cast<std::size_t>(place);
+        const std::size_t at = place;
         sharers_at_[at] = out_.vertices.rank_sets.add(ranks);
         vertex_owners_[at] = drawn_owner(Dim::vertex, index_.ids()[at], ranks);
       });
@@ -311,7 +306,7 @@ void MeshMigration::share_vertices() {
 }
 
 MeshAssembly::HeldSides MeshMigration::take_sides(Dim dim) {
-  const auto d = static_cast<std::size_t>(value(dim));
+  const auto d = index(dim);
   const EntityTable& old = old_.entities[d];
   keep_shape(old, table(dim));
   HeldSides held;
@@ -329,7 +324,7 @@ MeshAssembly::HeldSides MeshMigration::take_sides(Dim dim) {
   std::vector<std::int32_t> place_of(old.size(), -1);
   std::vector<GlobalId> nodes;
   for (const std::int32_t side : kept_sides_[d]) {
-    const auto s = static_cast<std::size_t>(side);
+    const std::size_t s = side;
     place_of[s] = known.add(old.global_ids[s]);
     nodes.clear();
     for (const LocalId v : old.nodes_of(s)) nodes.push_back(old_.vertices.global_ids[index(v)]);
@@ -348,9 +343,7 @@ MeshAssembly::HeldSides MeshMigration::take_sides(Dim dim) {
   }
   detail::meet_at_former_owners(
       reach_, known.ids(), former_owners, [&](GlobalId id) { return known.find(id); },
-      [&](std::int32_t place, std::span<const Rank> ranks) {
-        set_sharers(held.sides[static_cast<std::size_t>(place)], dim, ranks);
-      });
+      [&](std::int32_t place, std::span<const Rank> ranks) { set_sharers(held.sides[place], dim, ranks); });
   side_origins_[d] = {std::move(known), std::move(origins)};
   return held;
 }

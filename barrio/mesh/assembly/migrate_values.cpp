@@ -15,9 +15,7 @@ using detail::MessageWriter;
 
 /// Bytes of an entity's values in a field.
 std::size_t bytes_per_entity(const FieldData& field) {
-  return std::visit(
-      [&](const auto& values) { return sizeof(values[0]) * static_cast<std::size_t>(field.n_components); },
-      field.values);
+  return std::visit([&](const auto& values) { return sizeof(values[0]) * field.n_components; }, field.values);
 }
 
 std::span<const std::byte> bytes_of(const FieldData& field) {
@@ -27,10 +25,10 @@ std::span<const std::byte> bytes_of(const FieldData& field) {
 }  // namespace
 
 void MeshMigration::put_values(MessageWriter& out, Dim dim, std::span<const std::int32_t> ids) const {
-  for (const detail::TagLookUp& values : old_tags_[static_cast<std::size_t>(value(dim))]) {
+  for (const detail::TagLookUp& values : old_tags_[index(dim)]) {
     ByteValues carried;
     for (const std::int32_t id : ids) {
-      if (const auto i = static_cast<std::size_t>(id); values.has(i)) {
+      if (const std::size_t i = id; values.has(i)) {
         carried.add(values.of(i));
       } else {
         carried.add_nothing();
@@ -45,7 +43,7 @@ void MeshMigration::put_values(MessageWriter& out, Dim dim, std::span<const std:
     std::vector<std::byte> carried;
     carried.reserve(n * ids.size());
     for (const std::int32_t id : ids) {
-      const auto of_entity = all.subspan(n * static_cast<std::size_t>(id), n);
+      const auto of_entity = all.subspan(n * id, n);
       carried.insert(carried.end(), of_entity.begin(), of_entity.end());
     }
     out.put(carried);
@@ -53,7 +51,7 @@ void MeshMigration::put_values(MessageWriter& out, Dim dim, std::span<const std:
 }
 
 void MeshMigration::read_values(Arrival& arrival, Dim dim) const {
-  const auto d = static_cast<std::size_t>(value(dim));
+  const auto d = index(dim);
   for (std::size_t t = 0; t < old_.tags.size(); ++t) arrival.tags[d].emplace_back(arrival.reader);
   for (const auto& field : old_.fields)
     if (field->dim == dim) arrival.fields[d].push_back(arrival.reader.get<std::byte>());
@@ -61,11 +59,11 @@ void MeshMigration::read_values(Arrival& arrival, Dim dim) const {
 
 std::vector<MeshMigration::Origin> MeshMigration::origins_of(Dim dim) const {
   if (dim != Dim::vertex && dim != out_.cell_dim) {
-    const auto d = static_cast<std::size_t>(value(dim));
+    const auto d = index(dim);
     std::vector<Origin> origins;
     for (const GlobalId id : out_.entities[d].global_ids) {
       const std::int32_t place = side_origins_[d].places.find(id);
-      origins.push_back(place < 0 ? Origin{} : side_origins_[d].origins[static_cast<std::size_t>(place)]);
+      origins.push_back(place < 0 ? Origin{} : side_origins_[d].origins[place]);
     }
     return origins;
   }
@@ -79,7 +77,7 @@ std::vector<MeshMigration::Origin> MeshMigration::origins_of(Dim dim) const {
 
 void MeshMigration::take_values() {
   for (int d = 0; d <= value(out_.cell_dim); ++d) {
-    if (!out_.halos[static_cast<std::size_t>(d)]) continue;
+    if (!out_.halos[d]) continue;
     const std::vector<Origin> origins = origins_of(Dim{d});
     if (!out_.tags.empty()) take_tags(Dim{d}, origins);
     take_fields(Dim{d}, origins);
@@ -87,18 +85,18 @@ void MeshMigration::take_values() {
 }
 
 void MeshMigration::take_tags(Dim dim, std::span<const Origin> origins) {
-  const auto d = static_cast<std::size_t>(value(dim));
+  const auto d = index(dim);
   const exchange::HaloPlan& plan = *out_.halos[d];
   const std::vector<detail::TagLookUp>& old = old_tags_[d];
   // Call `visit(bytes)` with the value that an owned entity has brought, if it has one.
   const auto with_value = [&](std::size_t t, const Origin& from, auto&& visit) {
-    const auto at = static_cast<std::size_t>(from.at);
+    const std::size_t at = from.at;
     if (from.message == Origin::old_mesh) {
       if (!old[t].has(at)) return false;
       visit(old[t].of(at));
       return true;
     }
-    const ByteValuesView& carried = arrivals_[static_cast<std::size_t>(from.message)].tags[d][t];
+    const ByteValuesView& carried = arrivals_[from.message].tags[d][t];
     if (!carried.has(at)) return false;
     visit(carried[at]);
     return true;
@@ -142,12 +140,12 @@ void MeshMigration::take_tags(Dim dim, std::span<const Origin> origins) {
 }
 
 void MeshMigration::take_fields(Dim dim, std::span<const Origin> origins) {
-  const auto d = static_cast<std::size_t>(value(dim));
+  const auto d = index(dim);
   std::size_t place = 0;  // among the fields of this dimension
   for (std::size_t f = 0; f < old_.fields.size(); ++f) {
     const FieldData& field = *old_.fields[f];
     if (field.dim != dim) continue;
-    const auto n_components = static_cast<std::size_t>(field.n_components);
+    const std::size_t n_components = field.n_components;
     std::visit(
         [&]<class T>(const std::vector<T>& old) {
           std::vector<T> values(origins.size() * n_components);
@@ -156,10 +154,10 @@ void MeshMigration::take_fields(Dim dim, std::span<const Origin> origins) {
           for (std::size_t i = 0; i < origins.size(); ++i) {
             const Origin& from = origins[i];
             if (from.message == Origin::owner) continue;
-            const std::span<const std::byte> all =
-                from.message == Origin::old_mesh ? std::as_bytes(std::span(old))
-                                                 : arrivals_[static_cast<std::size_t>(from.message)].fields[d][place];
-            std::ranges::copy(all.subspan(n * static_cast<std::size_t>(from.at), n), bytes.subspan(n * i, n).begin());
+            const std::span<const std::byte> all = from.message == Origin::old_mesh
+                                                       ? std::as_bytes(std::span(old))
+                                                       : arrivals_[from.message].fields[d][place];
+            std::ranges::copy(all.subspan(n * from.at, n), bytes.subspan(n * i, n).begin());
           }
           exchange::HaloExchange<T>(context_, out_.halos[d], values, field.n_components).exchange();
           out_.fields[f]->values = std::move(values);

@@ -49,11 +49,9 @@ class MeshMigration : private MeshAssembly {
   void share_vertices();
   [[nodiscard]] HeldSides take_sides(Dim dim);
   [[nodiscard]] bool has_sides(Dim dim) const {
-    return dim > Dim::vertex && dim < out_.cell_dim && old_.halos[static_cast<std::size_t>(value(dim))] != nullptr;
+    return dim > Dim::vertex && dim < out_.cell_dim && old_.halos[index(dim)] != nullptr;
   }
-  [[nodiscard]] const EntityTable& old_table(Dim dim) const {
-    return old_.entities[static_cast<std::size_t>(value(dim))];
-  }
+  [[nodiscard]] const EntityTable& old_table(Dim dim) const { return old_.entities[index(dim)]; }
   /// Members of the old mesh's sets that are still here. @param place_of  by old local id, -1 if it is gone
   void keep_sets(Dim dim, std::span<const std::int32_t> place_of, std::vector<detail::SetRun>& runs) const;
   // migrate_values.cpp

@@ -16,14 +16,14 @@ constexpr RegionName number_region{"mesh.number"};
 std::vector<std::int32_t> order_of_copies(std::vector<std::int32_t> places, std::span<const Rank> owners,
                                           std::size_t first_owner, std::span<const GlobalId> ids) {
   std::ranges::sort(places, {}, [&](std::int32_t place) {
-    const auto at = static_cast<std::size_t>(place);
+    const std::size_t at = place;
     return std::tuple(owners[at - first_owner], ids[at]);
   });
   return places;
 }
 
 /// A window of ids may cost as much memory as the cells do; ids that are spread wider are hashed.
-std::int64_t window_limit(std::size_t n_nodes) { return static_cast<std::int64_t>(2 * n_nodes + 1024); }
+std::int64_t window_limit(std::size_t n_nodes) { return 2 * n_nodes + 1024; }
 
 /// Call `visit(first, last)` for runs of places that follow each other.
 template <class Visit>
@@ -71,7 +71,7 @@ void MeshAssembly::number_vertices() {
   };
   touches_copy_.assign(n_own_cells_, false);
   for (const std::int32_t c : interface_cells_)  // others have no copies
-    touches_copy_[static_cast<std::size_t>(c)] = reach_fringe(static_cast<std::size_t>(c));
+    touches_copy_[c] = reach_fringe(static_cast<std::size_t>(c));
   for (std::size_t c = n_own_cells_; c < of_cells.size(); ++c) reach_fringe(c);
 
   VertexTable& table = out_.vertices;
@@ -87,7 +87,7 @@ void MeshAssembly::number_vertices() {
   table.global_ids.reserve(group.size());
   const auto take = [&](std::size_t first, std::size_t end) {  // these places next
     for (std::size_t v = first; v < end; ++v) vertex_at_[v] = local_id(table.size() + v - first);
-    const auto at = [](auto& items, std::size_t i) { return items.begin() + static_cast<std::ptrdiff_t>(i); };
+    const auto at = [](auto& items, std::size_t i) { return items.begin() + i; };
     table.global_ids.insert(table.global_ids.end(), at(index_.ids(), first), at(index_.ids(), end));
     table.coordinates.insert(table.coordinates.end(), at(coordinates_, 3 * first), at(coordinates_, 3 * end));
   };
@@ -101,7 +101,7 @@ void MeshAssembly::number_vertices() {
   }
   for (const std::int32_t v : order_of_copies(std::move(copies), vertex_owners_, 0, index_.ids())) {
     take(static_cast<std::size_t>(v), static_cast<std::size_t>(v) + 1);
-    table.owners.add(vertex_owners_[static_cast<std::size_t>(v)], 1);
+    table.owners.add(vertex_owners_[v], 1);
   }
   coordinates_ = {};
   std::vector<std::pair<LocalId, std::int32_t>> shared;
@@ -139,11 +139,11 @@ void MeshAssembly::number_cells() {
   table.n_owned = n_own_cells_;
 
   cell_at_.resize(n);
-  for (std::size_t i = 0; i < n; ++i) cell_at_[static_cast<std::size_t>(order[i])] = local_id(i);
+  for (std::size_t i = 0; i < n; ++i) cell_at_[order[i]] = local_id(i);
   const auto permute = [&](auto& items) {
     std::remove_reference_t<decltype(items)> moved;
     moved.reserve(n);
-    for (const std::int32_t c : order) moved.push_back(items[static_cast<std::size_t>(c)]);
+    for (const std::int32_t c : order) moved.push_back(items[c]);
     items = std::move(moved);
   };
   std::vector<LocalId> nodes;
@@ -158,12 +158,12 @@ void MeshAssembly::number_cells() {
     for (const std::int32_t c : order)
       offsets.push_back(offsets.back() + static_cast<std::int32_t>(table.nodes_of(static_cast<std::size_t>(c)).size()));
     for_each_run(order, [&](std::size_t first, std::size_t last) {
-      const auto low = static_cast<std::size_t>(table.offsets[first]);
+      const std::size_t low = table.offsets[first];
       take(low, static_cast<std::size_t>(table.offsets[last + 1]) - low);
     });
     table.offsets = std::move(offsets);
   } else {
-    const auto width = static_cast<std::size_t>(table.nodes_per_entity);
+    const std::size_t width = table.nodes_per_entity;
     for_each_run(order, [&](std::size_t first, std::size_t last) { take(first * width, (last + 1 - first) * width); });
   }
   table.nodes = std::move(nodes);
@@ -179,11 +179,11 @@ void MeshAssembly::number_cells() {
   for (std::size_t r = 0; r < sent_.ranks.size(); ++r) {
     if (sent_.places[r].empty()) continue;
     plan->readers.push_back(sent_.ranks[r]);
-    for (const std::int32_t place : sent_.places[r]) plan->out.push_back(cell_at_[static_cast<std::size_t>(place)]);
+    for (const std::int32_t place : sent_.places[r]) plan->out.push_back(cell_at_[place]);
     plan->out_offsets.push_back(plan->out.size());
   }
   plan->out.shrink_to_fit();
-  out_.halos[static_cast<std::size_t>(value(out_.cell_dim))] = std::move(plan);
+  out_.halos[index(out_.cell_dim)] = std::move(plan);
 }
 
 }  // namespace barrio::mesh

@@ -45,7 +45,7 @@ void MeshAssembly::add_ghost_sides(HeldSides& held) {
   std::vector<std::pair<std::int32_t, Rank>> readers_of;  // own cell, reader
   for (std::size_t r = 0; r < sent_.ranks.size(); ++r)
     for (const std::int32_t place : sent_.places[r])
-      readers_of.emplace_back(barrio::value(cell_at_[static_cast<std::size_t>(place)]), sent_.ranks[r]);
+      readers_of.emplace_back(barrio::value(cell_at_[place]), sent_.ranks[r]);
   std::ranges::sort(readers_of);
   std::vector<std::int32_t> leaving;
   PlacesByRank going;
@@ -67,7 +67,7 @@ void MeshAssembly::add_ghost_sides(HeldSides& held) {
   for (std::size_t r = 0; r < going.ranks.size(); ++r) {
     detail::SideColumns out;
     for (const std::int32_t place : going.places[r]) {
-      const HeldSides::Side& side = held.sides[static_cast<std::size_t>(place)];
+      const HeldSides::Side& side = held.sides[place];
       for (const std::int32_t set : sets.of(place))
         detail::append(out.sets, set, static_cast<std::int32_t>(out.ids.size()));
       const auto nodes = held.nodes_of(side);
@@ -109,13 +109,12 @@ void MeshAssembly::place_sides(Dim dim, HeldSides held) {
   for (const HeldSides::Side& side : held.sides) ids.push_back(side.id);
   std::array<std::vector<std::int32_t>, 3> groups;  // interior, fringe, copies
   for (const std::int32_t i : detail::order_of_runs(ids)) {
-    const HeldSides::Side& side = held.sides[static_cast<std::size_t>(i)];
+    const HeldSides::Side& side = held.sides[i];
     const bool is_interior =
         std::ranges::all_of(held.nodes_of(side), [&](LocalId v) { return index(v) < out_.vertices.n_owned; });
     groups[side.owner != me ? 2 : (is_interior ? 0 : 1)].push_back(i);
   }
-  std::ranges::stable_sort(groups[2], {},
-                           [&](std::int32_t i) { return held.sides[static_cast<std::size_t>(i)].owner; });
+  std::ranges::stable_sort(groups[2], {}, [&](std::int32_t i) { return held.sides[i].owner; });
   table.n_interior = groups[0].size();
   table.n_owned = groups[0].size() + groups[1].size();
   table.owners = Owners(me, table.n_owned);
@@ -124,9 +123,9 @@ void MeshAssembly::place_sides(Dim dim, HeldSides held) {
   std::vector<LocalId> local_of(held.sides.size());
   for (const auto& group : groups) {
     for (const std::int32_t i : group) {
-      const HeldSides::Side& side = held.sides[static_cast<std::size_t>(i)];
+      const HeldSides::Side& side = held.sides[i];
       const LocalId local = local_id(table.global_ids.size());
-      local_of[static_cast<std::size_t>(i)] = local;
+      local_of[i] = local;
       const auto of_side = held.nodes_of(side);
       table.nodes.insert(table.nodes.end(), of_side.begin(), of_side.end());
       table.global_ids.push_back(side.id);
@@ -138,12 +137,12 @@ void MeshAssembly::place_sides(Dim dim, HeldSides held) {
       table.sharer_sets.push_back(side.sharer_set);
     }
   }
-  auto& runs = set_runs_[static_cast<std::size_t>(value(dim))];
+  auto& runs = set_runs_[index(dim)];
   for (const SetRun& run : held.sets)
     for (std::int32_t i = run.first; i < run.first + run.count; ++i)
-      runs.push_back({run.set, barrio::value(local_of[static_cast<std::size_t>(i)]), 1});
-  out_.halos[static_cast<std::size_t>(value(dim))] = detail::plan_halo_in(
-      *hood_, table.global_ids, table.owners, [&](GlobalId id) { return detail::find_owned(table, id); });
+      runs.push_back({run.set, barrio::value(local_of[i]), 1});
+  out_.halos[index(dim)] = detail::plan_halo_in(*hood_, table.global_ids, table.owners,
+                                                [&](GlobalId id) { return detail::find_owned(table, id); });
 }
 
 void MeshAssembly::fill_sets(std::span<const SetInfo> infos) {
@@ -172,16 +171,15 @@ void MeshAssembly::add_contained(std::span<const SetInfo> infos) {
   };
   for (std::size_t g = 0; g < nested.n_groups(); ++g) {
     const std::span<const std::int32_t> group = nested.group(g);
-    MeshSet& first = out_.sets[static_cast<std::size_t>(group[0])];
+    MeshSet& first = out_.sets[group[0]];
     for (const std::int32_t s : group) {
-      const MeshSet& set = out_.sets[static_cast<std::size_t>(s)];
+      const MeshSet& set = out_.sets[s];
       if (&set != &first) unite(first, set);
       for (const SetInSet& inner : set.info.contained)
-        if (nested.group_of(inner.set) != nested.group_of(s))
-          unite(first, out_.sets[static_cast<std::size_t>(inner.set)]);
+        if (nested.group_of(inner.set) != nested.group_of(s)) unite(first, out_.sets[inner.set]);
     }
     for (const std::int32_t s : group.subspan(1)) {
-      MeshSet& set = out_.sets[static_cast<std::size_t>(s)];
+      MeshSet& set = out_.sets[s];
       set.vertices = first.vertices;
       set.entities = first.entities;
     }

@@ -40,7 +40,7 @@ std::vector<Copy> find_copies(exchange::Neighborhood& hood, const HaloPlan& plan
     const auto at = std::ranges::lower_bound(plan.readers, reader);
     BARRIO_ASSERT(cheap, at != plan.readers.end() && *at == reader, reader);
     std::int32_t id = value(first);
-    for (const LocalId owned : plan.sent_to(static_cast<std::size_t>(at - plan.readers.begin())))
+    for (const LocalId owned : plan.sent_to(at - plan.readers.begin()))
       copies.push_back({owned, reader, LocalId{id++}});
   }
   std::ranges::sort(
@@ -80,7 +80,7 @@ RemoteIds::RemoteIds(mpi::Context& context, const HaloPlan& plan) {
   for (const auto& run : round.received_runs()) {
     const auto at = std::ranges::lower_bound(plan.incoming, run.from, {}, &HaloPlan::Incoming::owner);
     BARRIO_ASSERT(cheap, at != plan.incoming.end() && at->owner == run.from, run.from);
-    std::vector<std::int32_t>& words = heard[static_cast<std::size_t>(at - plan.incoming.begin())];
+    std::vector<std::int32_t>& words = heard[at - plan.incoming.begin()];
     words.insert(words.end(), run.messages.begin(), run.messages.end());
   }
 

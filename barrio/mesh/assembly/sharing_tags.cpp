@@ -13,7 +13,7 @@ void add(MeshTag::Values& values, std::span<const std::int32_t> numbers, bool le
 
 /// Values on the entities of one dimension, which the mesh has.
 void add_dimension(const Mesh& mesh, Dim dim, std::vector<MeshTag>& tags) {
-  const auto d = static_cast<std::size_t>(value(dim));
+  const auto d = index(dim);
   const std::size_t n = mesh.n_local(dim);
   const Range all{LocalRange{LocalId{0}, local_id(n)}};
   for (const Column column : {status, owner, sharers}) tags[column].on[d].entities = all;

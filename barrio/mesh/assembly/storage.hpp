@@ -26,10 +26,10 @@ struct Mesh::Storage {
   std::vector<std::unique_ptr<FieldData>> fields;
 
   [[nodiscard]] std::size_t n_local(Dim dim) const noexcept {
-    return dim == Dim::vertex ? vertices.size() : entities[static_cast<std::size_t>(value(dim))].size();
+    return dim == Dim::vertex ? vertices.size() : entities[index(dim)].size();
   }
   [[nodiscard]] std::size_t n_owned(Dim dim) const noexcept {
-    return dim == Dim::vertex ? vertices.n_owned : entities[static_cast<std::size_t>(value(dim))].n_owned;
+    return dim == Dim::vertex ? vertices.n_owned : entities[index(dim)].n_owned;
   }
 };
 

@@ -63,7 +63,7 @@ bool holds(double value) {
 /// Values of a tag on all local entities. @param gap  the value of an entity that has none
 template <class From, class T>
 void fill_in(const MeshTag& tag, const MeshTag::Values& on, std::span<const double> gap, std::span<T> out) {
-  const auto width = static_cast<std::size_t>(tag.info.n_components);
+  const std::size_t width = tag.info.n_components;
   const std::size_t n_bytes = tag.info.value_bytes();
   const auto take = [&](double value) {
     if (holds<T>(value)) return static_cast<T>(value);
@@ -84,7 +84,7 @@ void fill_in(const MeshTag& tag, const MeshTag::Values& on, std::span<const doub
 
 /// The value of entities that have none of their own.
 std::vector<double> gap_of(const TagInfo& info, const TagFieldOptions& options) {
-  const auto width = static_cast<std::size_t>(info.n_components);
+  const std::size_t width = info.n_components;
   std::vector<double> gap(width, options.fill.value_or(0.0));
   if (info.default_value.empty()) return gap;
   if (info.type == TagType::float64) {
@@ -102,10 +102,10 @@ void check_values(const Mesh& mesh, const MeshTag& tag, Dim dim, const TagFieldO
   std::array<std::int64_t, 4> n{};
   for (std::size_t d = 0; d < n.size(); ++d) {
     const LocalRange owned{LocalId{0}, local_id(mesh.n_owned(Dim{static_cast<int>(d)}))};
-    n[d] = static_cast<std::int64_t>(tag.on[d].entities.intersected(owned).size());
+    n[d] = tag.on[d].entities.intersected(owned).size();
   }
   mpi::all_reduce(mesh.context(), std::span<std::int64_t>(n), MPI_SUM);
-  const auto d = static_cast<std::size_t>(value(dim));
+  const auto d = index(dim);
   if (n[d] == 0) {
     std::vector<std::string_view> where;
     for (std::size_t other = 0; other < n.size(); ++other)
@@ -134,7 +134,7 @@ Field<T> tag_as_field(Mesh& mesh, const std::string& name, Dim dim, const TagFie
   std::vector<T> values(mesh.n_local(dim) * static_cast<std::size_t>(tag.info.n_components));
   std::optional<Field<T>> field;
   agree_after(mesh.context(), [&] {
-    const MeshTag::Values& on = tag.on[static_cast<std::size_t>(value(dim))];
+    const MeshTag::Values& on = tag.on[index(dim)];
     const std::vector<double> gap = gap_of(tag.info, options);
     if (tag.info.type == TagType::float64) {
       fill_in<double, T>(tag, on, gap, values);

@@ -66,7 +66,7 @@ void check_owned_once(mpi::Context& context, std::span<const GlobalId> owned, st
     to.push_back(static_cast<Rank>(mix64(static_cast<std::uint64_t>(barrio::value(id))) %
                                    static_cast<std::uint64_t>(context.size())));
   std::vector<GlobalId> met = exchange::route(context, exchange::pack_by_rank<GlobalId>(to, owned)).items;
-  const auto n = mpi::sum(context, static_cast<std::int64_t>(owned.size()));
+  const auto n = mpi::sum(context, std::ssize(owned));
   agree_after(context, [&] {
     std::sort(met.begin(), met.end());
     const auto twice = std::adjacent_find(met.begin(), met.end());
@@ -86,7 +86,7 @@ void check_sharers(const Mesh& mesh, Dim dim) {
   for (std::size_t s = 0; s < sharing.shared.size(); ++s) {
     Hash64 hash;
     hash.add(barrio::value(ids[index(sharing.shared[s])]));
-    for (const Rank rank : sharing.sharers_of(s)) hash.add(static_cast<std::int64_t>(rank));
+    for (const Rank rank : sharing.sharers_of(s)) hash.add(std::int64_t{rank});
     for (const Rank rank : sharing.sharers_of(s)) {
       if (rank == context.rank()) continue;
       const auto at = std::lower_bound(mesh.neighbours().begin(), mesh.neighbours().end(), rank);
@@ -94,7 +94,7 @@ void check_sharers(const Mesh& mesh, Dim dim) {
         stranger = rank;
         continue;
       }
-      digest[static_cast<std::size_t>(at - mesh.neighbours().begin())] += hash.value();
+      digest[at - mesh.neighbours().begin()] += hash.value();
     }
   }
   const auto heard = exchange::route(context, exchange::pack_by_rank<std::uint64_t>(mesh.neighbours(), digest));
@@ -141,7 +141,7 @@ void check_remote_ids(const Mesh& mesh, Dim dim) {
       const auto at = std::ranges::lower_bound(remote.ranks_of(i), from);
       if (at == remote.ranks_of(i).end() || *at != from)
         broken(fmt::format("rank {} holds entity {}, and is not known to", from, here));
-      if (remote.ids_of(i)[static_cast<std::size_t>(at - remote.ranks_of(i).begin())] != claim.mine)
+      if (remote.ids_of(i)[at - remote.ranks_of(i).begin()] != claim.mine)
         broken(fmt::format("the remote id of entity {} on rank {} is not its own", here, from));
       if (ids[index(claim.yours)] != claim.global_id)
         broken(fmt::format("entity {} is another one on rank {}", here, from));

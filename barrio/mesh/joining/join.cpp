@@ -119,7 +119,7 @@ void refuse_collapsed(mpi::Context& context, const std::vector<MeshTables>& piec
     }
   }
   n_collapsed = mpi::sum(context, n_collapsed);
-  first = static_cast<std::size_t>(mpi::min(context, static_cast<std::int64_t>(first)));
+  first = mpi::min(context, static_cast<std::int64_t>(first));
   if (n_collapsed == 0) return;
   double tolerance = 0.0;
   for (const Joint& joint : report.joints) tolerance = std::max(tolerance, joint.tolerance);
@@ -147,7 +147,7 @@ struct CellSegment {
 CellSegment cells_here(std::size_t piece, const CellBlock& block, std::span<const std::int32_t> parts, std::size_t at,
                        std::size_t n, std::size_t to) {
   CellSegment here{.first = to, .piece = piece};
-  const auto width = static_cast<std::size_t>(block.nodes_per_cell);
+  const std::size_t width = block.nodes_per_cell;
   const std::size_t first = width > 0 ? at * width : static_cast<std::size_t>(block.offsets[at]);
   const std::size_t end = width > 0 ? first + n * width : static_cast<std::size_t>(block.offsets[at + n]);
   here.old_nodes = std::span(block.nodes).subspan(first, end - first);
@@ -244,11 +244,11 @@ void move_cells(mpi::Context& context, const std::vector<MeshTables>& pieces, co
     if (have_parts) out.n_parts += piece.n_parts;
   }
   mail.deliver([&](std::int32_t table, std::size_t first, std::size_t, detail::MessageReader& in) {
-    segments[static_cast<std::size_t>(table)].push_back(get_cells(in, first, is_narrow));
+    segments[table].push_back(get_cells(in, first, is_narrow));
   });
   for (std::size_t b = 0; b < out.blocks.size(); ++b) {
     CellBlock& block = out.blocks[b];
-    block.nodes.reserve(block.rows.size(me) * static_cast<std::size_t>(block.nodes_per_cell));
+    block.nodes.reserve(block.rows.size(me) * block.nodes_per_cell);
     if (block.nodes_per_cell == 0) block.offsets.assign(1, 0);
     append_in_order(segments[b],
                     [&](const CellSegment& segment) { append_cells(segment, new_rows, block, out.parts); });
@@ -279,16 +279,14 @@ std::vector<std::vector<std::int32_t>> join_sets(const std::vector<MeshTables>& 
       if (std::ranges::find(all, set) == all.end()) all.push_back(set);
     };
     for (std::size_t s = 0; s < piece.sets.size(); ++s) {
-      SetInfo& set = out.sets[static_cast<std::size_t>(places[s])];
+      SetInfo& set = out.sets[places[s]];
       for (const SetInSet& inner : piece.sets[s].contained) {
-        const std::int32_t place = places[static_cast<std::size_t>(inner.set)];
+        const std::int32_t place = places[inner.set];
         if (set.is_ordered || std::ranges::find(set.contained, place, &SetInSet::set) == set.contained.end())
           set.contained.push_back({place, inner.position});
       }
-      for (const std::int32_t child : piece.sets[s].children)
-        add(set.children, places[static_cast<std::size_t>(child)]);
-      for (const std::int32_t parent : piece.sets[s].parents)
-        add(set.parents, places[static_cast<std::size_t>(parent)]);
+      for (const std::int32_t child : piece.sets[s].children) add(set.children, places[child]);
+      for (const std::int32_t parent : piece.sets[s].parents) add(set.parents, places[parent]);
     }
   }
   return place_of;
@@ -298,7 +296,7 @@ void move_members(mpi::Context& context, const std::vector<MeshTables>& pieces, 
                   const NewBlocks& blocks, const std::vector<std::vector<std::int32_t>>& place_of, MeshTables& out) {
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     const MeshTables& piece = pieces[p];
-    const auto new_set = [&](std::int32_t set) { return place_of[p][static_cast<std::size_t>(set)]; };
+    const auto new_set = [&](std::int32_t set) { return place_of[p][set]; };
     MeshTables of_vertices;  // the same sets, with vertices alone
     of_vertices.vertices = piece.vertices;
     for (const SetRows& rows : piece.members) {
@@ -330,21 +328,18 @@ void move_members(mpi::Context& context, const std::vector<MeshTables>& pieces, 
 }
 
 void check(const std::vector<MeshTables>& pieces, const JoinOptions& options) {
-  const auto refuse = [](std::string subject, std::string cause, std::string remedy) {
-    throw AgreedError(ErrorCode::usage,
-                      {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
-  };
   const auto n = static_cast<int>(pieces.size());
-  if (n == 0) refuse("join", "needs pieces", "give at least one");
+  if (n == 0) refuse_together(ErrorCode::usage, "join", "needs pieces", "give at least one");
   if (!std::isfinite(options.tolerance))
-    refuse(fmt::format("tolerance {}", options.tolerance), "is not a finite number", "give a length in model units");
+    refuse_together(ErrorCode::usage, fmt::format("tolerance {}", options.tolerance), "is not a finite number",
+                    "give a length in model units");
   for (const JointOptions& joint : options.joints) {
     if (joint.a < 0 || joint.a >= n || joint.b < 0 || joint.b >= n || joint.a == joint.b)
-      refuse(fmt::format("joint of pieces {} and {}", joint.a, joint.b),
-             fmt::format("does not exist among {} pieces", n), "pieces count from 0");
+      refuse_together(ErrorCode::usage, fmt::format("joint of pieces {} and {}", joint.a, joint.b),
+                      fmt::format("does not exist among {} pieces", n), "pieces count from 0");
     if (!(std::isfinite(joint.tolerance) && joint.tolerance >= 0.0))
-      refuse(fmt::format("tolerance {}", joint.tolerance), "is not a finite number >= 0",
-             "give a length in model units");
+      refuse_together(ErrorCode::usage, fmt::format("tolerance {}", joint.tolerance), "is not a finite number >= 0",
+                      "give a length in model units");
   }
 }
 

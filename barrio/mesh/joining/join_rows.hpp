@@ -64,9 +64,7 @@ class NewVertices {
   struct Lookup {
     IdIndex index;
     std::vector<std::int64_t> rows;
-    [[nodiscard]] std::int64_t of(std::int64_t id) const {
-      return rows[static_cast<std::size_t>(index.find(GlobalId{id}))];
-    }
+    [[nodiscard]] std::int64_t of(std::int64_t id) const { return rows[index.find(GlobalId{id})]; }
   };
 
   /// New rows of some rows of the pieces. Borrows from the NewVertices; OfPiece from this.
@@ -79,7 +77,7 @@ class NewVertices {
       std::int64_t first_id;
       const Lookup& found;
       [[nodiscard]] std::int64_t operator()(std::int64_t row) const {
-        const auto at = static_cast<std::uint64_t>(row - first);
+        const std::uint64_t at = row - first;
         if (at >= here.size()) return found.of(first_id + row);
         return here[at] >= 0 ? here[at] : -2 - here[at];
       }
@@ -154,8 +152,8 @@ class NewVertices {
     std::vector<Request> requests;
     for (const GlobalId id : found.index.ids()) {
       const int piece = ids_.piece_of(barrio::value(id));
-      const Slabs& slabs = pieces_[static_cast<std::size_t>(piece)].vertices;
-      const std::int64_t row = barrio::value(id) - ids_.first[static_cast<std::size_t>(piece)];
+      const Slabs& slabs = pieces_[piece].vertices;
+      const std::int64_t row = barrio::value(id) - ids_.first[piece];
       to.push_back(slabs.rank_of(row));
       requests.push_back({piece, static_cast<std::int32_t>(row - slabs.first(to.back()))});
     }
@@ -237,7 +235,7 @@ class SlabMail {
     for (std::int64_t at = first; at < first + count;) {
       const Rank home = slabs.rank_of(at);
       const std::int64_t n = std::min(first + count, slabs.first(home + 1)) - at;
-      const auto place = static_cast<std::size_t>(at - slabs.first(home));
+      const std::size_t place = at - slabs.first(home);
       if (home == context_.rank()) {
         keep(static_cast<std::size_t>(at - first), static_cast<std::size_t>(n), place);
       } else {

@@ -14,7 +14,7 @@ namespace barrio::mesh::detail {
 void add_columns(mpi::Context& context, const std::vector<TagRow>& rows, TagTable& tag, const MeshTables& tables) {
   SlabMail mail(context);
   const auto slabs_of = [&](std::int32_t block) -> const Slabs& {
-    return block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(block)].rows;
+    return block < 0 ? tables.vertices : tables.blocks[block].rows;
   };
   for (std::size_t begin = 0; begin < rows.size();) {
     // A run of rows that follow each other is one message at most.
@@ -42,7 +42,7 @@ void add_columns(mpi::Context& context, const std::vector<TagRow>& rows, TagTabl
   std::ranges::sort(items, {}, [](const Item& item) { return std::tuple(item.block, item.row); });
   for (std::int32_t block = -1; block < static_cast<std::int32_t>(tables.blocks.size()); ++block) {
     const auto [first, end] = std::ranges::equal_range(items, block, {}, &Item::block);
-    const auto n = mpi::sum(context, static_cast<std::int64_t>(end - first));
+    const auto n = mpi::sum(context, end - first);
     if (n == 0) continue;
     TagColumn column{.block = block, .is_dense = n == slabs_of(block).n_rows && !tag.info.length_varies};
     if (tag.info.length_varies) column.items.offsets.push_back(0);
@@ -104,7 +104,7 @@ void join_tags(mpi::Context& context, std::vector<MeshTables>& pieces, const New
           std::memcpy(&code, &items.bytes[at], sizeof code);
           if (code == EntityCode::none) continue;
           if (is_set(code)) {
-            code = code_of_set(place_of[p][static_cast<std::size_t>(row_of(code))]);
+            code = code_of_set(place_of[p][row_of(code)]);
           } else if (dim_of(code) != Dim::vertex) {
             for_each_new_run(
                 piece, blocks.of_piece[p], out, dim_of(code), row_of(code), 1,
@@ -117,7 +117,7 @@ void join_tags(mpi::Context& context, std::vector<MeshTables>& pieces, const New
       for (TagColumn& column : tag.columns) {
         turn_codes(column.items);
         const bool on_vertices = column.block < 0;
-        const Slabs& slabs = on_vertices ? piece.vertices : piece.blocks[static_cast<std::size_t>(column.block)].rows;
+        const Slabs& slabs = on_vertices ? piece.vertices : piece.blocks[column.block].rows;
         const std::size_t n = column.is_dense ? slabs.size(me) : column.rows.size();
         for (std::size_t i = 0; i < n; ++i) {
           const std::size_t at = column.is_dense ? i : static_cast<std::size_t>(column.rows[i]);
@@ -125,7 +125,7 @@ void join_tags(mpi::Context& context, std::vector<MeshTables>& pieces, const New
           if (on_vertices) {
             if (vertices.stays(p, at)) rows_of_tag.push_back({-1, vertices.row(p, at), value});
           } else {
-            const NewBlocks::Place& place = blocks.of_piece[p][static_cast<std::size_t>(column.block)];
+            const NewBlocks::Place& place = blocks.of_piece[p][column.block];
             rows_of_tag.push_back({static_cast<std::int32_t>(place.block),
                                    place.first + slabs.first(me) + static_cast<std::int64_t>(at), value});
           }
@@ -140,7 +140,7 @@ void join_tags(mpi::Context& context, std::vector<MeshTables>& pieces, const New
         }
       };
       collect(known->on_sets, [](std::int32_t set) { return set; });
-      collect(tag.on_sets, [&](std::int32_t set) { return place_of[p][static_cast<std::size_t>(set)]; });
+      collect(tag.on_sets, [&](std::int32_t set) { return place_of[p][set]; });
       known->on_sets = {};
       for (const auto& [set, value] : on_sets) {
         known->on_sets.sets.push_back(set);

@@ -93,17 +93,16 @@ Joints::Joints(mpi::Context& context, const std::vector<MeshTables>& pieces, con
 
 Rank Joints::home_of(std::int64_t id) const {
   const int piece = ids_.piece_of(id);
-  return pieces_[static_cast<std::size_t>(piece)].vertices.rank_of(id - ids_.first[static_cast<std::size_t>(piece)]);
+  return pieces_[piece].vertices.rank_of(id - ids_.first[piece]);
 }
 
 std::int64_t& Joints::becomes(std::int64_t id) {
-  const auto piece = static_cast<std::size_t>(ids_.piece_of(id));
-  return becomes_[piece]
-                 [static_cast<std::size_t>(id - ids_.first[piece] - pieces_[piece].vertices.first(context_.rank()))];
+  const std::size_t piece = ids_.piece_of(id);
+  return becomes_[piece][id - ids_.first[piece] - pieces_[piece].vertices.first(context_.rank())];
 }
 
 const double* Joints::position(std::int64_t id) const {
-  const auto piece = static_cast<std::size_t>(ids_.piece_of(id));
+  const std::size_t piece = ids_.piece_of(id);
   return &pieces_[piece].coordinates[3 * static_cast<std::size_t>(id - ids_.first[piece] -
                                                                   pieces_[piece].vertices.first(context_.rank()))];
 }
@@ -151,15 +150,15 @@ void Joints::find_joints(const JoinOptions& options) {
       Joint joint{.a = a, .b = b, .tolerance = tolerance, .is_joined = true};
       for (const JointOptions& special : options.joints)
         if (std::minmax(special.a, special.b) == std::minmax(a, b)) joint.tolerance = special.tolerance;
-      const auto& box_a = boxes_[static_cast<std::size_t>(a)];
-      const auto& box_b = boxes_[static_cast<std::size_t>(b)];
+      const auto& box_a = boxes_[a];
+      const auto& box_b = boxes_[b];
       bool meet = true;
       for (std::size_t k = 0; k < 3; ++k)
         meet = meet &&
                std::max(box_a[k], box_b[k]) - joint.tolerance <= std::min(box_a[3 + k], box_b[3 + k]) + joint.tolerance;
       if (!meet) continue;
-      joints_of_[static_cast<std::size_t>(a)].push_back(static_cast<std::int32_t>(joints_.size()));
-      if (a != b) joints_of_[static_cast<std::size_t>(b)].push_back(static_cast<std::int32_t>(joints_.size()));
+      joints_of_[a].push_back(static_cast<std::int32_t>(joints_.size()));
+      if (a != b) joints_of_[b].push_back(static_cast<std::int32_t>(joints_.size()));
       joints_.push_back(joint);
       widest_tolerance_ = std::max(widest_tolerance_, joint.tolerance);
     }
@@ -178,9 +177,9 @@ std::vector<Joints::Match> Joints::find_matches() {
     // Where the boxes of the two pieces of a joint, both grown by twice the tolerance, overlap.
     std::vector<std::array<double, 6>> regions;
     for (const std::int32_t j : joints_of_[p]) {
-      const Joint& joint = joints_[static_cast<std::size_t>(j)];
-      const auto& a = boxes_[static_cast<std::size_t>(joint.a)];
-      const auto& b = boxes_[static_cast<std::size_t>(joint.b)];
+      const Joint& joint = joints_[j];
+      const auto& a = boxes_[joint.a];
+      const auto& b = boxes_[joint.b];
       std::array<double, 6> region{};
       for (std::size_t k = 0; k < 3; ++k) {
         region[k] = std::max(a[k], b[k]) - 2.0 * joint.tolerance;
@@ -197,7 +196,7 @@ std::vector<Joints::Match> Joints::find_matches() {
             x[2] > region[5])
           continue;
         is_near = true;
-        joints_[static_cast<std::size_t>(joints_of_[p][r])].n_near += 1;
+        joints_[joints_of_[p][r]].n_near += 1;
       }
       if (!is_near) continue;
       // The cells that a ball of twice the tolerance reaches: there near misses are seen too.
@@ -240,7 +239,7 @@ std::vector<Joints::Match> Joints::find_matches() {
     end = end_of_cell(begin);
     most = std::max(most, end - begin);
   }
-  most = static_cast<std::size_t>(mpi::max(context_, static_cast<std::int64_t>(most)));
+  most = mpi::max(context_, static_cast<std::int64_t>(most));
   if (most > most_in_a_cell)
     refuse_tolerance(widest_tolerance_, fmt::format("{} vertices lie within some eight times as much", most));
   std::vector<Match> matches;
@@ -254,7 +253,7 @@ std::vector<Joints::Match> Joints::find_matches() {
         if (higher.id == candidates[j - 1].id) continue;
         const std::int32_t joint = joint_of(lower.piece, higher.piece);
         if (joint < 0) continue;
-        Joint& here = joints_[static_cast<std::size_t>(joint)];
+        Joint& here = joints_[joint];
         const double gap = distance(lower.x.data(), higher.x.data());
         if (gap <= here.tolerance) {
           matches.push_back({lower.id, higher.id, joint, gap});
@@ -292,7 +291,7 @@ void Joints::judge() {
     while (end < partners_.size() && partners_[end].vertex == partners_[i].vertex &&
            partners_[end].joint == partners_[i].joint)
       ++end;
-    Joint& joint = joints_[static_cast<std::size_t>(partners_[i].joint)];
+    Joint& joint = joints_[partners_[i].joint];
     joint.n_matched += 1;
     joint.n_ambiguous += end - i > 1 ? 1 : 0;
     for (; i < end; ++i) joint.widest_gap = std::max(joint.widest_gap, partners_[i].distance);
@@ -323,8 +322,7 @@ void Joints::merge() {
   becomes_.assign(pieces_.size(), {});
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
     const std::int64_t first = ids_.first[p] + pieces_[p].vertices.first(context_.rank());
-    for (std::size_t i = 0; i < pieces_[p].vertices.size(context_.rank()); ++i)
-      becomes_[p].push_back(first + static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < pieces_[p].vertices.size(context_.rank()); ++i) becomes_[p].push_back(first + i);
   }
   struct News {
     std::int64_t vertex;
@@ -342,7 +340,7 @@ void Joints::merge() {
       to.push_back(home_of(partner.other));
       news.push_back({partner.other, becomes(partner.vertex)});
     }
-    if (mpi::sum(context_, static_cast<std::int64_t>(news.size())) == 0) break;
+    if (mpi::sum(context_, std::ssize(news)) == 0) break;
     news = exchange::route(context_, exchange::pack_by_rank<News>(to, news)).items;
     has_news.assign(partners_.size(), false);
     for (const News& one : news) {
@@ -351,7 +349,7 @@ void Joints::merge() {
       lowest = one.lowest;
       for (auto at = std::ranges::lower_bound(partners_, one.vertex, {}, &Partner::vertex);
            at != partners_.end() && at->vertex == one.vertex; ++at)
-        has_news[static_cast<std::size_t>(at - partners_.begin())] = true;
+        has_news[at - partners_.begin()] = true;
     }
   }
 }
@@ -378,7 +376,7 @@ bool Joints::is_tight(std::span<const Member> members) const {
       if (is_second && pieces[j] != pieces[i]) continue;
       const std::int32_t joint = joint_of(pieces[j], pieces[i]);
       if (joint < 0) return false;
-      tolerance = std::min(tolerance, joints_[static_cast<std::size_t>(joint)].tolerance);
+      tolerance = std::min(tolerance, joints_[joint].tolerance);
     }
   }
   return distance(low.data(), high.data()) <= tolerance;
@@ -394,7 +392,7 @@ void Joints::count_chained(std::span<const Member> members, std::vector<std::int
       const std::int32_t joint = joint_of(piece, ids_.piece_of(other.id));
       if (joint < 0) {
         is_led_there = true;  // of one piece, or of pieces that do not meet
-      } else if (distance(member.x.data(), other.x.data()) > joints_[static_cast<std::size_t>(joint)].tolerance) {
+      } else if (distance(member.x.data(), other.x.data()) > joints_[joint].tolerance) {
         found.push_back(joint);
       }
     }
@@ -404,7 +402,7 @@ void Joints::count_chained(std::span<const Member> members, std::vector<std::int
           way >= 0)
         found.push_back(way);
     sort_unique(found);
-    for (const std::int32_t joint : found) n_chained[static_cast<std::size_t>(joint)] += 1;
+    for (const std::int32_t joint : found) n_chained[joint] += 1;
   }
 }
 
@@ -433,7 +431,7 @@ void Joints::count_chains() {
     }
     begin = end;
   }
-  most = static_cast<std::size_t>(mpi::max(context_, static_cast<std::int64_t>(most)));
+  most = mpi::max(context_, static_cast<std::int64_t>(most));
   if (most > most_in_a_chain)
     refuse_tolerance(widest_tolerance_, fmt::format("{} vertices that are farther apart become one", most));
   std::vector<std::int64_t> n_chained(joints_.size(), 0);
@@ -452,7 +450,7 @@ bool Joints::open_faulty() {
     changed = true;
   }
   for (Partner& partner : partners_)
-    if (!joints_[static_cast<std::size_t>(partner.joint)].is_joined) partner.is_open = 1;
+    if (!joints_[partner.joint].is_joined) partner.is_open = 1;
   return changed;
 }
 

@@ -49,7 +49,7 @@ std::vector<TopBlock> top_blocks(const MeshTables& tables) {
 template <class Visit>
 void for_each_block(const MeshTables& tables, std::span<const TopBlock> blocks, const PartRows& rows, Visit&& visit) {
   for (const TopBlock& block : blocks) {
-    const std::int64_t n = tables.blocks[static_cast<std::size_t>(block.place)].rows.n_rows;
+    const std::int64_t n = tables.blocks[block.place].rows.n_rows;
     const std::int64_t low = std::max(rows.first - block.first_row, std::int64_t{0});
     const std::int64_t high = std::min(rows.first + rows.count - block.first_row, n);
     if (low < high) visit(BlockRun{block.place, rows.part, low, high - low});
@@ -80,7 +80,7 @@ std::vector<PartRows> hand_on(mpi::Context& context, const MeshTables& tables, s
     std::int64_t most = 1;
     for (const PartRows& run : rows) {
       for_each_block(tables, blocks, run, [&](const BlockRun& piece) {
-        const Slabs& slabs = tables.blocks[static_cast<std::size_t>(piece.block)].rows;
+        const Slabs& slabs = tables.blocks[piece.block].rows;
         most = std::max<std::int64_t>(most, slabs.rank_of(piece.first + piece.count - 1) - slabs.rank_of(piece.first));
       });
     }
@@ -93,7 +93,7 @@ std::vector<PartRows> hand_on(mpi::Context& context, const MeshTables& tables, s
     for (const PartRows& run : rows) {
       for (const TopBlock& block : blocks) {
         for_each_block(tables, {&block, 1}, run, [&](const BlockRun& piece) {
-          const Slabs& slabs = tables.blocks[static_cast<std::size_t>(piece.block)].rows;
+          const Slabs& slabs = tables.blocks[piece.block].rows;
           for_each_slab(slabs, piece, stride, [&](Rank home, const BlockRun& part) {
             to.push_back(home);
             cut.push_back({block.first_row + part.first, static_cast<std::int32_t>(part.count), part.part});
@@ -117,7 +117,7 @@ void assign_parts(mpi::Context& context, MeshTables& tables, std::vector<PartRow
   runs.reserve(rows.size());
   for (const PartRows& run : rows) {
     for_each_block(tables, blocks, run, [&](const BlockRun& of_block) {
-      const Slabs& slabs = tables.blocks[static_cast<std::size_t>(of_block.block)].rows;
+      const Slabs& slabs = tables.blocks[of_block.block].rows;
       for_each_slab(slabs, of_block, 1, [&](Rank home, const BlockRun& piece) {
         to.push_back(home);
         runs.push_back({piece.block, piece.part, static_cast<std::int32_t>(piece.first - slabs.first(home)),
@@ -137,13 +137,13 @@ void assign_parts(mpi::Context& context, MeshTables& tables, std::vector<PartRow
     std::vector<std::size_t> first_of(tables.blocks.size(), 0);  // in tables.parts
     std::size_t n_cells = 0;
     for (const TopBlock& block : blocks) {
-      first_of[static_cast<std::size_t>(block.place)] = n_cells;
-      n_cells += tables.blocks[static_cast<std::size_t>(block.place)].rows.size(context.rank());
+      first_of[block.place] = n_cells;
+      n_cells += tables.blocks[block.place].rows.size(context.rank());
     }
     tables.parts.assign(n_cells, -1);
     for (const HomeRun& run : at_home.items) {
-      const std::size_t first = first_of[static_cast<std::size_t>(run.block)] + static_cast<std::size_t>(run.first);
-      for (std::size_t i = first; i < first + static_cast<std::size_t>(run.count); ++i) {
+      const std::size_t first = first_of[run.block] + static_cast<std::size_t>(run.first);
+      for (std::size_t i = first; i < first + run.count; ++i) {
         if (tables.parts[i] >= 0 && tables.parts[i] != run.part) {  // a part may list a set and what the set holds
           throw Error(ErrorCode::bad_input,
                       {.subject = subject,

@@ -124,7 +124,7 @@ class Finder {
   static void for_each_side(std::span<const std::int64_t> words, Visit&& visit) {
     std::vector<GlobalId> corners;
     while (!words.empty()) {
-      const auto n = static_cast<std::size_t>(words[2]);
+      const std::size_t n = words[2];
       corners.clear();
       for (const std::int64_t corner : words.subspan(3, n)) corners.push_back(GlobalId{corner});
       visit(words.first(3 + n), Belonging{Dim{static_cast<int>(words[0])}, words[1], -1},
@@ -205,7 +205,7 @@ std::vector<Inclusion> sets_within_parts(mpi::Context& context, const std::vecto
     std::int64_t n = 0;
     const Inclusion where = counts[i].where;
     for (; i < counts.size() && counts[i].where == where; ++i) n += counts[i].n;
-    if (n == n_members[static_cast<std::size_t>(where.set)]) whole.push_back(where);
+    if (n == n_members[where.set]) whole.push_back(where);
   }
   const std::vector<Rank> to_root(whole.size(), 0);
   whole = exchange::route(context, exchange::pack_by_rank<Inclusion>(to_root, whole)).items;
@@ -217,7 +217,7 @@ std::vector<Inclusion> sets_within_parts(mpi::Context& context, const std::vecto
 std::vector<Inclusion> whole_sets(const MeshTables& tables, const std::vector<Inclusion>& own,
                                   const std::vector<std::int64_t>& n_members) {
   std::vector<std::vector<std::int32_t>> parts_of(tables.sets.size());
-  for (const Inclusion& where : own) parts_of[static_cast<std::size_t>(where.set)].push_back(where.part);
+  for (const Inclusion& where : own) parts_of[where.set].push_back(where.part);
   const NestedSets nested(tables.sets);
   std::vector<Inclusion> whole;
   for (std::size_t g = 0; g < nested.n_groups(); ++g) {
@@ -231,13 +231,13 @@ std::vector<Inclusion> whole_sets(const MeshTables& tables, const std::vector<In
       is_first = false;
     };
     for (const std::int32_t s : nested.group(g)) {
-      const auto set = static_cast<std::size_t>(s);
+      const std::size_t set = s;
       if (n_members[set] > 0) keep(parts_of[set]);  // without entities of its own it is where its sets are
       for (const SetInSet& inner : tables.sets[set].contained)
-        if (nested.group_of(inner.set) != nested.group_of(s)) keep(parts_of[static_cast<std::size_t>(inner.set)]);
+        if (nested.group_of(inner.set) != nested.group_of(s)) keep(parts_of[inner.set]);
     }
     for (const std::int32_t s : nested.group(g)) {
-      parts_of[static_cast<std::size_t>(s)] = parts;
+      parts_of[s] = parts;
       for (const std::int32_t part : parts) whole.push_back({part, s});
     }
   }
@@ -261,7 +261,7 @@ PartContents compute_part_contents(mpi::Context& context, const MeshTables& tabl
   };
   members.erase(std::unique(members.begin(), members.end(), is_same), members.end());
   std::vector<std::int64_t> n_members(tables.sets.size(), 0);
-  for (const Membership& member : members) n_members[static_cast<std::size_t>(member.set)] += 1;
+  for (const Membership& member : members) n_members[member.set] += 1;
   mpi::all_reduce(context, std::span<std::int64_t>(n_members), MPI_SUM);
   contents.sets = whole_sets(tables, sets_within_parts(context, members, belongings, n_members), n_members);
   return contents;

@@ -50,7 +50,7 @@ double imbalance(mpi::Context& context, PerPart loads) {
 class Halo {
  public:
   Halo(mpi::Context& context, const MeshTables& tables)
-      : context_(context), tables_(tables), n_parts_(static_cast<std::size_t>(tables.n_parts)) {}
+      : context_(context), tables_(tables), n_parts_(tables.n_parts) {}
 
   void measure(PartitionQuality& quality) {
     std::vector<VertexUse> uses;
@@ -78,9 +78,8 @@ class Halo {
       while (end < uses.size() && uses[end].vertex == uses[i].vertex) ++end;
       if (end - i > 1) {
         n_vertices += 1;
-        for (std::size_t k = i; k < end; ++k) n_shared[static_cast<std::size_t>(uses[k].part)] += 1;
-        shared_.insert(shared_.end(), uses.begin() + static_cast<std::ptrdiff_t>(i),
-                       uses.begin() + static_cast<std::ptrdiff_t>(end));
+        for (std::size_t k = i; k < end; ++k) n_shared[uses[k].part] += 1;
+        shared_.insert(shared_.end(), uses.begin() + i, uses.begin() + end);
       }
       i = end;
     }
@@ -108,12 +107,10 @@ class Halo {
     pairs = exchange::route(context_, exchange::pack_by_rank<Neighbours>(to, pairs)).items;
     sort_unique(pairs);
     PerPart n_neighbours(homes.size(context_.rank()), 0);
-    for (const Neighbours& pair : pairs)
-      n_neighbours[static_cast<std::size_t>(pair.part - homes.first(context_.rank()))] += 1;
+    for (const Neighbours& pair : pairs) n_neighbours[pair.part - homes.first(context_.rank())] += 1;
     const std::int64_t most = n_neighbours.empty() ? 0 : *std::max_element(n_neighbours.begin(), n_neighbours.end());
     quality.most_neighbours = mpi::max(context_, most);
-    quality.mean_neighbours =
-        static_cast<double>(mpi::sum(context_, static_cast<std::int64_t>(pairs.size()))) / tables_.n_parts;
+    quality.mean_neighbours = static_cast<double>(mpi::sum(context_, std::ssize(pairs))) / tables_.n_parts;
   }
 
   /// A cell is a ghost of each other part that one of its vertices is shared with.
@@ -139,7 +136,7 @@ class Halo {
         for (const VertexUse& use : parts_at(shared, node))
           if (use.part != part) others.push_back(use.part);
       sort_unique(others);
-      for (const std::int32_t other : others) n_ghosts[static_cast<std::size_t>(other)] += 1;
+      for (const std::int32_t other : others) n_ghosts[other] += 1;
     });
     mpi::all_reduce(context_, std::span<std::int64_t>(n_ghosts), MPI_SUM);
     for (const std::int64_t n : n_ghosts) quality.n_ghost_cells += n;
@@ -163,8 +160,8 @@ PartitionQuality partition_quality(mpi::Context& context, const MeshTables& tabl
   PerPart n_cells(static_cast<std::size_t>(tables.n_parts), 0);
   PerPart weight = n_cells;
   for (std::size_t i = 0; i < tables.parts.size(); ++i) {
-    n_cells[static_cast<std::size_t>(tables.parts[i])] += 1;
-    weight[static_cast<std::size_t>(tables.parts[i])] += weights.empty() ? 1 : weights[i];
+    n_cells[tables.parts[i]] += 1;
+    weight[tables.parts[i]] += weights.empty() ? 1 : weights[i];
   }
   quality.weight_imbalance = imbalance(context, weight);
   quality.imbalance = imbalance(context, n_cells);

@@ -88,8 +88,7 @@ class MatchedSides {
   }
   [[nodiscard]] std::int32_t find_link(const Corners& corners) const {
     std::int32_t side = first_[index(corners[0])];
-    while (side >= 0 && links_[static_cast<std::size_t>(side)].corners != corners)
-      side = links_[static_cast<std::size_t>(side)].next;
+    while (side >= 0 && links_[side].corners != corners) side = links_[side].next;
     return side;
   }
   LocalId find_or_add(const Corners& corners) {
@@ -121,7 +120,7 @@ void MatchedSides<n_corners>::match(const EntityTable& cells, Dim dim) {
   for (int t = 0; t < n_cell_types; ++t) {
     const auto type = static_cast<CellType>(t);
     if (has_fixed_sides(type) && topology(type).dim > dim)
-      shapes[static_cast<std::size_t>(t)] = std::make_unique<CanonicalShapes<n_corners>>(type, dim);
+      shapes[t] = std::make_unique<CanonicalShapes<n_corners>>(type, dim);
   }
   if (cells.has_one_type && has_fixed_sides(cells.types[0])) {
     per_cell = shapes[static_cast<std::size_t>(cells.types[0])]->n_sides();
@@ -145,8 +144,7 @@ void MatchedSides<n_corners>::match(const EntityTable& cells, Dim dim) {
       for (std::size_t i = 0; i < n; ++i) ids[i] = vertices_.global_ids[index(nodes[i])];
       for (const auto& shape : shapes[static_cast<std::size_t>(cells.type(c))]->of(std::span(ids).first(n))) {
         Corners corners;
-        for (std::size_t i = 0; i < n_corners; ++i)
-          corners[i] = shape[i] < 0 ? no_local_id : nodes[static_cast<std::size_t>(shape[i])];
+        for (std::size_t i = 0; i < n_corners; ++i) corners[i] = shape[i] < 0 ? no_local_id : nodes[shape[i]];
         of_cell.push_back(find_or_add(corners));
       }
     }
@@ -171,8 +169,7 @@ template <int n_corners>
 void MatchedSides<n_corners>::sort() {
   const std::vector<std::int32_t> by_id = order_of_runs(vertices_.global_ids);
   std::vector<std::int32_t> rank(by_id.size());  // of a vertex in the order of ids
-  for (std::size_t r = 0; r < by_id.size(); ++r)
-    rank[static_cast<std::size_t>(by_id[r])] = static_cast<std::int32_t>(r);
+  for (std::size_t r = 0; r < by_id.size(); ++r) rank[by_id[r]] = static_cast<std::int32_t>(r);
   struct Named {
     std::array<std::int32_t, n_corners - 1> others;  // ranks of all corners but the lowest
     std::int32_t side;
@@ -182,10 +179,10 @@ void MatchedSides<n_corners>::sort() {
   place_of_.resize(links_.size());
   std::vector<Named> chain;
   for (const std::int32_t v : by_id) {
-    std::int32_t& first = first_[static_cast<std::size_t>(v)];
+    std::int32_t& first = first_[v];
     chain.clear();
     for (std::int32_t side = first; side >= 0;) {
-      const Link& link = links_[static_cast<std::size_t>(side)];
+      const Link& link = links_[side];
       Named& one = chain.emplace_back();
       one.side = side;
       for (std::size_t i = 1; i < n_corners; ++i)
@@ -196,8 +193,8 @@ void MatchedSides<n_corners>::sort() {
     std::ranges::sort(chain, {}, &Named::others);
     first = static_cast<std::int32_t>(corners_.size());
     for (const Named& one : chain) {
-      place_of_[static_cast<std::size_t>(one.side)] = static_cast<std::int32_t>(corners_.size());
-      corners_.push_back(links_[static_cast<std::size_t>(one.side)].corners);
+      place_of_[one.side] = static_cast<std::int32_t>(corners_.size());
+      corners_.push_back(links_[one.side].corners);
       is_own_.push_back(static_cast<std::size_t>(one.side) < n_own_);
     }
   }

@@ -73,7 +73,7 @@ std::vector<std::int64_t> list_polyhedron_faces(mpi::Context& context, MeshTable
   for (std::size_t p = 0; p < asked.n_peers(); ++p) {
     const std::size_t n_before = faces.size();
     for (exchange::WordReader in(asked.of(p)); !in.done();) {
-      const auto words = in.get(static_cast<std::size_t>(in.get()));
+      const auto words = in.get(in.get());
       corners.clear();
       for (const std::int64_t word : words) corners.push_back(GlobalId{word});
       const SideKey key = detail::side_key(corners);
@@ -109,8 +109,7 @@ std::vector<std::int64_t> list_polyhedron_faces(mpi::Context& context, MeshTable
     const std::vector<std::int64_t> added = exchange::route(context, adding.parcels()).items;
     block.offsets.assign(1, 0);
     for (exchange::WordReader in(added); !in.done();) {
-      for (const std::int64_t corner : in.get(static_cast<std::size_t>(in.get())))
-        block.nodes.push_back(GlobalId{corner});
+      for (const std::int64_t corner : in.get(in.get())) block.nodes.push_back(GlobalId{corner});
       block.offsets.push_back(std::ssize(block.nodes));
     }
     tables.blocks.push_back(std::move(block));

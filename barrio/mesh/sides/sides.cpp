@@ -82,9 +82,7 @@ class Sides::Builder {
     return std::span<const LocalId>(corners).first(Matched::size_of(corners));
   }
   /// Place of a side of a cell in the order of keys.
-  [[nodiscard]] std::size_t at(LocalId side_of_cell) const {
-    return static_cast<std::size_t>(sides_.place_of()[index(side_of_cell)]);
-  }
+  [[nodiscard]] std::size_t at(LocalId side_of_cell) const { return sides_.place_of()[index(side_of_cell)]; }
 
   void resolve();
   void number();
@@ -161,7 +159,7 @@ void Sides::Builder<n_corners>::resolve() {
     shared_.emplace_back(side, out_.table_.rank_sets.add(ranks));
     Hash64 hash(static_cast<std::uint64_t>(value(out_.dim_)));
     for (const LocalId v : corners_of(static_cast<std::size_t>(side))) hash.add(barrio::value(id_of(v)));
-    owners_[static_cast<std::size_t>(side)] = ranks[hash.value() % ranks.size()];
+    owners_[side] = ranks[hash.value() % ranks.size()];
   }
 }
 
@@ -185,8 +183,8 @@ void Sides::Builder<n_corners>::number() {
   for (const LocalId low : vertices_.shared) {
     is_shared[index(low)] = true;
     const Rank owner = vertices_.owners[index(low)];
-    const auto n = static_cast<std::size_t>(std::ranges::lower_bound(mesh_.neighbours(), owner) -
-                                            mesh_.neighbours().begin());  // past the end for this rank
+    const std::size_t n =
+        std::ranges::lower_bound(mesh_.neighbours(), owner) - mesh_.neighbours().begin();  // past the end for this rank
     sides_.for_each_at(low, [&](std::size_t s) {
       if (owners_[s] != me) return;
       if (owner == me) {
@@ -207,7 +205,7 @@ void Sides::Builder<n_corners>::number() {
     const auto n = std::ranges::lower_bound(mesh_.neighbours(), from) - mesh_.neighbours().begin();
     const LocalId low =
         std::ranges::lower_bound(local_of, key[0], {}, [](const auto& pair) { return pair.first; })->second;
-    at_corner.push_back({low, {-1, from, n_from[static_cast<std::size_t>(n)]++, key}});
+    at_corner.push_back({low, {-1, from, n_from[n]++, key}});
   }
   std::ranges::sort(at_corner, {}, [](const auto& one) { return std::tuple(one.first, one.second.key); });
 
@@ -219,10 +217,10 @@ void Sides::Builder<n_corners>::number() {
   for (const auto& [low, other] : at_corner) {
     const std::int32_t at = n_of_vertex[index(low)]++;
     if (other.side >= 0) {
-      place[static_cast<std::size_t>(other.side)] = at;
+      place[other.side] = at;
     } else {
       const auto n = std::ranges::lower_bound(mesh_.neighbours(), other.from) - mesh_.neighbours().begin();
-      replies[static_cast<std::size_t>(n)][other.at] = at;
+      replies[n][other.at] = at;
     }
   }
   for (std::size_t side = 0; side < sides_.size(); ++side) {
@@ -237,7 +235,7 @@ void Sides::Builder<n_corners>::number() {
   for (const auto& run : back.received_runs()) {
     const auto n =
         static_cast<std::size_t>(std::ranges::lower_bound(mesh_.neighbours(), run.from) - mesh_.neighbours().begin());
-    for (const std::int32_t at : run.messages) place[static_cast<std::size_t>(asked[n][n_read[n]++])] = at;
+    for (const std::int32_t at : run.messages) place[asked[n][n_read[n]++]] = at;
   }
 
   // 3. All in the order of their lowest corners.
@@ -280,20 +278,20 @@ std::vector<std::int64_t> Sides::Builder<n_corners>::begins_of_vertices(std::spa
   first_vertices.push_back(static_cast<std::int32_t>(vertices_.n_owned));
   const auto number_rows = [&](const exchange::Parcels<Run>& counted) {
     std::vector<std::int64_t> first(slabs.size(context_.rank()) + 1, 0);
-    for (const Run& run : counted.items) first[static_cast<std::size_t>(run.row) + 1] = run.n;
+    for (const Run& run : counted.items) first[run.row + 1] = run.n;
     for (std::size_t row = 0; row + 1 < first.size(); ++row) first[row + 1] += first[row];
     const std::int64_t offset = mpi::exclusive_sum(context_, first.back());
     out_.table_.n_global = mpi::sum(context_, first.back());
     std::vector<std::int64_t> begins;
     begins.reserve(counted.items.size());
-    for (const Run& run : counted.items) begins.push_back(offset + first[static_cast<std::size_t>(run.row)]);
+    for (const Run& run : counted.items) begins.push_back(offset + first[run.row]);
     return begins;
   };
   const std::vector<std::int64_t> begins =
       exchange::ask_together(context_, to, runs, number_rows, exchange::Route::automatic);
   for (std::size_t i = 0; i < begins.size(); ++i) {
-    const auto low = static_cast<std::size_t>(first_vertices[i]);
-    const auto high = static_cast<std::size_t>(first_vertices[i + 1]);
+    const std::size_t low = first_vertices[i];
+    const std::size_t high = first_vertices[i + 1];
     for (std::size_t v = low; v < high; ++v) begin_of[v] += begins[i];
   }
   exchange::HaloExchange<std::int64_t>(context_, mesh_.halo_plan(Dim::vertex), begin_of, 1).exchange();
@@ -311,7 +309,7 @@ void Sides::Builder<n_corners>::number_copies() {
   };
   std::vector<Named> list;
   for (const auto& [side, set] : shared_) {
-    const auto s = static_cast<std::size_t>(side);
+    const std::size_t s = side;
     if (owners_[s] != me) {
       list.push_back({key_of(s), side, owners_[s]});
     } else {
@@ -323,19 +321,18 @@ void Sides::Builder<n_corners>::number_copies() {
   exchange::Neighborhood hood(context_, mesh_.neighbours(), {.delivery = exchange::Delivery::by_rank});
   auto round = hood.begin_round<GlobalId>();
   for (const Named& one : list)
-    if (owners_[static_cast<std::size_t>(one.side)] == me)
-      round.allocate(one.with) = ids_[static_cast<std::size_t>(one.side)];
+    if (owners_[one.side] == me) round.allocate(one.with) = ids_[one.side];
   round.close();
-  std::erase_if(list, [&](const Named& one) { return owners_[static_cast<std::size_t>(one.side)] == me; });
+  std::erase_if(list, [&](const Named& one) { return owners_[one.side] == me; });
   std::size_t next = 0;
-  for (const auto& [from, id] : round.received()) ids_[static_cast<std::size_t>(list[next++].side)] = id;
+  for (const auto& [from, id] : round.received()) ids_[list[next++].side] = id;
 
   if (mesh_.ghost_layers() == 0) return;
   const EntityTable& cells = mesh_.cells();
   std::size_t most = out_.per_cell_;
   for (std::size_t c = 0; c < cells.size() && !out_.offsets_.empty(); ++c)
     most = std::max(most, out_.of_cell(c).size());
-  most = static_cast<std::size_t>(mpi::max(context_, static_cast<std::int64_t>(most)));
+  most = mpi::max(context_, static_cast<std::int64_t>(most));
   // Pages of cells that neither go nor come are not touched.
   const auto memory = std::make_unique_for_overwrite<Identity[]>(most * cells.size());
   const std::span<Identity> of_slots(memory.get(), most * cells.size());
@@ -368,7 +365,7 @@ void Sides::Builder<n_corners>::order() {
         std::ranges::all_of(corners_of(s), [&](LocalId v) { return index(v) < vertices_.n_owned; });
     groups[owners_[s] != me ? 2 : (is_interior ? 0 : 1)].push_back(static_cast<std::int32_t>(s));
   }
-  std::ranges::stable_sort(groups[2], {}, [&](std::int32_t side) { return owners_[static_cast<std::size_t>(side)]; });
+  std::ranges::stable_sort(groups[2], {}, [&](std::int32_t side) { return owners_[side]; });
   table.n_interior = groups[0].size();
   table.n_owned = groups[0].size() + groups[1].size();
   table.owners = Owners(me, table.n_owned);
@@ -389,7 +386,7 @@ void Sides::Builder<n_corners>::order() {
   }
   for (const auto& group : groups) {
     for (const std::int32_t side : group) {
-      const auto s = static_cast<std::size_t>(side);
+      const std::size_t s = side;
       local_of[s] = local_id(table.global_ids.size());
       table.global_ids.push_back(ids_[s]);
       const std::span<const LocalId> corners = corners_of(s);
@@ -403,13 +400,12 @@ void Sides::Builder<n_corners>::order() {
     }
   }
   std::vector<LocalId> of_number(n);
-  for (std::size_t number = 0; number < n; ++number)
-    of_number[number] = local_of[static_cast<std::size_t>(sides_.place_of()[number])];
+  for (std::size_t number = 0; number < n; ++number) of_number[number] = local_of[sides_.place_of()[number]];
   for (LocalId& side : out_.of_cells_) side = of_number[index(side)];
   for (LocalId& side : out_.of_listed_)
     if (side != no_local_id) side = of_number[index(side)];
   std::vector<std::pair<LocalId, std::int32_t>> shared;
-  for (const auto& [side, set] : shared_) shared.emplace_back(local_of[static_cast<std::size_t>(side)], set);
+  for (const auto& [side, set] : shared_) shared.emplace_back(local_of[side], set);
   std::ranges::sort(shared);
   for (const auto& [side, set] : shared) {
     table.shared.push_back(side);

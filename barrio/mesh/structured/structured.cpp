@@ -71,7 +71,7 @@ std::array<int, 3> make_grid(Decomposition decomposition, int n_ranks, const Pla
       }
       {
         std::array<int, 3> grid{1, 1, 1};
-        const auto longest = static_cast<std::size_t>(std::ranges::max_element(n) - n.begin());
+        const std::size_t longest = std::ranges::max_element(n) - n.begin();
         grid[longest] = static_cast<int>(n[longest]);
         return grid;
       }
@@ -131,24 +131,22 @@ StructuredMesh::StructuredMesh(mpi::Context& context, StructuredOptions options)
     : context_(&context), options_(std::move(options)), tags_(context.take_tags(n_shift_tags)) {
   const Region region(context.trace(), structured_region);
   const auto& n = options_.n;
-  const auto refuse = [](std::string subject, std::string cause, std::string remedy = "") {
-    throw AgreedError(ErrorCode::usage,
-                      {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
-  };
   const std::string box = fmt::format("box of {} x {} x {} cells", n[0], n[1], n[2]);
-  if (n[0] < 1 || n[1] < 1 || n[2] < 1) refuse(box, "needs at least one cell along each axis");
+  if (n[0] < 1 || n[1] < 1 || n[2] < 1)
+    refuse_together(ErrorCode::usage, box, "needs at least one cell along each axis");
   if (static_cast<double>(n[0] + 1) * static_cast<double>(n[1] + 1) * static_cast<double>(n[2] + 1) > 1e17)
-    refuse(box, "has more vertices than can be numbered");
+    refuse_together(ErrorCode::usage, box, "has more vertices than can be numbered");
   for (std::size_t k = 0; k < 3; ++k) check_axis(k);
   if (options_.ghost_layers < 0)
-    refuse(fmt::format("{} ghost layers", options_.ghost_layers), "is not a number of layers");
+    refuse_together(ErrorCode::usage, fmt::format("{} ghost layers", options_.ghost_layers),
+                    "is not a number of layers");
   grid_ = make_grid(options_.decomposition, context.size(), n);
   for (std::size_t k = 0; k < 3; ++k) {
     const std::int64_t thinnest = n[k] / grid_[k];
     if ((grid_[k] > 1 || options_.is_periodic[k]) && options_.ghost_layers > thinnest)
-      refuse(fmt::format("{} ghost layers", options_.ghost_layers),
-             fmt::format("are more than the {} cells that boxes have along axis {}", thinnest, k),
-             "ask for fewer layers or ranks, or another decomposition");
+      refuse_together(ErrorCode::usage, fmt::format("{} ghost layers", options_.ghost_layers),
+                      fmt::format("are more than the {} cells that boxes have along axis {}", thinnest, k),
+                      "ask for fewer layers or ranks, or another decomposition");
   }
   if (context.rank() < grid_[0] * grid_[1] * grid_[2]) {
     own_ = box_of(place_of(context.rank()));
@@ -239,8 +237,7 @@ int StructuredMesh::sharers(const Place& vertex, std::array<Rank, 8>& ranks) con
     }
     if (!exists) continue;
     const Rank rank = rank_of_cell(cell);
-    if (std::find(ranks.begin(), ranks.begin() + n, rank) == ranks.begin() + n)
-      ranks[static_cast<std::size_t>(n++)] = rank;
+    if (std::find(ranks.begin(), ranks.begin() + n, rank) == ranks.begin() + n) ranks[n++] = rank;
   }
   std::sort(ranks.begin(), ranks.begin() + n);
   return n;
@@ -322,9 +319,8 @@ std::int64_t StructuredMesh::n_shared_vertices() const noexcept {
 
 void StructuredMesh::validate() const {
   // Each pair compares digests of what both share; ghosts get the ids of their owners' cells.
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(local_.size()), -1);
-  for (std::int64_t c = 0; c < own_.size(); ++c)
-    ids[static_cast<std::size_t>(local_.place(own_.at(c)))] = value(cell_id(own_.at(c)));
+  std::vector<std::int64_t> ids(local_.size(), -1);
+  for (std::int64_t c = 0; c < own_.size(); ++c) ids[local_.place(own_.at(c))] = value(cell_id(own_.at(c)));
   exchange(std::span<std::int64_t>(ids));
   std::vector<Rank> ranks;
   for (const Neighbour& neighbour : neighbours_)
@@ -341,7 +337,7 @@ void StructuredMesh::validate() const {
         const int n = sharers(at, sharers_of);
         Hash64 hash;
         hash.add(value(vertex_id(at))).add(static_cast<std::int64_t>(owner(at)));
-        for (int s = 0; s < n; ++s) hash.add(static_cast<std::int64_t>(sharers_of[static_cast<std::size_t>(s)]));
+        for (int s = 0; s < n; ++s) hash.add(std::int64_t{sharers_of[s]});
         digest +=
             box.contains(at) && std::find(sharers_of.begin(), sharers_of.begin() + n, other) != sharers_of.begin() + n
                 ? hash.value()
@@ -359,8 +355,7 @@ void StructuredMesh::validate() const {
     if (digest != digest_with(from)) fault = fmt::format("shared vertices differ from those of rank {}", from);
   agree_after(*context_, [&] {
     for (std::int64_t c = 0; c < local_.size() && fault.empty(); ++c)
-      if (ids[static_cast<std::size_t>(c)] != value(cell_id(local_.at(c))))
-        fault = fmt::format("local cell {} is not its owner's", c);
+      if (ids[c] != value(cell_id(local_.at(c)))) fault = fmt::format("local cell {} is not its owner's", c);
     if (!fault.empty())
       throw Error(
           ErrorCode::internal,

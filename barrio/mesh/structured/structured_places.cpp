@@ -19,32 +19,30 @@ using Place = std::array<std::int64_t, 3>;
 }  // namespace
 
 void StructuredMesh::check_axis(std::size_t axis) const {
-  const auto refuse = [](std::string subject, std::string cause) {
-    throw AgreedError(ErrorCode::usage, {.subject = std::move(subject), .cause = std::move(cause), .remedy = ""});
-  };
   const double low = options_.low[axis];
   const double high = options_.high[axis];
   const std::vector<double>& along = options_.along[axis];
   if (along.empty()) {
     if (!(std::isfinite(low) && std::isfinite(high) && low < high))
-      refuse(fmt::format("box from {} to {} along axis {}", low, high, axis),
-             "needs finite corners, the lower one below the upper one");
+      refuse_together(ErrorCode::usage, fmt::format("box from {} to {} along axis {}", low, high, axis),
+                      "needs finite corners, the lower one below the upper one");
     return;
   }
-  if (static_cast<std::int64_t>(along.size()) != options_.n[axis] + 1)
-    refuse(fmt::format("{} places along axis {}", along.size(), axis),
-           fmt::format("are not those of the {} vertices there", options_.n[axis] + 1));
+  if (std::ssize(along) != options_.n[axis] + 1)
+    refuse_together(ErrorCode::usage, fmt::format("{} places along axis {}", along.size(), axis),
+                    fmt::format("are not those of the {} vertices there", options_.n[axis] + 1));
   const bool ascends = std::ranges::adjacent_find(along, std::ranges::greater_equal{}) == along.end();
   const bool descends = std::ranges::adjacent_find(along, std::ranges::less_equal{}) == along.end();
   if (!std::ranges::all_of(along, [](double x) { return std::isfinite(x); }) || (!ascends && !descends))
-    refuse(fmt::format("places along axis {}", axis), "need finite numbers that all ascend or all descend");
+    refuse_together(ErrorCode::usage, fmt::format("places along axis {}", axis),
+                    "need finite numbers that all ascend or all descend");
 }
 
 std::array<double, 3> StructuredMesh::coordinates(const Place& vertex) const noexcept {
   std::array<double, 3> x{};
   for (std::size_t k = 0; k < 3; ++k) {
     if (!options_.along[k].empty()) {
-      x[k] = options_.along[k][static_cast<std::size_t>(vertex[k])];
+      x[k] = options_.along[k][vertex[k]];
       continue;
     }
     const double t = static_cast<double>(vertex[k]) / static_cast<double>(options_.n[k]);
@@ -55,7 +53,7 @@ std::array<double, 3> StructuredMesh::coordinates(const Place& vertex) const noe
 
 std::vector<double> StructuredMesh::make_coordinates() const {
   const IndexBox box = own_vertices();
-  std::vector<double> all(static_cast<std::size_t>(3 * box.size()));
+  std::vector<double> all(3 * box.size());
   std::array<std::vector<double>, 3> along;
   for (std::size_t k = 0; k < 3; ++k)
     for (Place at = box.low; at[k] < box.high[k]; ++at[k]) along[k].push_back(coordinates(at)[k]);
@@ -89,7 +87,7 @@ MeshTables StructuredMesh::to_tables() const {
   }
   if (n_descending % 2 == 0) return tables;
   for (CellBlock& block : tables.blocks) {
-    const auto width = static_cast<std::ptrdiff_t>(block.nodes_per_cell);
+    const std::ptrdiff_t width = block.nodes_per_cell;
     for (auto cell = block.nodes.begin(); cell != block.nodes.end(); cell += width) {
       if (block.type == CellType::hex) std::swap_ranges(cell, cell + 4, cell + 4);
       if (block.type == CellType::quad) std::swap(cell[1], cell[3]);

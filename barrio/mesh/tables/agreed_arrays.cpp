@@ -16,7 +16,7 @@
 namespace barrio::mesh {
 
 std::size_t MeshArrays::Cells::size() const noexcept {
-  if (nodes_per_cell > 0) return nodes.size() / static_cast<std::size_t>(nodes_per_cell);
+  if (nodes_per_cell > 0) return nodes.size() / nodes_per_cell;
   return offsets.empty() ? 0 : offsets.size() - 1;
 }
 
@@ -41,10 +41,6 @@ namespace {
 
 constexpr std::size_t place(CellType type) noexcept { return static_cast<std::size_t>(type); }
 
-[[noreturn]] void refuse(ErrorCode code, std::string subject, std::string cause, std::string remedy = {}) {
-  throw Error(code, {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
-}
-
 std::string_view plural(CellType type) { return topology(type).plural; }
 
 void check_vertices(const MeshArrays& arrays) {
@@ -67,7 +63,7 @@ void check_vertices(const MeshArrays& arrays) {
 }
 
 void check_offsets(const MeshArrays::Cells& cells) {
-  const auto end = static_cast<std::int64_t>(cells.nodes.size());
+  const std::int64_t end = cells.nodes.size();
   const bool is_sound = cells.offsets.empty() ? end == 0
                                               : cells.offsets.front() == 0 && cells.offsets.back() == end &&
                                                     std::ranges::is_sorted(cells.offsets);
@@ -88,7 +84,7 @@ void check_cells(const MeshArrays& arrays) {
              fmt::format("have {} nodes each, at least {} are needed", cells.nodes_per_cell, n_corners));
     if (cells.nodes_per_cell == 0) {
       check_offsets(cells);
-    } else if (cells.nodes.size() % static_cast<std::size_t>(cells.nodes_per_cell) != 0) {
+    } else if (cells.nodes.size() % cells.nodes_per_cell != 0) {
       refuse(ErrorCode::usage, who,
              fmt::format("have {} nodes, which are not {} each", cells.nodes.size(), cells.nodes_per_cell));
     }
@@ -100,7 +96,7 @@ void check_cells(const MeshArrays& arrays) {
 void check_sets(const MeshArrays& arrays) {
   for (const MeshArrays::Set& set : arrays.sets)
     for (const MeshArrays::Members& members : set.members) {
-      const auto n = static_cast<std::int64_t>(n_given(arrays, members.type));
+      const std::int64_t n = n_given(arrays, members.type);
       const auto wrong = std::ranges::find_if(members.places, [&](std::int64_t p) { return p < 0 || p >= n; });
       if (wrong != members.places.end())
         refuse(ErrorCode::bad_input, fmt::format("{} set '{}'", name(set.info.kind), set.info.name),
@@ -163,8 +159,7 @@ void agree_on_counts(mpi::Context& context, const MeshArrays& arrays, AgreedArra
   constexpr std::int64_t nothing = -1000;
   widths.fill(nothing);
   negative.fill(nothing);
-  for (std::size_t t = 0; t < agreed.n_rows.size(); ++t)
-    agreed.n_rows[t] = static_cast<std::int64_t>(n_given(arrays, static_cast<CellType>(t)));
+  for (std::size_t t = 0; t < agreed.n_rows.size(); ++t) agreed.n_rows[t] = n_given(arrays, static_cast<CellType>(t));
   for (const MeshArrays::Cells& cells : arrays.cells) {
     if (cells.size() == 0) continue;
     widths[place(cells.type)] = cells.nodes_per_cell;
@@ -290,10 +285,10 @@ void check_ids(mpi::Context& context, const MeshArrays& arrays, AgreedArrays& ag
 }  // namespace
 
 std::span<const std::int64_t> nodes_of(const MeshArrays::Cells& cells, std::size_t i) noexcept {
-  const auto width = static_cast<std::size_t>(cells.nodes_per_cell);
+  const std::size_t width = cells.nodes_per_cell;
   if (width > 0) return cells.nodes.subspan(i * width, width);
-  const auto first = static_cast<std::size_t>(cells.offsets[i]);
-  return cells.nodes.subspan(first, static_cast<std::size_t>(cells.offsets[i + 1]) - first);
+  const std::size_t first = cells.offsets[i];
+  return cells.nodes.subspan(first, cells.offsets[i + 1] - first);
 }
 
 std::size_t n_given(const MeshArrays& arrays, CellType type) noexcept {

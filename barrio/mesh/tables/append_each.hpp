@@ -15,7 +15,7 @@ void append_each(std::vector<T>& out, std::span<const Item> items, F&& f) {
   while (!items.empty()) {
     const std::size_t n = std::min(block.size(), items.size());
     for (std::size_t i = 0; i < n; ++i) block[i] = f(items[i]);
-    out.insert(out.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(n));
+    out.insert(out.end(), block.begin(), block.begin() + n);
     items = items.subspan(n);
   }
 }

@@ -58,7 +58,7 @@ struct Pieces {
   template <class Visit>
   void for_each(std::int64_t from, std::int64_t to, Visit&& visit) const {
     if (from >= to) return;
-    auto piece = static_cast<std::size_t>(std::ranges::upper_bound(first, from) - first.begin() - 1);
+    std::size_t piece = std::ranges::upper_bound(first, from) - first.begin() - 1;
     for (std::int64_t i = from; i < to; ++i) {
       while (i >= first[piece + 1]) ++piece;
       visit(list[piece], list[piece].at(i - first[piece]));
@@ -145,46 +145,46 @@ class Model {
 
 void check(const BoxOptions& options, int n_ranks) {
   const auto& n = options.n;
-  const auto refuse = [](std::string subject, std::string cause, std::string remedy = "") {
-    throw AgreedError(ErrorCode::usage,
-                      {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
-  };
   const std::string box = fmt::format("box of {} x {} x {} cells", n[0], n[1], n[2]);
-  if (n[0] < 1 || n[1] < 1 || n[2] < 1) refuse(box, "needs at least one cell along each axis");
+  if (n[0] < 1 || n[1] < 1 || n[2] < 1)
+    refuse_together(ErrorCode::usage, box, "needs at least one cell along each axis");
   // In floating point: the product may pass 2^63.
   const double n_vertices =
       static_cast<double>(n[0] + 1) * static_cast<double>(n[1] + 1) * static_cast<double>(n[2] + 1);
-  if (n_vertices > 1e17) refuse(box, "has more vertices than can be numbered");
+  if (n_vertices > 1e17) refuse_together(ErrorCode::usage, box, "has more vertices than can be numbered");
   if (n_vertices / n_ranks > static_cast<double>(INT32_MAX))
-    refuse(box, "has more than 2^31 vertices per rank", "use more ranks");
+    refuse_together(ErrorCode::usage, box, "has more than 2^31 vertices per rank", "use more ranks");
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (!(std::isfinite(options.low[axis]) && std::isfinite(options.high[axis]) &&
           options.low[axis] < options.high[axis])) {
-      refuse(fmt::format("box from {} to {} along axis {}", options.low[axis], options.high[axis], axis),
-             "needs finite corners, the lower one below the upper one");
+      refuse_together(ErrorCode::usage,
+                      fmt::format("box from {} to {} along axis {}", options.low[axis], options.high[axis], axis),
+                      "needs finite corners, the lower one below the upper one");
     }
     for (const int pieces : {options.volumes[axis], options.parts[axis]}) {
       if (pieces > n[axis])
-        refuse(fmt::format("{} pieces along axis {}", pieces, axis),
-               fmt::format("are more than the {} cells there", n[axis]), "ask for fewer volumes or parts");
+        refuse_together(ErrorCode::usage, fmt::format("{} pieces along axis {}", pieces, axis),
+                        fmt::format("are more than the {} cells there", n[axis]), "ask for fewer volumes or parts");
     }
     if (options.volumes[axis] < 1)
-      refuse(fmt::format("{} volumes along axis {}", options.volumes[axis], axis), "is not a number of volumes",
-             "ask for 1 or more");
+      refuse_together(ErrorCode::usage, fmt::format("{} volumes along axis {}", options.volumes[axis], axis),
+                      "is not a number of volumes", "ask for 1 or more");
   }
   const bool has_parts = options.parts != std::array<int, 3>{0, 0, 0};
   if (has_parts && std::ranges::min(options.parts) < 1)
-    refuse(fmt::format("{} x {} x {} parts", options.parts[0], options.parts[1], options.parts[2]),
-           "is not a number of parts along each axis", "ask for 1 or more along each");
+    refuse_together(ErrorCode::usage,
+                    fmt::format("{} x {} x {} parts", options.parts[0], options.parts[1], options.parts[2]),
+                    "is not a number of parts along each axis", "ask for 1 or more along each");
   const auto& parts = options.parts;
   if (static_cast<double>(parts[0]) * parts[1] * parts[2] > static_cast<double>(INT32_MAX))
-    refuse(fmt::format("{} x {} x {} parts", parts[0], parts[1], parts[2]), "are more than can be numbered",
-           "ask for fewer");
+    refuse_together(ErrorCode::usage, fmt::format("{} x {} x {} parts", parts[0], parts[1], parts[2]),
+                    "are more than can be numbered", "ask for fewer");
   // Every rank holds the list of pieces.
   constexpr double most_volumes = 1e6;
   const auto& v = options.volumes;
   if (static_cast<double>(v[0]) * v[1] * v[2] > most_volumes)
-    refuse(fmt::format("{} x {} x {} volumes", v[0], v[1], v[2]), "are more than a million", "ask for fewer");
+    refuse_together(ErrorCode::usage, fmt::format("{} x {} x {} volumes", v[0], v[1], v[2]), "are more than a million",
+                    "ask for fewer");
 }
 
 /// Part of a hex, by its place in the grid.
@@ -229,12 +229,11 @@ CellBlock make_cells(const BoxOptions& options, const Grid& grid, const Pieces& 
   cells.nodes_per_cell = options.tets ? 4 : 8;
   const std::int64_t per_hex = options.tets ? 6 : 1;
   cells.rows = {per_hex * volumes.first.back(), n_ranks};
-  cells.nodes.reserve(cells.rows.size(me) * static_cast<std::size_t>(cells.nodes_per_cell));
+  cells.nodes.reserve(cells.rows.size(me) * cells.nodes_per_cell);
   for_each_row(cells, volumes, per_hex, me, [&](std::int64_t row, const Piece&, const Place& at) {
     const auto hex = grid.hex(at);
     if (options.tets) {
-      for (const int corner : kuhn_tets[static_cast<std::size_t>(row % 6)])
-        cells.nodes.push_back(hex[static_cast<std::size_t>(corner)]);
+      for (const int corner : kuhn_tets[row % 6]) cells.nodes.push_back(hex[corner]);
     } else {
       cells.nodes.insert(cells.nodes.end(), hex.begin(), hex.end());
     }
@@ -258,7 +257,7 @@ CellBlock make_faces(const BoxOptions& options, const Grid& grid, const Pieces& 
       return;
     }
     // Kuhn's tets cut every face along the diagonal through its lowest vertex.
-    const auto low = static_cast<std::size_t>(std::ranges::min_element(quad) - quad.begin());
+    const std::size_t low = std::ranges::min_element(quad) - quad.begin();
     const std::size_t half = row % 2 == 0 ? 1 : 2;
     for (const std::size_t corner : {low, low + half, low + half + 1}) faces.nodes.push_back(quad[corner % 4]);
   });
@@ -318,8 +317,8 @@ MeshTables make_box(mpi::Context& context, const BoxOptions& options) {
     const auto first = std::ranges::find_if(surfaces.list, is_on_side);
     const auto end = std::find_if_not(first, surfaces.list.end(), is_on_side);
     add_set({.kind = SetKind::neumann, .id = static_cast<std::int32_t>(side + 1), .name = side_names[side]}, Dim::face,
-            per_piece[2] * surfaces.first[static_cast<std::size_t>(first - surfaces.list.begin())],
-            per_piece[2] * surfaces.first[static_cast<std::size_t>(end - surfaces.list.begin())]);
+            per_piece[2] * surfaces.first[first - surfaces.list.begin()],
+            per_piece[2] * surfaces.first[end - surfaces.list.begin()]);
   }
   if (!has_geometry) return tables;
   static constexpr std::array<const char*, 4> geometry_names{"point", "curve", "surface", "volume"};

@@ -89,7 +89,7 @@ class CanonicalShapes {
     for (std::size_t i = 0; i < ids.size(); ++i) known.ascending[n_lower[i]] = static_cast<std::uint8_t>(i);
     known.shapes.clear();
     for (const Shape& shape : shapes_)
-      known.shapes.push_back(canonical(shape, [&](std::int8_t at) { return ids[static_cast<std::size_t>(at)]; }));
+      known.shapes.push_back(canonical(shape, [&](std::int8_t at) { return ids[at]; }));
     return known.shapes;
   }
   [[nodiscard]] std::size_t n_sides() const noexcept { return shapes_.size(); }

@@ -51,7 +51,7 @@ constexpr SideBits bits_of_sides(std::span<const std::int8_t> corners) {
     if (corner >= 0) {
       side |= 1U << corner;
     } else {
-      sides.bits[static_cast<std::size_t>(sides.n++)] = std::exchange(side, 0U);
+      sides.bits[sides.n++] = std::exchange(side, 0U);
     }
   }
   return sides;
@@ -59,8 +59,7 @@ constexpr SideBits bits_of_sides(std::span<const std::int8_t> corners) {
 
 constexpr SideBits bits_of_edges(std::span<const std::int8_t> ends) {
   SideBits edges;
-  for (std::size_t e = 0; e + 1 < ends.size(); e += 2)
-    edges.bits[static_cast<std::size_t>(edges.n++)] = 1U << ends[e] | 1U << ends[e + 1];
+  for (std::size_t e = 0; e + 1 < ends.size(); e += 2) edges.bits[edges.n++] = 1U << ends[e] | 1U << ends[e + 1];
   return edges;
 }
 

@@ -80,7 +80,7 @@ Collapse collapse_of(CellType type, std::span<const std::int8_t> first_alike) {
   const std::vector<Face> faces = faces_left(type, first_alike);
   if (faces.size() < 4) return {Outcome::flat};  // fewer enclose nothing
   for (const CellType smaller : {CellType::tet, CellType::pyramid, CellType::prism, CellType::knife}) {
-    if (topology(smaller).n_corners != static_cast<int>(corners.size())) continue;
+    if (topology(smaller).n_corners != std::ssize(corners)) continue;
     do {
       if (!has_faces(smaller, corners, faces)) continue;
       Collapse result{Outcome::smaller, smaller};

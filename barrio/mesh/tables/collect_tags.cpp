@@ -63,7 +63,7 @@ std::vector<MeshTag> tags_of_fields(const Mesh& mesh) {
                                        .remedy = "give them different names, or save without fields"});
       }
       const std::size_t n_owned = mesh.n_owned(field->dim);
-      MeshTag::Values& values = tag->on[static_cast<std::size_t>(value(field->dim))];
+      MeshTag::Values& values = tag->on[index(field->dim)];
       values.entities = Range({{LocalId{0}, local_id(n_owned)}});
       values.items.bytes = owned_values(*field, n_owned);
     }
@@ -104,7 +104,7 @@ struct Item {
 void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag, MeshTables& out) {
   mpi::Context& context = mesh.context();
   const auto slabs_of = [&](std::int32_t block) -> const Slabs& {
-    return block < 0 ? out.vertices : out.blocks[static_cast<std::size_t>(block)].rows;
+    return block < 0 ? out.vertices : out.blocks[block].rows;
   };
   struct Outgoing {
     std::vector<std::int32_t> blocks;
@@ -151,7 +151,7 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
   std::ranges::sort(items, {}, [](const Item& item) { return std::pair(item.block, item.row); });
 
   std::vector<std::int64_t> n_values(1 + out.blocks.size(), 0);  // by block, vertices first
-  for (const Item& item : items) n_values[static_cast<std::size_t>(std::int64_t{item.block} + 1)] += 1;
+  for (const Item& item : items) n_values[std::int64_t{item.block} + 1] += 1;
   mpi::all_reduce(context, std::span<std::int64_t>(n_values), MPI_SUM);
   TagTable& table = out.tags.emplace_back();
   table.info = tag.info;
@@ -159,7 +159,7 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
   const bool may_be_dense = !tag.info.length_varies && tag.info.storage != TagStorage::sparse;
   auto item = items.begin();
   for (std::int32_t block = -1; block < static_cast<std::int32_t>(out.blocks.size()); ++block) {
-    const std::int64_t n = n_values[static_cast<std::size_t>(std::int64_t{block} + 1)];
+    const std::int64_t n = n_values[std::int64_t{block} + 1];
     if (n == 0) continue;
     TagColumn column{.block = block, .is_dense = may_be_dense && n == slabs_of(block).n_rows};
     if (tag.info.length_varies) column.items.offsets.push_back(0);

@@ -24,7 +24,7 @@ struct CollectedRows {
   std::array<std::vector<std::pair<std::int64_t, std::int32_t>>, 4> blocks;
 
   [[nodiscard]] TableRow place_of(Dim dim, GlobalId row) const noexcept {
-    const auto& of_dim = blocks[static_cast<std::size_t>(value(dim))];
+    const auto& of_dim = blocks[index(dim)];
     const auto& [first, block] =
         *std::prev(std::ranges::upper_bound(of_dim, value(row), {}, [](const auto& one) { return one.first; }));
     return {block, value(row) - first};

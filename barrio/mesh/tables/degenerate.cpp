@@ -59,7 +59,7 @@ class Collapses {
   const Collapse& of(const CellBlock& block, std::span<const GlobalId> nodes) {
     static constexpr Collapse sound{};
     static constexpr Collapse other{Outcome::other};
-    const auto n = static_cast<std::size_t>(topology(block.type).n_corners);
+    const std::size_t n = topology(block.type).n_corners;
     Pattern pattern{};
     bool is_sound = true;
     for (std::size_t i = 0; i < n; ++i) {
@@ -116,7 +116,7 @@ void for_each_degenerate(const MeshTables& tables, Collapses& collapses, Visit&&
     const CellBlock& block = tables.blocks[b];
     if (topology(block.type).n_corners == 0 || block.nodes_per_cell == 0) continue;
     if (detail::has_sound_nodes(block, tables.vertices.n_rows)) continue;
-    const std::size_t n = block.nodes.size() / static_cast<std::size_t>(block.nodes_per_cell);
+    const std::size_t n = block.nodes.size() / block.nodes_per_cell;
     for (std::size_t i = 0; i < n; ++i)
       if (const Collapse& collapse = collapses.of(block, block.cell(i)); collapse.outcome != Outcome::sound)
         visit(b, i, collapse);
@@ -147,7 +147,7 @@ class Reducer {
   }
 
  private:
-  [[nodiscard]] Slabs& rows_of(std::int32_t block) { return tables_.blocks[static_cast<std::size_t>(block)].rows; }
+  [[nodiscard]] Slabs& rows_of(std::int32_t block) { return tables_.blocks[block].rows; }
 
   void find_targets(const DegenerateCells& found) {
     const std::size_t n_before = tables_.blocks.size();
@@ -184,14 +184,13 @@ class Reducer {
       targets[i] = {static_cast<std::int32_t>(b), 0};
       if (collapse.outcome == Outcome::flat) targets[i].block = Target::no_block;
       if (collapse.outcome == Outcome::smaller) targets[i].block = block_of[static_cast<std::size_t>(collapse.type)];
-      if (targets[i].block != Target::no_block) targets[i].row = n_here[static_cast<std::size_t>(targets[i].block)]++;
+      if (targets[i].block != Target::no_block) targets[i].row = n_here[targets[i].block]++;
     }
     std::vector<std::int64_t> n_all = n_here;
     mpi::exclusive_sum(context_, std::span<std::int64_t>(n_here));
     mpi::all_reduce(context_, std::span<std::int64_t>(n_all), MPI_SUM);
     for (Target& target : targets)
-      if (target.block != Target::no_block)
-        target.row += n_here[static_cast<std::size_t>(target.block)] + n_taken[static_cast<std::size_t>(target.block)];
+      if (target.block != Target::no_block) target.row += n_here[target.block] + n_taken[target.block];
     for (std::size_t t = 0; t < n_all.size(); ++t) n_taken[t] += n_all[t];
     n_left_[b] = n_all[b];
   }
@@ -221,7 +220,7 @@ class Reducer {
         } else {
           const Collapse& collapse = collapses.of(block, nodes);
           for (int c = 0; c < topology(collapse.type).n_corners; ++c)
-            words.push_back(value(nodes[static_cast<std::size_t>(collapse.corners[static_cast<std::size_t>(c)])]));
+            words.push_back(value(nodes[collapse.corners[c]]));
         }
       }
       if (targets_[b]) block.nodes.clear();
@@ -245,13 +244,13 @@ class Reducer {
       Arrived& one = arrived.emplace_back(Arrived{in.get(), 0, 0, {}});
       one.row = in.get();
       one.part = static_cast<std::int32_t>(in.get());
-      one.nodes = in.get(static_cast<std::size_t>(tables_.blocks[static_cast<std::size_t>(one.block)].nodes_per_cell));
+      one.nodes = in.get(tables_.blocks[one.block].nodes_per_cell);
     }
     std::ranges::sort(arrived, {}, [](const Arrived& one) { return std::tuple(one.block, one.row); });
     for (const Arrived& one : arrived) {
-      CellBlock& block = tables_.blocks[static_cast<std::size_t>(one.block)];
+      CellBlock& block = tables_.blocks[one.block];
       for (const std::int64_t node : one.nodes) block.nodes.push_back(GlobalId{node});
-      if (one.part >= 0) parts[static_cast<std::size_t>(one.block)].push_back(one.part);
+      if (one.part >= 0) parts[one.block].push_back(one.part);
     }
   }
 
@@ -268,7 +267,7 @@ class Reducer {
   /// The row of a dimension that a cell here has now; -1: it is gone.
   [[nodiscard]] std::int64_t row_after(std::size_t b, std::int64_t row) const {
     if (!targets_[b]) return tables_.first_row(b) + row;
-    const Target target = (*targets_[b])[static_cast<std::size_t>(row - before_.blocks[b].rows.first(context_.rank()))];
+    const Target target = (*targets_[b])[row - before_.blocks[b].rows.first(context_.rank())];
     return target.block == Target::no_block ? -1
                                             : tables_.first_row(static_cast<std::size_t>(target.block)) + target.row;
   }
@@ -287,14 +286,13 @@ class Reducer {
     if (tag.info.type == TagType::entity) translate_codes(tag);
     std::vector<TagColumn> moved;  // values are borrowed from here
     for (TagColumn& column : tag.columns)
-      if (column.block >= 0 && targets_[static_cast<std::size_t>(column.block)]) moved.push_back(std::move(column));
+      if (column.block >= 0 && targets_[column.block]) moved.push_back(std::move(column));
     if (moved.empty()) return;
-    std::erase_if(tag.columns, [&](const TagColumn& column) {
-      return column.block >= 0 && targets_[static_cast<std::size_t>(column.block)].has_value();
-    });
+    std::erase_if(tag.columns,
+                  [&](const TagColumn& column) { return column.block >= 0 && targets_[column.block].has_value(); });
     std::vector<detail::TagRow> rows;
     for (const TagColumn& column : moved) {
-      const auto& targets = *targets_[static_cast<std::size_t>(column.block)];
+      const auto& targets = *targets_[column.block];
       const std::size_t n = column.is_dense ? targets.size() : column.rows.size();
       for (std::size_t i = 0; i < n; ++i) {
         const Target target = targets[column.is_dense ? i : static_cast<std::size_t>(column.rows[i])];
@@ -333,9 +331,8 @@ class Reducer {
         requests.push_back({static_cast<std::int64_t>(b), row});
       }
     }
-    const std::vector<std::int64_t> rows = exchange::ask(context_, to, requests, [&](const Request& request) {
-      return row_after(static_cast<std::size_t>(request.block), request.row);
-    });
+    const std::vector<std::int64_t> rows = exchange::ask(
+        context_, to, requests, [&](const Request& request) { return row_after(request.block, request.row); });
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const Place& place = places[i];
       const EntityCode code = rows[i] < 0 ? EntityCode::none : code_of(place.dim, GlobalId{rows[i]});
@@ -353,10 +350,10 @@ class Reducer {
     tables_.blocks = std::move(left);
     for (TagTable& tag : tables_.tags) {
       std::erase_if(tag.columns, [&](const TagColumn& column) {
-        return column.block >= 0 && place[static_cast<std::size_t>(column.block)] == Target::no_block;
+        return column.block >= 0 && place[column.block] == Target::no_block;
       });
       for (TagColumn& column : tag.columns)
-        if (column.block >= 0) column.block = place[static_cast<std::size_t>(column.block)];
+        if (column.block >= 0) column.block = place[column.block];
     }
   }
 

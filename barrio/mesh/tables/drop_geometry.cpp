@@ -45,7 +45,7 @@ SetPlan drop_sets(std::vector<SetInfo>& sets) {
     if (stays) left.push_back(set);
   }
   plan.heirs.resize(sets.size());
-  const auto place = [&](std::int32_t set) { return plan.new_place[static_cast<std::size_t>(set)]; };
+  const auto place = [&](std::int32_t set) { return plan.new_place[set]; };
   const auto renumber = [&](std::vector<std::int32_t>& others) {
     std::erase_if(others, [&](std::int32_t other) { return place(other) < 0; });
     std::ranges::transform(others, others.begin(), place);
@@ -66,8 +66,8 @@ SetPlan drop_sets(std::vector<SetInfo>& sets) {
     };
     for (const SetInSet& one : set.contained) take(one);
     for (std::size_t i = 0; i < gone.size(); ++i) {
-      plan.heirs[static_cast<std::size_t>(gone[i])].push_back(heir);
-      for (const SetInSet& one : sets[static_cast<std::size_t>(gone[i])].contained) take({one.set, -1});
+      plan.heirs[gone[i]].push_back(heir);
+      for (const SetInSet& one : sets[gone[i]].contained) take({one.set, -1});
     }
     if (!gone.empty() && set.is_ordered) {
       throw AgreedError(
@@ -95,7 +95,7 @@ RowPlan drop_rows(const std::vector<Membership>& members, const SetPlan& sets, D
     const std::size_t n_before = plan.members.size();
     std::vector<std::int32_t> heirs;
     for (; i < members.size() && members[i].dim == row.dim && members[i].row == row.row; ++i) {
-      const auto set = static_cast<std::size_t>(members[i].set);
+      const std::size_t set = members[i].set;
       if (sets.new_place[set] >= 0)
         plan.members.push_back({row.dim, sets.new_place[set], row.row, members[i].position});
       heirs.insert(heirs.end(), sets.heirs[set].begin(), sets.heirs[set].end());
@@ -139,8 +139,8 @@ std::vector<std::int64_t> shrink(mpi::Context& context, const std::vector<std::p
   block.nodes.clear();
   if (block.nodes_per_cell == 0) block.offsets.assign(1, 0);
   for (exchange::WordReader in(cells); !in.done();) {
-    for (const std::int64_t node : in.get(static_cast<std::size_t>(in.get()))) block.nodes.push_back(GlobalId{node});
-    if (block.nodes_per_cell == 0) block.offsets.push_back(static_cast<std::int64_t>(block.nodes.size()));
+    for (const std::int64_t node : in.get(in.get())) block.nodes.push_back(GlobalId{node});
+    if (block.nodes_per_cell == 0) block.offsets.push_back(block.nodes.size());
   }
   return new_rows;
 }
@@ -153,14 +153,14 @@ void drop_from_tag(const SetPlan& plan, TagTable& tag) {
     std::memcpy(codes.data(), bytes.data(), bytes.size());
     for (EntityCode& code : codes) {
       if (code == EntityCode::none || !is_set(code)) continue;
-      const std::int32_t place = plan.new_place[static_cast<std::size_t>(row_of(code))];
+      const std::int32_t place = plan.new_place[row_of(code)];
       code = place < 0 ? EntityCode::none : code_of_set(place);
     }
     std::memcpy(bytes.data(), codes.data(), bytes.size());
   };
   TagOnSets left;
   for (std::size_t i = 0; i < tag.on_sets.sets.size(); ++i) {
-    const std::int32_t place = plan.new_place[static_cast<std::size_t>(tag.on_sets.sets[i])];
+    const std::int32_t place = plan.new_place[tag.on_sets.sets[i]];
     if (place < 0) continue;
     left.sets.push_back(place);
     left.items.add(tag.on_sets.items.value(i, tag.info.value_bytes()), tag.info.length_varies);
@@ -199,11 +199,11 @@ MeshTables drop_geometry(mpi::Context& context, MeshTables tables) {
   for (Membership& member : rows.members) {
     if (member.dim == Dim::vertex || member.dim == top) continue;
     for (const auto& [block, new_rows] : moves.new_rows) {
-      const CellBlock& old = before.blocks[static_cast<std::size_t>(block)];
+      const CellBlock& old = before.blocks[block];
       const std::int64_t first = before.first_row(static_cast<std::size_t>(block)) + old.rows.first(context.rank());
       if (topology(old.type).dim != member.dim || member.row < first || member.row >= first + std::ssize(new_rows))
         continue;
-      member.row = moves.first_row_after(block) + new_rows[static_cast<std::size_t>(member.row - first)];
+      member.row = moves.first_row_after(block) + new_rows[member.row - first];
       break;
     }
   }

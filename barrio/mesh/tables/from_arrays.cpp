@@ -61,7 +61,7 @@ Homed send_home(mpi::Context& context, const Slabs& slabs, std::span<const Globa
   for (std::size_t at = 0; at < received.items.size(); at += sizeof first + row_bytes) {
     std::int64_t row = 0;
     std::memcpy(&row, &received.items[at], sizeof row);
-    const auto place = static_cast<std::size_t>(row - first);
+    const std::size_t place = row - first;
     std::byte* const home = homed.bytes.data() + place * row_bytes;
     const std::byte* const body = received.items.data() + at + sizeof row;
     if (!is_there[place]) {
@@ -84,7 +84,7 @@ class ArrayTables {
     number_vertices();
     place_vertices();
     for (int t = 1; t < n_cell_types; ++t)
-      if (agreed_.n_rows[static_cast<std::size_t>(t)] > 0) place_cells(static_cast<CellType>(t));
+      if (agreed_.n_rows[t] > 0) place_cells(static_cast<CellType>(t));
     out_.n_parts = agreed_.has_parts ? agreed_.n_parts : 0;
     for (std::size_t s = 0; s < arrays_.sets.size(); ++s) place_set(s);
     for (std::size_t t = 0; t < arrays_.tags.size(); ++t) place_tag(t);
@@ -130,7 +130,7 @@ class ArrayTables {
       const auto at = std::ranges::find(vertex_rows_, row) - vertex_rows_.begin();
       if (at < std::ssize(vertex_rows_))
         throw Error(ErrorCode::bad_input,
-                    {.subject = fmt::format("vertex id {}", arrays_.vertex_ids[static_cast<std::size_t>(at)]),
+                    {.subject = fmt::format("vertex id {}", arrays_.vertex_ids[at]),
                      .cause = "is given with different coordinates",
                      .remedy = "whoever gives a vertex again gives it the same coordinates, bit for bit"});
     });
@@ -146,9 +146,9 @@ class ArrayTables {
     agree_after(context_, [&] {
       const auto missing = std::ranges::find(rows, no_global_id) - rows.begin();
       if (missing < std::ssize(rows))
-        throw Error(ErrorCode::bad_input, {.subject = std::string(topology(cells.type).plural),
-                                           .cause = fmt::format("name vertex {}, which no rank gives",
-                                                                cells.nodes[static_cast<std::size_t>(missing)])});
+        throw Error(ErrorCode::bad_input,
+                    {.subject = std::string(topology(cells.type).plural),
+                     .cause = fmt::format("name vertex {}, which no rank gives", cells.nodes[missing])});
     });
     return rows;
   }
@@ -166,13 +166,13 @@ class ArrayTables {
     exchange::Outbox outbox;
     auto node = nodes.begin();
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const std::int64_t row = agreed_.first_row[t] + static_cast<std::int64_t>(i);
+      const std::int64_t row = agreed_.first_row[t] + i;
       const Rank home = block.rows.rank_of(row);
       std::vector<std::int64_t>& words = outbox.begin(home);
       words.push_back(row - block.rows.first(home));
       words.push_back(cells.parts.empty() ? -1 : cells.parts[i]);
       const std::size_t n = detail::nodes_of(cells, i).size();
-      words.push_back(static_cast<std::int64_t>(n));
+      words.push_back(n);
       for (std::size_t k = 0; k < n; ++k) words.push_back(value(*node++));
     }
     const auto received = exchange::route(context_, outbox.parcels(), exchange::Route::automatic);
@@ -184,9 +184,9 @@ class ArrayTables {
     std::vector<std::span<const std::int64_t>> cells(block.rows.size(context_.rank()));
     std::vector<std::int32_t> parts(cells.size());
     for (exchange::WordReader in(words); !in.done();) {
-      const auto row = static_cast<std::size_t>(in.get());
+      const std::size_t row = in.get();
       parts[row] = static_cast<std::int32_t>(in.get());
-      const auto n = static_cast<std::size_t>(in.get());
+      const std::size_t n = in.get();
       cells[row] = in.get(n);
     }
     if (block.nodes_per_cell == 0) block.offsets.push_back(0);
@@ -222,7 +222,7 @@ class ArrayTables {
                                                  agreed_.first_row[static_cast<std::size_t>(members.type)];
       std::vector<std::int64_t> rows;
       for (const std::int64_t place : members.places)
-        rows.push_back(block < 0 ? value(vertex_rows_[static_cast<std::size_t>(place)]) : first + place);
+        rows.push_back(block < 0 ? value(vertex_rows_[place]) : first + place);
       sort_unique(rows);
       SetRows run{static_cast<std::int32_t>(s), topology(members.type).dim, rows.front(), 0};
       for (const std::int64_t row : rows) {
@@ -242,14 +242,14 @@ class ArrayTables {
     TagTable& table = out_.tags.emplace_back(TagTable{.info = agreed_.tags[t]});
     for (int number = 0; number < n_cell_types; ++number) {
       const auto type = static_cast<CellType>(number);
-      if (!agreed_.tag_has[t][static_cast<std::size_t>(number)]) continue;
+      if (!agreed_.tag_has[t][number]) continue;
       const auto values = std::ranges::find(tag.values, type, &MeshArrays::Values::type);
       std::vector<GlobalId> rows = type == CellType::vertex ? vertex_rows_ : std::vector<GlobalId>{};
       if (type != CellType::vertex)
         for (std::size_t i = 0; i < detail::n_given(arrays_, type); ++i)
-          rows.push_back(GlobalId{agreed_.first_row[static_cast<std::size_t>(number)] + static_cast<std::int64_t>(i)});
+          rows.push_back(GlobalId{agreed_.first_row[number] + static_cast<std::int64_t>(i)});
       const std::int32_t block = block_of(type);
-      const Slabs& slabs = block < 0 ? out_.vertices : out_.blocks[static_cast<std::size_t>(block)].rows;
+      const Slabs& slabs = block < 0 ? out_.vertices : out_.blocks[block].rows;
       const auto bytes = values == tag.values.end() ? std::span<const std::byte>{} : values->bytes;
       TagColumn& column = table.columns.emplace_back(TagColumn{.block = block});
       column.items.bytes = send_home(context_, slabs, rows, bytes, table.info.value_bytes()).bytes;

@@ -14,9 +14,9 @@ void IdIndex::take(std::span<const Id> ids, std::int64_t window_limit) {
   const auto high = static_cast<std::int64_t>(highest);
   if (high - low < window_limit) {
     first_ = low;
-    window_.assign(static_cast<std::size_t>(high - low + 1), -1);
-    for (const Id id : ids) window_[static_cast<std::size_t>(static_cast<std::int64_t>(id) - low)] = 0;
-    ids_.reserve(static_cast<std::size_t>(std::ranges::count(window_, 0)));
+    window_.assign(high - low + 1, -1);
+    for (const Id id : ids) window_[static_cast<std::int64_t>(id) - low] = 0;
+    ids_.reserve(std::ranges::count(window_, 0));
     for (std::size_t i = 0; i < window_.size(); ++i) {
       if (window_[i] < 0) continue;
       window_[i] = static_cast<std::int32_t>(ids_.size());

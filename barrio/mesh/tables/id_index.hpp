@@ -28,8 +28,8 @@ class IdIndex {
   /// The place of an id, or -1.
   [[nodiscard]] std::int32_t find(GlobalId id) const noexcept {
     const std::int64_t at = value(id) - first_;
-    if (at >= 0 && at < static_cast<std::int64_t>(window_.size())) {
-      const std::int32_t place = window_[static_cast<std::size_t>(at)];
+    if (at >= 0 && at < std::ssize(window_)) {
+      const std::int32_t place = window_[at];
       if (place >= 0) return place;
     }
     return table_.empty() ? -1 : table_[slot_of(id)].place;

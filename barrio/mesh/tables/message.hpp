@@ -34,8 +34,8 @@ inline RankSets take_rank_sets(MessageReader& in) {
   const auto ranks = in.get<Rank>();
   std::size_t first = 0;
   for (const std::int32_t size : sizes) {
-    sets.add(ranks.subspan(first, static_cast<std::size_t>(size)));
-    first += static_cast<std::size_t>(size);
+    sets.add(ranks.subspan(first, size));
+    first += size;
   }
   return sets;
 }

@@ -11,7 +11,7 @@ namespace barrio::mesh::detail {
 namespace {
 
 const Slabs& slabs_of(const MeshTables& tables, std::int32_t block) {
-  return block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(block)].rows;
+  return block < 0 ? tables.vertices : tables.blocks[block].rows;
 }
 
 /// Take values to the new homes of their rows.
@@ -96,9 +96,8 @@ void translate_codes(mpi::Context& context, const Moves& moves, TagItems& items)
     requests.push_back({block, static_cast<std::int32_t>(row - slabs.first(to.back()))});
     asking.push_back({i, block});
   }
-  const std::vector<std::int64_t> rows = exchange::ask(context, to, requests, [&](const Request& request) {
-    return moves.new_rows.at(request.block)[static_cast<std::size_t>(request.row)];
-  });
+  const std::vector<std::int64_t> rows = exchange::ask(
+      context, to, requests, [&](const Request& request) { return moves.new_rows.at(request.block)[request.row]; });
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& [at, block] = asking[i];
     codes[at] =

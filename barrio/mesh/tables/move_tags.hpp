@@ -19,7 +19,7 @@ struct Moves {
   static constexpr std::int32_t no_block = -2;
 
   [[nodiscard]] std::int32_t block_after(std::int32_t block) const noexcept {
-    return block < 0 || new_blocks.empty() ? block : new_blocks[static_cast<std::size_t>(block)];
+    return block < 0 || new_blocks.empty() ? block : new_blocks[block];
   }
   /// Row in its dimension of the first cell of an old block. @pre the block still exists
   [[nodiscard]] std::int64_t first_row_after(std::int32_t block) const noexcept {

@@ -34,7 +34,7 @@ class Walk {
     std::int32_t set;
     std::size_t next;  // of what it contains
   };
-  static std::size_t at(std::int32_t set) { return static_cast<std::size_t>(set); }
+  static std::size_t at(std::int32_t set) { return set; }
 
   void meet(std::int32_t set) {
     met_as_[at(set)] = earliest_[at(set)] = n_met_++;
@@ -84,7 +84,7 @@ NestedSets::NestedSets(std::span<const SetInfo> sets) : group_of_(sets.size(), -
   first_of_.push_back(order_.size());
   for (std::int32_t s = 0; s < n_sets; ++s) {
     const bool has_others = group(static_cast<std::size_t>(group_of(s))).size() > 1;
-    const auto& contained = sets[static_cast<std::size_t>(s)].contained;
+    const auto& contained = sets[s].contained;
     if (has_others || std::ranges::find(contained, s, &SetInSet::set) != contained.end()) in_themselves_.push_back(s);
   }
 }

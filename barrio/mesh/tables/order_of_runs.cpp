@@ -11,8 +11,8 @@ std::vector<std::int32_t> order_of_runs(std::span<const GlobalId> ids) {
   constexpr std::size_t many = 256;
   std::vector<std::ptrdiff_t> ends;
   for (std::size_t i = 1; i < ids.size() && ends.size() <= many; ++i)
-    if (ids[i] < ids[i - 1]) ends.push_back(static_cast<std::ptrdiff_t>(i));
-  const auto id = [&](std::int32_t i) { return ids[static_cast<std::size_t>(i)]; };
+    if (ids[i] < ids[i - 1]) ends.push_back(i);
+  const auto id = [&](std::int32_t i) { return ids[i]; };
   if (ends.size() > many) {
     std::ranges::sort(order, {}, id);
     return order;

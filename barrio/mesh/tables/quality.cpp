@@ -56,7 +56,7 @@ CellShape cell_shape(CellType type, std::span<const Point> corners) {
   } else if (type == CellType::polyhedron) {
     std::vector<std::size_t> places(corners.size());
     for (std::size_t i = 0; i < places.size(); ++i)
-      places[i] = static_cast<std::size_t>(std::ranges::find(corners, corners[i]) - corners.begin());
+      places[i] = std::ranges::find(corners, corners[i]) - corners.begin();
     for (const auto& [a, b] : edges_of_loops<std::size_t>(places)) measure(a, b);
   } else {
     const auto edges = topology(type).edges;
@@ -71,10 +71,9 @@ CellShape cell_shape(CellType type, std::span<const Point> corners) {
   const auto triples = corner_triples(type);
   if (!triples.empty()) shape.corner_volume = std::numeric_limits<double>::infinity();
   for (const auto& [at, a, b, c] : triples) {
-    const Point& x = corners[static_cast<std::size_t>(at)];
-    shape.corner_volume = std::min(shape.corner_volume, det(minus(corners[static_cast<std::size_t>(a)], x),
-                                                            minus(corners[static_cast<std::size_t>(b)], x),
-                                                            minus(corners[static_cast<std::size_t>(c)], x)));
+    const Point& x = corners[at];
+    shape.corner_volume =
+        std::min(shape.corner_volume, det(minus(corners[a], x), minus(corners[b], x), minus(corners[c], x)));
   }
   return shape;
 }

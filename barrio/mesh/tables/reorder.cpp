@@ -27,9 +27,9 @@ struct MovedCell {
 void encode(const MovedCell& cell, std::vector<std::int64_t>& record) {
   record.push_back(cell.part);
   record.push_back(cell.old_row);
-  record.push_back(static_cast<std::int64_t>(cell.nodes.size()));
+  record.push_back(cell.nodes.size());
   for (const GlobalId node : cell.nodes) record.push_back(value(node));
-  record.push_back(static_cast<std::int64_t>(cell.sets.size()));
+  record.push_back(cell.sets.size());
   for (const auto& [set, position] : cell.sets) {
     record.push_back(set);
     record.push_back(position);
@@ -40,9 +40,9 @@ MovedCell decode(WordReader& in) {
   MovedCell cell;
   cell.part = static_cast<std::int32_t>(in.get());
   cell.old_row = in.get();
-  cell.nodes.resize(static_cast<std::size_t>(in.get()));
+  cell.nodes.resize(in.get());
   for (GlobalId& node : cell.nodes) node = in.get_id();
-  cell.sets.resize(static_cast<std::size_t>(in.get()));
+  cell.sets.resize(in.get());
   for (auto& [set, position] : cell.sets) {
     set = static_cast<std::int32_t>(in.get());
     position = in.get();
@@ -80,9 +80,9 @@ class VertexNumbers {
       std::iota(order.begin(), order.end(), std::size_t{0});
       std::stable_sort(order.begin(), order.end(),
                        [&](std::size_t a, std::size_t b) { return asked.items[a].part < asked.items[b].part; });
-      const auto first = mpi::exclusive_sum(context, static_cast<std::int64_t>(order.size()));
+      const auto first = mpi::exclusive_sum(context, std::ssize(order));
       std::vector<std::int64_t> numbers(order.size());
-      for (std::size_t i = 0; i < order.size(); ++i) numbers[order[i]] = first + static_cast<std::int64_t>(i);
+      for (std::size_t i = 0; i < order.size(); ++i) numbers[order[i]] = first + i;
       return numbers;
     });
   }
@@ -95,12 +95,12 @@ class VertexNumbers {
     sort_unique(wanted);
     std::vector<Rank> to;
     for (const GlobalId id : wanted) to.push_back(rows_.rank_of(id));
-    const auto first = static_cast<std::size_t>(rows_.first(context_.rank()));
+    const std::size_t first = rows_.first(context_.rank());
     const std::vector<GlobalId> numbers =
         exchange::ask(context_, to, wanted, [&](GlobalId id) { return GlobalId{new_row_[index(id) - first]}; });
     for (GlobalId& id : ids) {
       const auto at = std::lower_bound(wanted.begin(), wanted.end(), id) - wanted.begin();
-      id = numbers[static_cast<std::size_t>(at)];
+      id = numbers[at];
     }
   }
 
@@ -130,7 +130,7 @@ std::vector<std::int64_t> reorder_block(mpi::Context& context, const MeshTables&
   std::sort(cells.begin(), cells.end(), [](const MovedCell& a, const MovedCell& b) {
     return std::tuple(a.part, a.old_row) < std::tuple(b.part, b.old_row);
   });
-  std::int64_t row = mpi::exclusive_sum(context, static_cast<std::int64_t>(cells.size()));
+  std::int64_t row = mpi::exclusive_sum(context, std::ssize(cells));
   exchange::Outbox second;
   for (const MovedCell& cell : cells) encode(cell, second.begin(block.rows.rank_of(row++)));
   // Senders ascend with rows, so the cells arrive in their new order.
@@ -141,7 +141,7 @@ std::vector<std::int64_t> reorder_block(mpi::Context& context, const MeshTables&
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const MovedCell& cell = cells[i];
     block.nodes.insert(block.nodes.end(), cell.nodes.begin(), cell.nodes.end());
-    if (block.nodes_per_cell == 0) block.offsets.push_back(static_cast<std::int64_t>(block.nodes.size()));
+    if (block.nodes_per_cell == 0) block.offsets.push_back(block.nodes.size());
     new_parts.push_back(cell.part);
     for (const auto& [set, position] : cell.sets)
       new_members.push_back({tables.top_dim(), set, first_row + first + static_cast<std::int64_t>(i), position});
@@ -160,7 +160,7 @@ std::vector<std::int64_t> reorder_block(mpi::Context& context, const MeshTables&
   }
   std::vector<std::int64_t> new_rows(tables.tags.empty() ? 0 : cells.size());
   for (const Moved& one : exchange::route(context, exchange::pack_by_rank<Moved>(to, moved)).items)
-    new_rows[static_cast<std::size_t>(one.from - first)] = one.to;
+    new_rows[one.from - first] = one.to;
   return new_rows;
 }
 
@@ -186,7 +186,7 @@ std::vector<std::int32_t> lowest_parts(mpi::Context& context, const MeshTables& 
   for (const VertexUse& use : uses) to.push_back(tables.vertices.rank_of(use.vertex));
   uses = exchange::route(context, exchange::pack_by_rank<VertexUse>(to, uses)).items;
   std::vector<std::int32_t> lowest(tables.vertices.size(context.rank()), tables.n_parts);
-  const auto first = static_cast<std::size_t>(tables.vertices.first(context.rank()));
+  const std::size_t first = tables.vertices.first(context.rank());
   for (const VertexUse& use : uses) {
     std::int32_t& part = lowest[index(use.vertex) - first];
     part = std::min(part, use.part);
@@ -218,8 +218,7 @@ MeshTables reorder_by_part(mpi::Context& context, MeshTables tables) {
   for (const Membership& m : members) {
     if (m.dim == tables.top_dim()) continue;
     Membership moved = m;
-    if (m.dim == Dim::vertex)
-      moved.row = numbers.of_slab()[static_cast<std::size_t>(m.row - tables.vertices.first(context.rank()))];
+    if (m.dim == Dim::vertex) moved.row = numbers.of_slab()[m.row - tables.vertices.first(context.rank())];
     new_members.push_back(moved);
   }
   tables.parts = std::move(new_parts);

@@ -20,7 +20,7 @@ inline SideKey side_key(std::span<const GlobalId> corners) {
   key.fill(no_global_id);
   if (corners.size() <= key.size()) {
     std::ranges::copy(corners, key.begin());
-    std::ranges::sort(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(corners.size()));
+    std::ranges::sort(key.begin(), key.begin() + corners.size());
     return key;
   }
   std::vector<GlobalId> sorted(corners.begin(), corners.end());

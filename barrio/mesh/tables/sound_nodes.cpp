@@ -31,7 +31,7 @@ bool has_sound_corners(std::span<const GlobalId> nodes, std::size_t nodes_per_ce
 }  // namespace
 
 bool detail::has_sound_nodes(const CellBlock& block, std::int64_t n_vertices) {
-  const auto width = static_cast<std::size_t>(block.nodes_per_cell);
+  const std::size_t width = block.nodes_per_cell;
   switch (topology(block.type).n_corners) {
     case 1: return has_sound_corners<1>(block.nodes, width, n_vertices);
     case 2: return has_sound_corners<2>(block.nodes, width, n_vertices);

@@ -108,7 +108,7 @@ std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tab
   for (const GlobalId id : wanted) to.push_back(tables.vertices.rank_of(id));
 
   using Point = std::array<double, 3>;
-  const auto first = static_cast<std::size_t>(tables.vertices.first(context.rank()));
+  const std::size_t first = tables.vertices.first(context.rank());
   const std::vector<Point> points = exchange::ask(context, to, wanted, [&](GlobalId id) {
     const double* x = &tables.coordinates[3 * (index(id) - first)];
     return Point{x[0], x[1], x[2]};
@@ -124,7 +124,7 @@ std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tab
       Point sum{};
       for (const GlobalId corner : corners) {
         const auto at = std::lower_bound(wanted.begin(), wanted.end(), corner) - wanted.begin();
-        for (std::size_t k = 0; k < 3; ++k) sum[k] += points[static_cast<std::size_t>(at)][k];
+        for (std::size_t k = 0; k < 3; ++k) sum[k] += points[at][k];
       }
       for (std::size_t k = 0; k < 3; ++k) centres.push_back(sum[k] / static_cast<double>(corners.size()));
     }
@@ -178,7 +178,7 @@ std::string fault_of_loops(std::span<const GlobalId> nodes) {
 bool validate_locally(mpi::Context& context, const MeshTables& tables, const std::string& subject,
                       bool may_repeat_corners) {
   bool repeats_corners = false;
-  const auto refuse = [&](std::string cause, std::string remedy = "the file is damaged or was written wrongly") {
+  const auto refuse = [&](std::string cause, std::string remedy = damaged_remedy) {
     throw Error(ErrorCode::bad_input, {.subject = subject, .cause = std::move(cause), .remedy = std::move(remedy)});
   };
   const std::int64_t n_vertices = tables.vertices.n_rows;
@@ -196,7 +196,7 @@ bool validate_locally(mpi::Context& context, const MeshTables& tables, const std
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
       const auto nodes = block.cell(i);
       const std::string who = fmt::format("{} {}", topology(block.type).name, first + static_cast<std::int64_t>(i));
-      if (static_cast<int>(nodes.size()) < n_least)
+      if (std::ssize(nodes) < n_least)
         refuse(fmt::format("{} has {} vertices, at least {} are needed", who, nodes.size(), n_least));
       for (const GlobalId node : nodes) {
         if (value(node) < 0 || value(node) >= n_vertices)
@@ -239,7 +239,7 @@ void validate_parts(mpi::Context& context, const MeshTables& tables, const std::
   std::int64_t first = tables.n_global(tables.top_dim());
   if (n_here > 0) {
     const auto place = std::ranges::find_if(tables.parts, is_without) - tables.parts.begin();
-    first = value(top_ids(context, tables)[static_cast<std::size_t>(place)]);
+    first = value(top_ids(context, tables)[place]);
   }
   throw AgreedError(ErrorCode::bad_input,
                     {.subject = subject,

@@ -12,7 +12,7 @@ namespace barrio::mesh::detail {
 class TagLookUp {
  public:
   TagLookUp(const MeshTag& tag, Dim dim, std::size_t n_local)
-      : values_(tag.on[static_cast<std::size_t>(value(dim))]), value_bytes_(tag.info.value_bytes()) {
+      : values_(tag.on[index(dim)]), value_bytes_(tag.info.value_bytes()) {
     if (values_.entities.empty()) return;
     place_.assign(n_local, -1);
     std::int32_t place = 0;

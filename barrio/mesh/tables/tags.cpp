@@ -12,7 +12,7 @@ std::string_view name(TagType type) noexcept {
 }
 
 std::size_t TagInfo::value_bytes() const noexcept {
-  const auto n = static_cast<std::size_t>(n_components);
+  const std::size_t n = n_components;
   switch (type) {
     case TagType::int32: return 4 * n;
     case TagType::float64:
@@ -26,11 +26,11 @@ std::size_t TagInfo::value_bytes() const noexcept {
 void TagItems::add(std::span<const std::byte> value, bool length_varies) {
   if (length_varies && offsets.empty()) offsets.push_back(0);
   bytes.insert(bytes.end(), value.begin(), value.end());
-  if (length_varies) offsets.push_back(static_cast<std::int64_t>(bytes.size()));
+  if (length_varies) offsets.push_back(bytes.size());
 }
 
 std::span<const std::byte> MeshTag::value(Dim dim, LocalId id) const& noexcept {
-  const Values& values = on[static_cast<std::size_t>(mesh::value(dim))];
+  const Values& values = on[mesh::index(dim)];
   const auto place = values.entities.place_of(id);
   if (place < 0) return info.default_value;
   return values.items.value(static_cast<std::size_t>(place), info.value_bytes());

@@ -37,10 +37,10 @@ std::vector<char> find_extra(mpi::Context& context, const MeshTables& tables) {
       const auto nodes = block.cell(i);
       const auto kept = n > 0 ? nodes.first(n) : nodes;
       corners.insert(corners.end(), kept.begin(), kept.end());
-      if (n > 0) others.insert(others.end(), nodes.begin() + static_cast<std::ptrdiff_t>(n), nodes.end());
+      if (n > 0) others.insert(others.end(), nodes.begin() + n, nodes.end());
     }
   }
-  const auto first = static_cast<std::size_t>(tables.vertices.first(context.rank()));
+  const std::size_t first = tables.vertices.first(context.rank());
   std::vector<char> is_extra(tables.vertices.size(context.rank()), 0);
   for (const GlobalId id : to_homes(context, tables.vertices, std::move(others))) is_extra[index(id) - first] = 1;
   for (const GlobalId id : to_homes(context, tables.vertices, std::move(corners))) is_extra[index(id) - first] = 0;
@@ -55,12 +55,11 @@ void translate(mpi::Context& context, const Slabs& before, std::span<const std::
   sort_unique(wanted);
   std::vector<Rank> to;
   for (const GlobalId id : wanted) to.push_back(before.rank_of(id));
-  const auto first = static_cast<std::size_t>(before.first(context.rank()));
+  const std::size_t first = before.first(context.rank());
   const std::vector<GlobalId> answers =
       exchange::ask(context, to, wanted, [&](GlobalId id) { return GlobalId{new_rows[index(id) - first]}; });
   for (CellBlock& block : blocks)
-    for (GlobalId& id : block.nodes)
-      id = answers[static_cast<std::size_t>(std::ranges::lower_bound(wanted, id) - wanted.begin())];
+    for (GlobalId& id : block.nodes) id = answers[std::ranges::lower_bound(wanted, id) - wanted.begin()];
 }
 
 std::vector<double> move_coordinates(mpi::Context& context, const Slabs& after, std::span<const std::int64_t> new_rows,
@@ -104,7 +103,7 @@ MeshTables to_linear(mpi::Context& context, MeshTables tables, LinearReport& rep
   std::vector<Membership> members = memberships_at_home(context, tables);
   const std::int64_t first = before.vertices.first(context.rank());
   for (Membership& member : members)
-    if (member.dim == Dim::vertex) member.row = new_rows[static_cast<std::size_t>(member.row - first)];
+    if (member.dim == Dim::vertex) member.row = new_rows[member.row - first];
   std::erase_if(members, [](const Membership& m) { return m.dim == Dim::vertex && m.row == gone; });
   tables.members = as_runs(members);
 

@@ -59,7 +59,7 @@ class Collector {
 
  private:
   void number(Dim dim, std::span<const std::int64_t> kinds, bool has_kinds) {
-    const auto d = static_cast<std::size_t>(value(dim));
+    const auto d = index(dim);
     const std::span<const GlobalId> ids = mesh_.global_ids(dim).first(mesh_.n_owned(dim));
     rows_.numbers[d] = RowNumbers(context_, ids, kinds, has_kinds);
     if (dim != Dim::vertex) rows_.of_own[d] = rows_.numbers[d].rows_of(ids);
@@ -73,8 +73,7 @@ class Collector {
   void collect_vertices() {
     number(Dim::vertex, {}, false);
     vertex_rows_ = rows_.numbers[0].rows_of(mesh_.global_ids(Dim::vertex));
-    rows_.of_own[0].assign(vertex_rows_.begin(),
-                           vertex_rows_.begin() + static_cast<std::ptrdiff_t>(mesh_.n_owned(Dim::vertex)));
+    rows_.of_own[0].assign(vertex_rows_.begin(), vertex_rows_.begin() + mesh_.n_owned(Dim::vertex));
     rows_.blocks[0].emplace_back(0, -1);
     out_.vertices = {rows_.numbers[0].n_rows(), context_.size()};
     struct Vertex {
@@ -100,7 +99,7 @@ class Collector {
   }
 
   void collect_cells(Dim dim) {
-    const auto d = static_cast<std::size_t>(value(dim));
+    const auto d = index(dim);
     const EntityTable& table = mesh_.entities(dim);
     const bool has_kinds =
         !table.has_one_type || (table.nodes_per_entity == 0 && topology(table.type(0)).n_corners > 0);
@@ -125,7 +124,7 @@ class Collector {
   /// Cells whose rows follow each other in one slab are one record: block, row in the slab, number of cells; then for
   /// each its part, if they have parts, its number of nodes and its nodes.
   [[nodiscard]] exchange::Parcels<std::int64_t> packed(Dim dim) const {
-    const auto d = static_cast<std::size_t>(value(dim));
+    const auto d = index(dim);
     const EntityTable& table = mesh_.entities(dim);
     exchange::Outbox outbox;
     std::vector<std::int64_t>* words = nullptr;
@@ -135,7 +134,7 @@ class Collector {
     for (std::size_t i = 0; i < table.n_owned; ++i) {
       const TableRow place = rows_.place_of(dim, rows_.of_own[d][i]);
       if (place.block != next.block || place.row != next.row || place.row == slab_end) {
-        const Slabs& slabs = out_.blocks[static_cast<std::size_t>(place.block)].rows;
+        const Slabs& slabs = out_.blocks[place.block].rows;
         const Rank home = slabs.rank_of(place.row);
         slab_end = slabs.first(home + 1);
         words = &outbox.begin(home);
@@ -155,8 +154,8 @@ class Collector {
   }
 
   void unpack(Dim dim, std::span<const std::int64_t> words) {
-    const auto& blocks = rows_.blocks[static_cast<std::size_t>(value(dim))];
-    const auto first_block = static_cast<std::size_t>(blocks.front().second);
+    const auto& blocks = rows_.blocks[index(dim)];
+    const std::size_t first_block = blocks.front().second;
     std::vector<std::vector<std::span<const std::int64_t>>> cells;  // by block and row
     std::vector<std::vector<std::int32_t>> parts;
     for (std::size_t b = first_block; b < out_.blocks.size(); ++b) {
@@ -165,16 +164,16 @@ class Collector {
     }
     for (exchange::WordReader in(words); !in.done();) {
       const std::size_t b = static_cast<std::size_t>(in.get()) - first_block;
-      auto row = static_cast<std::size_t>(in.get());
+      std::size_t row = in.get();
       for (const std::size_t end = row + static_cast<std::size_t>(in.get()); row < end; ++row) {
         if (!parts[b].empty()) parts[b][row] = static_cast<std::int32_t>(in.get());
-        const auto n_nodes = static_cast<std::size_t>(in.get());
+        const std::size_t n_nodes = in.get();
         cells[b][row] = in.get(n_nodes);
       }
     }
     for (std::size_t b = 0; b < cells.size(); ++b) {
       CellBlock& block = out_.blocks[first_block + b];
-      block.nodes.reserve(cells[b].size() * static_cast<std::size_t>(block.nodes_per_cell));
+      block.nodes.reserve(cells[b].size() * block.nodes_per_cell);
       if (block.nodes_per_cell == 0) block.offsets.push_back(0);
       for (const std::span<const std::int64_t> cell : cells[b]) {
         for (const std::int64_t node : cell) block.nodes.push_back(GlobalId{node});
@@ -197,17 +196,14 @@ class Collector {
         if (std::ranges::find(info.contained, inner.set, &SetInSet::set) == info.contained.end())
           info.contained.push_back({inner.set});
       for (int d = 0; d <= value(mesh_.cell_dim()); ++d) {
-        const auto members = [&](const MeshSet& of) -> const Range& {
-          return d == 0 ? of.vertices : of.entities[static_cast<std::size_t>(d)];
-        };
+        const auto members = [&](const MeshSet& of) -> const Range& { return d == 0 ? of.vertices : of.entities[d]; };
         Range own = members(set).intersected({LocalId{0}, local_id(mesh_.n_owned(Dim{d}))});
         const auto place = static_cast<std::int32_t>(s);
         for (const SetInSet& inner : info.contained)
-          if (nested.group_of(inner.set) != nested.group_of(place))
-            own = own.without(members(mesh_.sets()[static_cast<std::size_t>(inner.set)]));
+          if (nested.group_of(inner.set) != nested.group_of(place)) own = own.without(members(mesh_.sets()[inner.set]));
         SetRows run{place, Dim{d}, 0, 0};
         for (const LocalId id : own) {
-          const std::int64_t row = value(rows_.of_own[static_cast<std::size_t>(d)][index(id)]);
+          const std::int64_t row = value(rows_.of_own[d][index(id)]);
           if (run.count > 0 && row != run.first + run.count) {
             out_.members.push_back(run);
             run.count = 0;

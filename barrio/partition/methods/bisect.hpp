@@ -124,7 +124,7 @@ std::vector<std::int32_t> bisect(mpi::Context& context, std::vector<Point> point
   });
   std::vector<std::int32_t> parts(n_mine);
   for (const Answer& answer : exchange::route(context, exchange::pack_by_rank<Answer>(to, answers)).items)
-    parts[static_cast<std::size_t>(answer.place)] = answer.part;
+    parts[answer.place] = answer.part;
   return parts;
 }
 

@@ -22,7 +22,7 @@ std::vector<T> ask_homes(mpi::Context& context, const Slabs& vertices, std::span
   for (const GlobalId id : wanted) to.push_back(vertices.rank_of(id));
   const auto asked = exchange::route(context, exchange::pack_by_rank<GlobalId>(to, wanted));
   exchange::Parcels<T> answers{asked.peers, asked.offsets, {}};
-  const auto first = static_cast<std::size_t>(vertices.first(context.rank()));
+  const std::size_t first = vertices.first(context.rank());
   for (const GlobalId id : asked.items) answers.items.push_back(known[index(id) - first]);
   // Slabs ascend with ids, so the answers come back in the order of `wanted`.
   return exchange::route(context, answers).items;

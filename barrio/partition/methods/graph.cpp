@@ -40,11 +40,10 @@ GraphMethod graph_method(const std::string& name) {
   static constexpr std::array reasons{"; Debian builds it for Open MPI only", "",
                                       "; it needs Zoltan, which Debian builds for Open MPI only"};
   if (std::find(available.begin(), available.end(), name) == available.end()) {
-    throw AgreedError(ErrorCode::usage,
-                      {.subject = fmt::format("partitioner '{}'", name),
-                       .cause = fmt::format("is not in this build (MPI flavour {}){}", BARRIO_MPI_FLAVOUR,
-                                            reasons[static_cast<std::size_t>(at - known.begin())]),
-                       .remedy = "use rcb or hilbert, which every build has"});
+    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partitioner '{}'", name),
+                                         .cause = fmt::format("is not in this build (MPI flavour {}){}",
+                                                              BARRIO_MPI_FLAVOUR, reasons[at - known.begin()]),
+                                         .remedy = "use rcb or hilbert, which every build has"});
   }
   return static_cast<GraphMethod>(at - known.begin());
 }
@@ -53,7 +52,7 @@ std::vector<std::int32_t> detail::labels_of_neighbours(mpi::Context& context, co
                                                        const std::vector<std::int32_t>& label) {
   // Each distinct remote neighbour is asked for once, at the rank whose slab holds it.
   const std::int64_t first = graph.vertices.first(context.rank());
-  const auto n = static_cast<std::int64_t>(label.size());
+  const std::int64_t n = label.size();
   const auto is_here = [&](GlobalId id) { return value(id) >= first && value(id) < first + n; };
   std::vector<GlobalId> remote;
   for (const GlobalId id : graph.neighbours)
@@ -67,7 +66,7 @@ std::vector<std::int32_t> detail::labels_of_neighbours(mpi::Context& context, co
       labels.push_back(label[index(id) - static_cast<std::size_t>(first)]);
     } else {
       const auto at = std::lower_bound(remote.begin(), remote.end(), id) - remote.begin();
-      labels.push_back(remote_label[static_cast<std::size_t>(at)]);
+      labels.push_back(remote_label[at]);
     }
   }
   return labels;
@@ -76,11 +75,11 @@ std::vector<std::int32_t> detail::labels_of_neighbours(mpi::Context& context, co
 CutQuality cut_quality(mpi::Context& context, const Graph& graph, const std::vector<std::int32_t>& part, int n_parts) {
   const std::vector<std::int32_t> other = detail::labels_of_neighbours(context, graph, part);
   std::int64_t n_cut = 0;
-  std::vector<std::int64_t> size(static_cast<std::size_t>(n_parts), 0);
+  std::vector<std::int64_t> size(n_parts, 0);
   for (std::size_t v = 0; v < part.size(); ++v) {
-    size[static_cast<std::size_t>(part[v])] += 1;
+    size[part[v]] += 1;
     for (std::int64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e)
-      if (other[static_cast<std::size_t>(e)] != part[v]) n_cut += 1;
+      if (other[e] != part[v]) n_cut += 1;
   }
   mpi::all_reduce(context, std::span<std::int64_t>(size), MPI_SUM);
   CutQuality quality;

@@ -47,7 +47,7 @@ std::vector<std::int32_t> metis_kway(const std::vector<CoarseEdge>& edges, const
   std::vector<idx_t> neighbours;
   std::vector<std::int64_t> of_edges;
   for (const CoarseEdge& edge : edges) {
-    offsets[static_cast<std::size_t>(edge.from) + 1] += 1;
+    offsets[edge.from + 1] += 1;
     neighbours.push_back(edge.to);
     of_edges.push_back(edge.weight);
   }
@@ -91,12 +91,12 @@ std::vector<std::int32_t> cut_by_metis(mpi::Context& context, const Graph& graph
                        .remedy = "use rcb or ptscotch for more parts"});
   }
   const std::vector<std::int32_t> other = detail::labels_of_neighbours(context, graph, cluster);
-  std::vector<std::int64_t> weights(static_cast<std::size_t>(n_clusters), 0);
+  std::vector<std::int64_t> weights(n_clusters, 0);
   std::vector<CoarseEdge> edges;
   for (std::size_t v = 0; v < cluster.size(); ++v) {
-    weights[static_cast<std::size_t>(cluster[v])] += graph.weights.empty() ? 1 : graph.weights[v];
+    weights[cluster[v]] += graph.weights.empty() ? 1 : graph.weights[v];
     for (std::int64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
-      const std::int32_t to = other[static_cast<std::size_t>(e)];
+      const std::int32_t to = other[e];
       if (to != cluster[v]) edges.push_back({cluster[v], to, 1});
     }
   }
@@ -116,7 +116,7 @@ std::vector<std::int32_t> cut_by_metis(mpi::Context& context, const Graph& graph
   mpi::broadcast(context, coarse_part);
   std::vector<std::int32_t> part;
   part.reserve(cluster.size());
-  for (const std::int32_t c : cluster) part.push_back(coarse_part[static_cast<std::size_t>(c)]);
+  for (const std::int32_t c : cluster) part.push_back(coarse_part[c]);
   return part;
 }
 

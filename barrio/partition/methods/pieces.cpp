@@ -19,19 +19,19 @@ struct Link {
 
 /// Lowest vertex of the piece within this rank's slab that each vertex is in.
 std::vector<GlobalId> find_local_pieces(const Graph& graph, const std::vector<std::int32_t>& part, GlobalId first) {
-  const auto n = static_cast<std::int64_t>(part.size());
+  const std::int64_t n = part.size();
   std::vector<GlobalId> lowest(part.size(), no_global_id);
   std::vector<std::size_t> open;
   for (std::size_t start = 0; start < part.size(); ++start) {
     if (lowest[start] != no_global_id) continue;
-    lowest[start] = first + static_cast<std::int64_t>(start);
+    lowest[start] = first + start;
     for (open.assign(1, start); !open.empty();) {
       const std::size_t v = open.back();
       open.pop_back();
       for (std::int64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
-        const std::int64_t w = value(graph.neighbours[static_cast<std::size_t>(e)]) - value(first);
+        const std::int64_t w = value(graph.neighbours[e]) - value(first);
         if (w < 0 || w >= n) continue;
-        const auto at = static_cast<std::size_t>(w);
+        const std::size_t at = w;
         if (lowest[at] != no_global_id || part[at] != part[v]) continue;
         lowest[at] = lowest[start];
         open.push_back(at);
@@ -46,14 +46,14 @@ std::vector<Link> find_links(mpi::Context& context, const Graph& graph, const st
                              const std::vector<GlobalId>& piece) {
   const std::vector<std::int32_t> other_part = detail::labels_of_neighbours(context, graph, part);
   const std::int64_t first = graph.vertices.first(context.rank());
-  const auto n = static_cast<std::int64_t>(part.size());
+  const std::int64_t n = part.size();
   std::vector<Link> links;
   std::vector<GlobalId> remote;
   for (std::size_t v = 0; v < part.size(); ++v) {
     for (std::int64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
-      const GlobalId other = graph.neighbours[static_cast<std::size_t>(e)];
+      const GlobalId other = graph.neighbours[e];
       const bool is_here = value(other) >= first && value(other) < first + n;
-      if (is_here || other_part[static_cast<std::size_t>(e)] != part[v]) continue;
+      if (is_here || other_part[e] != part[v]) continue;
       links.push_back({piece[v], other});
       remote.push_back(other);
     }
@@ -61,8 +61,7 @@ std::vector<Link> find_links(mpi::Context& context, const Graph& graph, const st
   sort_unique(remote);
   const std::vector<GlobalId> remote_piece = detail::ask_homes<GlobalId>(context, graph.vertices, remote, piece);
   for (Link& link : links)
-    link.other = remote_piece[static_cast<std::size_t>(std::lower_bound(remote.begin(), remote.end(), link.other) -
-                                                       remote.begin())];
+    link.other = remote_piece[std::lower_bound(remote.begin(), remote.end(), link.other) - remote.begin()];
   sort_unique(links);
   return links;
 }
@@ -99,7 +98,7 @@ std::vector<std::int64_t> count_pieces(mpi::Context& context, const Graph& graph
     std::vector<Link> hooks;  // a piece that one of mine points to, and a lower one
     for (const Link& link : links) {
       const auto at = std::lower_bound(others.begin(), others.end(), link.other) - others.begin();
-      const GlobalId found = of_others[static_cast<std::size_t>(at)];
+      const GlobalId found = of_others[at];
       if (found >= pointer(link.mine)) continue;
       to.push_back(graph.vertices.rank_of(pointer(link.mine)));
       hooks.push_back({pointer(link.mine), found});
@@ -113,14 +112,14 @@ std::vector<std::int64_t> count_pieces(mpi::Context& context, const Graph& graph
     const std::vector<GlobalId> of_targets = detail::ask_homes<GlobalId>(context, graph.vertices, targets, lower);
     for (const GlobalId id : mine) {
       const auto at = std::lower_bound(targets.begin(), targets.end(), pointer(id)) - targets.begin();
-      lower_to(id, of_targets[static_cast<std::size_t>(at)]);
+      lower_to(id, of_targets[at]);
     }
     is_done = !mpi::all_reduce(context, has_changed, MPI_LOR);
   }
 
-  std::vector<std::int64_t> n_pieces(static_cast<std::size_t>(n_parts), 0);
+  std::vector<std::int64_t> n_pieces(n_parts, 0);
   for (std::size_t v = 0; v < part.size(); ++v)
-    if (lower[v] == first + static_cast<std::int64_t>(v)) n_pieces[static_cast<std::size_t>(part[v])] += 1;
+    if (lower[v] == first + static_cast<std::int64_t>(v)) n_pieces[part[v]] += 1;
   mpi::all_reduce(context, std::span<std::int64_t>(n_pieces), MPI_SUM);
   return n_pieces;
 }

@@ -67,18 +67,15 @@ class RepeatingContext {
   SCOTCH_Dgraph bound_{};
 };
 
-void refuse(std::string subject, std::string cause, std::string remedy) {
-  throw AgreedError(ErrorCode::usage,
-                    {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
-}
-
 }  // namespace
 
 std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& graph, int n_parts) {
-  if (n_parts < 1) refuse(fmt::format("PT-Scotch, {} parts", n_parts), "is not a number of parts", "ask for 1 or more");
+  if (n_parts < 1)
+    refuse_together(ErrorCode::usage, fmt::format("PT-Scotch, {} parts", n_parts), "is not a number of parts",
+                    "ask for 1 or more");
   if (graph.vertices.n_rows > std::numeric_limits<SCOTCH_Num>::max()) {
-    refuse(fmt::format("PT-Scotch, {} vertices", graph.vertices.n_rows),
-           fmt::format("its ids have {} bits in this build", 8 * sizeof(SCOTCH_Num)), "use rcb");
+    refuse_together(ErrorCode::usage, fmt::format("PT-Scotch, {} vertices", graph.vertices.n_rows),
+                    fmt::format("its ids have {} bits in this build", 8 * sizeof(SCOTCH_Num)), "use rcb");
   }
   std::vector<SCOTCH_Num> offsets(graph.offsets.begin(), graph.offsets.end());
   std::vector<SCOTCH_Num> neighbours;
@@ -110,7 +107,7 @@ std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& gr
   const int status = SCOTCH_dgraphPart(bound, static_cast<SCOTCH_Num>(n_parts), &strategy, part.data());
   SCOTCH_stratExit(&strategy);
   agree_after(context, [&] { DistributedGraph::check(status, "SCOTCH_dgraphPart"); });
-  part.resize(static_cast<std::size_t>(n));
+  part.resize(n);
   return {part.begin(), part.end()};
 }
 #else

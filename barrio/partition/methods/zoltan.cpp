@@ -45,7 +45,7 @@ void list_vertices(void* data, int, int, ZOLTAN_ID_PTR ids, ZOLTAN_ID_PTR places
   for (int i = 0; i < of.n; ++i) {
     put_id(of.first + i, ids + id_words * i);
     places[i] = static_cast<ZOLTAN_ID_TYPE>(i);
-    if (n_weights > 0) weights[i] = static_cast<float>(of.hypergraph.weights[static_cast<std::size_t>(i)]);
+    if (n_weights > 0) weights[i] = static_cast<float>(of.hypergraph.weights[i]);
   }
   *status = ZOLTAN_OK;
 }
@@ -63,9 +63,9 @@ void list_pins(void* data, int, int n_nets, int n_pins, int, ZOLTAN_ID_PTR nets,
   const Hypergraph& hypergraph = asked(data).hypergraph;
   for (int i = 0; i < n_nets; ++i) {
     put_id(hypergraph.first_net + i, nets + id_words * i);
-    first_pins[i] = static_cast<int>(hypergraph.offsets[static_cast<std::size_t>(i)]);
+    first_pins[i] = static_cast<int>(hypergraph.offsets[i]);
   }
-  for (int i = 0; i < n_pins; ++i) put_id(value(hypergraph.pins[static_cast<std::size_t>(i)]), pins + id_words * i);
+  for (int i = 0; i < n_pins; ++i) put_id(value(hypergraph.pins[i]), pins + id_words * i);
   *status = ZOLTAN_OK;
 }
 
@@ -136,7 +136,7 @@ std::vector<std::int32_t> cut_by_zoltan(mpi::Context& context, const Hypergraph&
                                          .cause = "is not a number of parts",
                                          .remedy = "ask for 1 or more"});
   }
-  const auto most = mpi::max(context, static_cast<std::int64_t>(hypergraph.pins.size()));
+  const auto most = mpi::max(context, std::ssize(hypergraph.pins));
   if (most > std::numeric_limits<int>::max()) {
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("Zoltan, {} pins on one rank", most),
                                          .cause = "are more than it can count",

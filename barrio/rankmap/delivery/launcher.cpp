@@ -99,15 +99,15 @@ std::string hydra_hostfile(LauncherFormat format, const Machine& machine, const 
 
 // RFC 34 of Flux: blocks of [first node, nodes, ranks on each, repetitions]; nodes by their order in the allocation.
 std::string flux_taskmap(const Machine& machine, const Placement& placement, std::string_view path) {
-  std::vector<int> number(static_cast<std::size_t>(machine.n_nodes()), 0);
+  std::vector<int> number(machine.n_nodes(), 0);
   int next = 0;
-  for (const int node : machine.fill_order()) number[static_cast<std::size_t>(node)] = next++;
+  for (const int node : machine.fill_order()) number[node] = next++;
   struct Block {
     int first, n_nodes, n_ranks;
   };
   std::vector<Block> blocks;
   for (const NodeRun& run : runs_of(machine, placement)) {
-    const int node = number[static_cast<std::size_t>(run.node)];
+    const int node = number[run.node];
     if (!blocks.empty() && blocks.back().n_ranks == run.n_ranks && blocks.back().first + blocks.back().n_nodes == node)
       ++blocks.back().n_nodes;
     else
@@ -132,10 +132,10 @@ std::string slurm_hostfile(const Machine& machine, const Placement& placement, s
 
 // How many ranks each node has, if a launcher that fills node after node can make it so.
 int ranks_per_node(const Machine& machine, const Placement& placement) {
-  std::vector<int> counts(static_cast<std::size_t>(machine.n_nodes()), 0);
-  for (const int core : placement.core_of_rank()) ++counts[static_cast<std::size_t>(machine.node_of(core))];
+  std::vector<int> counts(machine.n_nodes(), 0);
+  for (const int core : placement.core_of_rank()) ++counts[machine.node_of(core)];
   const std::vector<int> nodes = machine.fill_order();
-  const auto count_of = [&](std::size_t i) { return counts[static_cast<std::size_t>(nodes[i])]; };
+  const auto count_of = [&](std::size_t i) { return counts[nodes[i]]; };
   bool is_last = false;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (is_last ? count_of(i) > 0 : count_of(i) > count_of(0)) {
@@ -207,7 +207,7 @@ void write_launcher_file(const std::string& path, LauncherFormat format, const M
 Placement read_placement(const std::string& path, int n_cores) {
   detail::LineReader reader(path);
   std::vector<int> core_of_rank;
-  std::vector<int> line_of_core(static_cast<std::size_t>(n_cores), 0);
+  std::vector<int> line_of_core(n_cores, 0);
   while (reader.next_line()) {
     const auto words = reader.words();
     if (words.empty() || words[0].starts_with('#')) continue;
@@ -215,7 +215,7 @@ Placement read_placement(const std::string& path, int n_cores) {
       return placement_from_json(read_json_document(path, map_schema, map_schema_version), n_cores, path);
     if (words.size() != 1) reader.fail("is not one core number");
     const auto core = static_cast<int>(reader.integer(words[0], "the core", 0, n_cores - 1));
-    int& line = line_of_core[static_cast<std::size_t>(core)];
+    int& line = line_of_core[core];
     if (line > 0) reader.fail(fmt::format("core {} is already given in line {}", core, line));
     line = reader.line_number();
     core_of_rank.push_back(core);

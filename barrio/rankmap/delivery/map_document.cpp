@@ -106,7 +106,7 @@ std::vector<int> nodes_from_json(const Json& document, const std::string& subjec
   }
   const Placement placement = placement_from_json(document, static_cast<int>(node_of_core.size()), subject);
   std::vector<int> nodes;
-  for (const int core : placement.core_of_rank()) nodes.push_back(node_of_core[static_cast<std::size_t>(core)]);
+  for (const int core : placement.core_of_rank()) nodes.push_back(node_of_core[core]);
   return nodes;
 }
 

@@ -68,13 +68,12 @@ class Seating {
   explicit Seating(std::vector<int> node_of_process, const ReorderOptions& options)
       : process_at_(node_of_process.size()), core_of_(node_of_process.size()) {
     std::iota(process_at_.begin(), process_at_.end(), 0);
-    std::ranges::stable_sort(process_at_, {},
-                             [&](Rank process) { return node_of_process[static_cast<std::size_t>(process)]; });
+    std::ranges::stable_sort(process_at_, {}, [&](Rank process) { return node_of_process[process]; });
     std::vector<int> sizes;
     int last = -1;
     for (std::size_t core = 0; core < process_at_.size(); ++core) {
-      core_of_[static_cast<std::size_t>(process_at_[core])] = static_cast<int>(core);
-      const int node = node_of_process[static_cast<std::size_t>(process_at_[core])];
+      core_of_[process_at_[core]] = static_cast<int>(core);
+      const int node = node_of_process[process_at_[core]];
       if (sizes.empty() || node != last) sizes.push_back(0);
       ++sizes.back();
       last = node;
@@ -85,7 +84,7 @@ class Seating {
   [[nodiscard]] const Machine& machine() const noexcept { return *machine_; }
   /// Rank i is process i.
   [[nodiscard]] Placement as_it_is() const { return {core_of_, machine_->n_cores()}; }
-  [[nodiscard]] Rank process_at(int core) const noexcept { return process_at_[static_cast<std::size_t>(core)]; }
+  [[nodiscard]] Rank process_at(int core) const noexcept { return process_at_[core]; }
 
  private:
   std::vector<Rank> process_at_;
@@ -96,13 +95,13 @@ class Seating {
 /// On rank 0: the new rank of each process. @return empty if all stay
 std::vector<Rank> solve(int n_ranks, const exchange::Parcels<Row>& rows, const ReorderOptions& options,
                         Figures& figures) {
-  std::vector<int> node_of_process(static_cast<std::size_t>(n_ranks), 0);
+  std::vector<int> node_of_process(n_ranks, 0);
   std::vector<TrafficEntry> entries;
   for (std::size_t i = 0; i < rows.n_peers(); ++i) {
     const Rank from = rows.peers[i];
     for (const Row& row : rows.of(i)) {
       if (row.node >= 0) {
-        node_of_process[static_cast<std::size_t>(from)] = row.node;
+        node_of_process[from] = row.node;
       } else {
         entries.push_back({.from = from, .to = row.to, .points = 0.0, .bytes = row.weight, .messages = 0.0});
       }
@@ -120,10 +119,10 @@ std::vector<Rank> solve(int n_ranks, const exchange::Parcels<Row>& rows, const R
   if (result.cost_after >= (1.0 - options.least_gain) * result.cost_before) return {};
   figures.cost_after = result.cost_after;
   figures.share_after = result.after.inter_node_share();
-  std::vector<Rank> new_rank(static_cast<std::size_t>(n_ranks));
+  std::vector<Rank> new_rank(n_ranks);
   for (Rank rank = 0; rank < n_ranks; ++rank) {
     const Rank process = seating.process_at(result.placement.core_of(rank));
-    new_rank[static_cast<std::size_t>(process)] = rank;
+    new_rank[process] = rank;
     figures.n_moved += process != rank ? 1 : 0;
   }
   return new_rank;

@@ -42,7 +42,7 @@ std::vector<std::string> names_in(const Json& document) {
 std::vector<Seat> read_seats(const std::string& path, int n_ranks) {
   const Json document = read_json_document(path, map_schema, map_schema_version);
   const std::vector<int> node_of_rank = nodes_from_json(document, path);
-  if (static_cast<int>(node_of_rank.size()) != n_ranks)
+  if (std::ssize(node_of_rank) != n_ranks)
     throw Error(ErrorCode::bad_input,
                 {.subject = path,
                  .cause = fmt::format("places {} ranks, and the launcher has started {}", node_of_rank.size(), n_ranks),
@@ -54,15 +54,15 @@ std::vector<Seat> read_seats(const std::string& path, int n_ranks) {
   };
   std::vector<Node> nodes;
   for (Rank rank = 0; rank < n_ranks; ++rank) {
-    const auto node = static_cast<std::size_t>(node_of_rank[static_cast<std::size_t>(rank)]);
+    const std::size_t node = node_of_rank[rank];
     if (node >= nodes.size()) nodes.resize(node + 1);
     if (nodes[node].leader < 0) nodes[node].leader = rank;
     ++nodes[node].n_ranks;
   }
-  std::vector<Seat> seats(static_cast<std::size_t>(n_ranks));
+  std::vector<Seat> seats(n_ranks);
   for (Rank rank = 0; rank < n_ranks; ++rank) {
-    const auto node = static_cast<std::size_t>(node_of_rank[static_cast<std::size_t>(rank)]);
-    Seat& seat = seats[static_cast<std::size_t>(rank)];
+    const std::size_t node = node_of_rank[rank];
+    Seat& seat = seats[rank];
     seat.leader = nodes[node].leader;
     seat.n_on_node = nodes[node].n_ranks;
     if (node < names.size())

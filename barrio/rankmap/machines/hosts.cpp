@@ -163,7 +163,7 @@ std::vector<HostRun> merge_hosts(std::span<const HostRun> runs) {
 Placement placement_of_hosts(std::span<const HostRun> ranks, const Machine& machine) {
   std::unordered_map<std::string, int> nodes;
   for (int node = 0; node < machine.n_nodes(); ++node) nodes.emplace(machine.node_name(node), node);
-  std::vector<int> used(static_cast<std::size_t>(machine.n_nodes()), 0);
+  std::vector<int> used(machine.n_nodes(), 0);
   std::vector<int> cores;
   for (const HostRun& run : ranks) {
     const auto found = nodes.find(run.name);
@@ -172,7 +172,7 @@ Placement placement_of_hosts(std::span<const HostRun> ranks, const Machine& mach
                   {.subject = fmt::format("host {}", run.name),
                    .cause = "has ranks, and is not of the machine",
                    .remedy = "describe the machine that the program ran on, or name another order with --given"});
-    int& first = used[static_cast<std::size_t>(found->second)];
+    int& first = used[found->second];
     if (first + run.count > machine.cores_of_node(found->second))
       throw Error(ErrorCode::bad_input,
                   {.subject = fmt::format("host {}", run.name),

@@ -15,18 +15,15 @@
 namespace barrio::rankmap {
 namespace {
 
-[[noreturn]] void refuse_machine(std::string subject, std::string cause, std::string remedy = {}) {
-  throw Error(ErrorCode::usage,
-              {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
-}
-
 // The product of counts, each >= 1.
 int checked_product(std::span<const int> counts, std::int64_t product = 1) {
   for (const int count : counts) {
-    if (count < 1) refuse_machine("machine", fmt::format("has a count of {}", count), "use counts of 1 or more");
+    if (count < 1)
+      refuse(ErrorCode::usage, "machine", fmt::format("has a count of {}", count), "use counts of 1 or more");
     product *= count;
     if (product > Machine::max_cores)
-      refuse_machine("machine", fmt::format("has more than {} cores", Machine::max_cores), "describe a part of it");
+      refuse(ErrorCode::usage, "machine", fmt::format("has more than {} cores", Machine::max_cores),
+             "describe a part of it");
   }
   return static_cast<int>(product);
 }
@@ -34,17 +31,19 @@ int checked_product(std::span<const int> counts, std::int64_t product = 1) {
 void checked_sum(std::span<const int> counts) {
   std::int64_t sum = 0;
   for (const int count : counts) {
-    if (count < 1) refuse_machine("machine", fmt::format("has a count of {}", count), "use counts of 1 or more");
+    if (count < 1)
+      refuse(ErrorCode::usage, "machine", fmt::format("has a count of {}", count), "use counts of 1 or more");
     sum += count;
   }
   if (sum > Machine::max_cores)
-    refuse_machine("machine", fmt::format("has more than {} cores", Machine::max_cores), "describe a part of it");
+    refuse(ErrorCode::usage, "machine", fmt::format("has more than {} cores", Machine::max_cores),
+           "describe a part of it");
 }
 
 void check_distances(std::span<const double> distances) {
   for (const double distance : distances)
     if (!(distance >= 0.0 && distance <= 1e18))
-      refuse_machine("machine", fmt::format("has a distance of {}", distance), "use finite distances >= 0");
+      refuse(ErrorCode::usage, "machine", fmt::format("has a distance of {}", distance), "use finite distances >= 0");
 }
 
 // Arities as branches: branch b of a level holds the groups that lie in it.
@@ -53,8 +52,8 @@ std::vector<std::vector<int>> even_levels(std::span<const int> arities, int n_gr
   int groups_per_branch = 1;
   for (std::size_t level = 1; level + 1 < arities.size(); ++level) {
     groups_per_branch *= arities[level];
-    std::vector<int>& branch = levels.emplace_back(static_cast<std::size_t>(n_groups));
-    for (int group = 0; group < n_groups; ++group) branch[static_cast<std::size_t>(group)] = group / groups_per_branch;
+    std::vector<int>& branch = levels.emplace_back(n_groups);
+    for (int group = 0; group < n_groups; ++group) branch[group] = group / groups_per_branch;
   }
   return levels;
 }
@@ -65,9 +64,9 @@ void check_level(const std::vector<int>& branch, const std::vector<int>& inside,
     const bool is_next = branch[group] == before || (group > 0 && branch[group] == before + 1);
     const bool splits = group > 0 && branch[group] != before && inside[group] == inside[group - 1];
     if (!is_next || splits)
-      refuse_machine("machine",
-                     fmt::format("level {}: group {} is in branch {} after {}", level, group, branch[group], before),
-                     "number branches in the order of their groups, one inside another");
+      refuse(ErrorCode::usage, "machine",
+             fmt::format("level {}: group {} is in branch {} after {}", level, group, branch[group], before),
+             "number branches in the order of their groups, one inside another");
   }
 }
 
@@ -98,28 +97,28 @@ void Machine::set_nodes(std::vector<int> node_of_group) {
 
 Machine Machine::uneven_tree(Branches branches) {
   const std::size_t n_groups = branches.group_sizes.size();
-  if (n_groups == 0) refuse_machine("machine", "has no cores", "describe at least one node");
+  if (n_groups == 0) refuse(ErrorCode::usage, "machine", "has no cores", "describe at least one node");
   checked_sum(branches.group_sizes);
   const std::size_t n_distances = branches.levels.size() + (n_groups == 1 && branches.levels.empty() ? 1 : 2);
   if (branches.distances.size() != n_distances && branches.distances.size() != branches.levels.size() + 2)
-    refuse_machine("machine",
-                   fmt::format("has {} levels and {} distances", branches.levels.size() + 2, branches.distances.size()),
-                   "give one distance per level, from the inside out");
+    refuse(ErrorCode::usage, "machine",
+           fmt::format("has {} levels and {} distances", branches.levels.size() + 2, branches.distances.size()),
+           "give one distance per level, from the inside out");
   std::vector<int> inside(n_groups);
   std::iota(inside.begin(), inside.end(), 0);
   const std::vector<int> groups = inside;
   for (std::size_t i = 0; i < branches.levels.size(); ++i) {
     if (branches.levels[i].size() != n_groups)
-      refuse_machine("machine",
-                     fmt::format("level {} is of {} groups, not {}", i + 1, branches.levels[i].size(), n_groups),
-                     "give the branch of each group");
+      refuse(ErrorCode::usage, "machine",
+             fmt::format("level {} is of {} groups, not {}", i + 1, branches.levels[i].size(), n_groups),
+             "give the branch of each group");
     check_level(branches.levels[i], inside, i + 1);
     inside = branches.levels[i];
   }
   if (branches.n_node_levels < 1 || at(branches.n_node_levels) > branches.levels.size() + 1)
-    refuse_machine("machine",
-                   fmt::format("{} of {} levels in a node", branches.n_node_levels, branches.levels.size() + 2),
-                   "leave at least one level outside the node");
+    refuse(ErrorCode::usage, "machine",
+           fmt::format("{} of {} levels in a node", branches.n_node_levels, branches.levels.size() + 2),
+           "leave at least one level outside the node");
   Machine machine(Kind::tree, std::move(branches.distances), std::move(branches.group_sizes));
   machine.n_node_levels_ = branches.n_node_levels;
   machine.n_coordinates_ = branches.levels.size();
@@ -135,12 +134,12 @@ Machine Machine::uneven_tree(Branches branches) {
 
 Machine Machine::tree(std::span<const int> arities, std::span<const double> distances, int n_node_levels) {
   if (arities.empty() || arities.size() != distances.size())
-    refuse_machine("machine", fmt::format("has {} levels and {} distances", arities.size(), distances.size()),
-                   "give one distance per level, from the inside out");
+    refuse(ErrorCode::usage, "machine", fmt::format("has {} levels and {} distances", arities.size(), distances.size()),
+           "give one distance per level, from the inside out");
   const int n_levels = static_cast<int>(arities.size());
   if (n_node_levels < 1 || n_node_levels > std::max(1, n_levels - 1))
-    refuse_machine("machine", fmt::format("{} of {} levels in a node", n_node_levels, n_levels),
-                   "leave at least one level outside the node");
+    refuse(ErrorCode::usage, "machine", fmt::format("{} of {} levels in a node", n_node_levels, n_levels),
+           "leave at least one level outside the node");
   const int n_groups = checked_product(arities) / arities.front();
   Machine machine = uneven_tree({.group_sizes = std::vector<int>(at(n_groups), arities.front()),
                                  .levels = even_levels(arities, n_groups),
@@ -155,7 +154,7 @@ Machine Machine::nodes(int n_nodes, int cores_per_node, double inside, double ou
 }
 
 Machine Machine::torus(std::span<const int> dimensions, int cores_per_node, double inside, double per_hop) {
-  if (dimensions.empty()) refuse_machine("machine", "is a torus without dimensions", "give at least one");
+  if (dimensions.empty()) refuse(ErrorCode::usage, "machine", "is a torus without dimensions", "give at least one");
   checked_product(std::vector{cores_per_node});
   checked_product(dimensions, cores_per_node);
   const int n_groups = checked_product(dimensions);
@@ -176,19 +175,20 @@ Machine Machine::torus(std::span<const int> dimensions, int cores_per_node, doub
 }
 
 Machine Machine::dense(int n_cores, std::vector<double> distances, int cores_per_node) {
-  if (n_cores < 1) refuse_machine("machine", fmt::format("has {} cores", n_cores), "describe at least one core");
-  const auto n = static_cast<std::size_t>(n_cores);
+  if (n_cores < 1)
+    refuse(ErrorCode::usage, "machine", fmt::format("has {} cores", n_cores), "describe at least one core");
+  const std::size_t n = n_cores;
   if (distances.size() != n * n)
-    refuse_machine("machine", fmt::format("{} distances for {} cores", distances.size(), n_cores),
-                   "give cores x cores");
+    refuse(ErrorCode::usage, "machine", fmt::format("{} distances for {} cores", distances.size(), n_cores),
+           "give cores x cores");
   if (cores_per_node < 1 || n_cores % cores_per_node != 0)
-    refuse_machine("machine", fmt::format("{} cores in nodes of {}", n_cores, cores_per_node),
-                   "give a divisor of the number of cores");
+    refuse(ErrorCode::usage, "machine", fmt::format("{} cores in nodes of {}", n_cores, cores_per_node),
+           "give a divisor of the number of cores");
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (!(distances[i * n + j] == distances[j * n + i]))
-        refuse_machine("machine", fmt::format("distance {} to {} differs from {} to {}", i, j, j, i),
-                       "give a symmetric matrix");
+        refuse(ErrorCode::usage, "machine", fmt::format("distance {} to {} differs from {} to {}", i, j, j, i),
+               "give a symmetric matrix");
   Machine machine(Kind::dense, std::move(distances), std::vector<int>(n, 1));
   std::vector<int> nodes(n);
   for (int core = 0; core < n_cores; ++core) nodes[at(core)] = core / cores_per_node;
@@ -266,8 +266,7 @@ std::pair<std::vector<int>, std::vector<int>> Machine::halve_by_branch(std::span
     passed += branch_of(groups[cut]) != branch_of(groups[cut - 1]) ? 1 : 0;
     if (passed == n_branches / 2) break;
   }
-  return {{groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(cut)},
-          {groups.begin() + static_cast<std::ptrdiff_t>(cut), groups.end()}};
+  return {{groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(cut)}, {groups.begin() + cut, groups.end()}};
 }
 
 std::pair<std::vector<int>, std::vector<int>> Machine::halve_by_side(std::span<const int> groups) const {
@@ -300,7 +299,7 @@ std::pair<std::vector<int>, std::vector<int>> Machine::halve_by_distance(std::sp
   std::ranges::stable_sort(order, {}, [&](int group) {
     return (group == one ? 0.0 : group_distance(one, group)) - (group == other ? 0.0 : group_distance(other, group));
   });
-  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2);
+  const auto middle = order.begin() + (order.size() / 2);
   std::sort(order.begin(), middle);
   std::sort(middle, order.end());
   return {{order.begin(), middle}, {middle, order.end()}};
@@ -346,7 +345,7 @@ std::vector<Machine::Ring> Machine::rings_of_tree() const {
     std::int64_t within = 1;  // the core itself
     const auto add = [&](std::int64_t n_now, std::size_t level) {
       const auto place = std::ranges::lower_bound(sorted, distances_[level]) - sorted.begin();
-      seen[static_cast<std::size_t>(place)] += n_now - within;
+      seen[place] += n_now - within;
       within = n_now;
     };
     add(group_size(group), 0);
@@ -384,9 +383,7 @@ std::string Machine::text() const {
   return fmt::format("{};{}", levels, fmt::join(distances_, ":"));
 }
 
-std::string Machine::node_name(int node) const {
-  return names_.empty() ? fmt::format("node{}", node) : names_[static_cast<std::size_t>(node)];
-}
+std::string Machine::node_name(int node) const { return names_.empty() ? fmt::format("node{}", node) : names_[node]; }
 
 std::vector<int> Machine::fill_order() const {
   if (!fill_order_.empty()) return fill_order_;
@@ -400,21 +397,23 @@ void Machine::set_fill_order(std::vector<int> nodes) {
   std::ranges::sort(sorted);
   fill_order_.clear();
   if (sorted != fill_order())
-    refuse_machine("order of nodes", fmt::format("is not of {} nodes, each once", n_nodes()), "name each node once");
+    refuse(ErrorCode::usage, "order of nodes", fmt::format("is not of {} nodes, each once", n_nodes()),
+           "name each node once");
   fill_order_ = std::move(nodes);
 }
 
 void Machine::set_node_names(std::vector<std::string> names) {
   if (names.size() != static_cast<std::size_t>(n_nodes()))
-    refuse_machine("node names", fmt::format("are {}, and the machine has {} nodes", names.size(), n_nodes()),
-                   "give one name per node, in the order in which the launcher fills them");
+    refuse(ErrorCode::usage, "node names", fmt::format("are {}, and the machine has {} nodes", names.size(), n_nodes()),
+           "give one name per node, in the order in which the launcher fills them");
   std::set<std::string_view> seen;
   constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
   for (const std::string& name : names) {
     if (name.empty() || name.find_first_not_of(allowed) != std::string::npos || name.front() == '-')
-      refuse_machine(fmt::format("node name '{}'", name), "is no host name", "use letters, digits, '.', '-' and '_'");
+      refuse(ErrorCode::usage, fmt::format("node name '{}'", name), "is no host name",
+             "use letters, digits, '.', '-' and '_'");
     if (!seen.insert(name).second)
-      refuse_machine(fmt::format("node name '{}'", name), "is given twice", "give each node once");
+      refuse(ErrorCode::usage, fmt::format("node name '{}'", name), "is given twice", "give each node once");
   }
   names_ = std::move(names);
 }

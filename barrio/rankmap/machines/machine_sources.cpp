@@ -42,11 +42,6 @@ FileKind kind_of(const std::string& path) {
   reader.fail("is empty", "give a host file, topology.conf, a matrix of distances or what --measure wrote");
 }
 
-[[noreturn]] void refuse_sources(std::string subject, std::string cause, std::string remedy) {
-  throw Error(ErrorCode::usage,
-              {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
-}
-
 std::vector<HostRun> hosts_in(const std::string& list_or_file) {
   std::error_code ignored;
   if (list_or_file.empty()) return {};
@@ -77,16 +72,16 @@ Machine tree_of(const std::vector<HostRun>& nodes, const Switches& switches, con
     names.push_back(nodes[node].name);
   }
   branches.n_node_levels = static_cast<int>(n_inner) + (has_groups ? 2 : 1);
-  const std::size_t n_inside = static_cast<std::size_t>(branches.n_node_levels);
+  const std::size_t n_inside = branches.n_node_levels;
   if (distances.empty())
     for (std::size_t level = 0; level < n_levels + 2; ++level)
       distances.push_back(level < n_inside ? static_cast<double>(level + 1)
                                            : 10.0 * static_cast<double>(level - n_inside + 1));
   if (distances.size() != n_levels + 2)
-    refuse_sources("--distances",
-                   fmt::format("are {}, and the machine has {} levels: {} inside a node, {} between nodes",
-                               distances.size(), n_levels + 2, n_inside, n_levels + 2 - n_inside),
-                   "give one a level, from the inside out, as in 1:10");
+    refuse(ErrorCode::usage, "--distances",
+           fmt::format("are {}, and the machine has {} levels: {} inside a node, {} between nodes", distances.size(),
+                       n_levels + 2, n_inside, n_levels + 2 - n_inside),
+           "give one a level, from the inside out, as in 1:10");
   branches.distances = std::move(distances);
   Machine machine = Machine::uneven_tree(std::move(branches));
   machine.set_node_names(std::move(names));
@@ -102,8 +97,8 @@ Machine machine_of(std::vector<HostRun> hosts, const std::optional<Switches>& sw
     if (host.count > 0) continue;
     host.count = sources.cores_per_node > 0 ? sources.cores_per_node : inside ? inside->n_cores() : 0;
     if (host.count == 0)
-      refuse_sources(fmt::format("host {}", host.name), "has an unknown number of cores",
-                     "say it: --cores 8, or 'n01:8' in the list of hosts, or the inside of a node with --node");
+      refuse(ErrorCode::usage, fmt::format("host {}", host.name), "has an unknown number of cores",
+             "say it: --cores 8, or 'n01:8' in the list of hosts, or the inside of a node with --node");
   }
   if (!switches) return tree_of(hosts, {}, inside, std::move(distances));
   // The machine's nodes are in the order of the tree, the launcher fills them in that of the list.
@@ -131,10 +126,9 @@ Machine with_names(Machine machine, const std::vector<HostRun>& hosts) {
   for (const HostRun& host : hosts) {
     if (const auto node = static_cast<int>(names.size());
         host.count > 0 && node < machine.n_nodes() && host.count != machine.cores_of_node(node))
-      refuse_sources(
-          fmt::format("host {}", host.name),
-          fmt::format("has {} cores in --hosts and {} in the machine", host.count, machine.cores_of_node(node)),
-          "say it once");
+      refuse(ErrorCode::usage, fmt::format("host {}", host.name),
+             fmt::format("has {} cores in --hosts and {} in the machine", host.count, machine.cores_of_node(node)),
+             "say it once");
     names.push_back(host.name);
   }
   machine.set_node_names(std::move(names));
@@ -179,9 +173,8 @@ Machine describe_machine(const MachineSources& sources, std::span<const HostRun>
   const FileKind kind = kind_of(sources.machine);
   if (sources.machine.empty() && hosts.empty()) hosts = merge_hosts(recorded);
   if (sources.machine.empty() && hosts.empty())
-    refuse_sources(
-        "--machine", "is required: the traffic does not say where its ranks were",
-        "describe the machine, as in --machine 2x4, or name its nodes, as in --hosts n01:8,n02:8; see --help");
+    refuse(ErrorCode::usage, "--machine", "is required: the traffic does not say where its ranks were",
+           "describe the machine, as in --machine 2x4, or name its nodes, as in --hosts n01:8,n02:8; see --help");
   switch (kind) {
     case FileKind::topology: {
       const Switches switches = read_topology_conf(sources.machine);
@@ -190,7 +183,8 @@ Machine describe_machine(const MachineSources& sources, std::span<const HostRun>
       return machine_of(std::move(hosts), switches, sources, sources.distances);
     }
     case FileKind::hosts:
-      if (!hosts.empty()) refuse_sources("--hosts", "is given, and --machine is a host file too", "give one of them");
+      if (!hosts.empty())
+        refuse(ErrorCode::usage, "--hosts", "is given, and --machine is a host file too", "give one of them");
       return machine_of(merge_hosts(read_host_file(sources.machine)), {}, sources, sources.distances);
     case FileKind::measured: {
       const MeasuredMachine measured = read_measured_machine(sources.machine);
@@ -200,8 +194,8 @@ Machine describe_machine(const MachineSources& sources, std::span<const HostRun>
     }
     case FileKind::matrix: {
       if (!sources.node.empty() || !sources.distances.empty())
-        refuse_sources(fmt::format("machine '{}'", sources.machine), "is a matrix, which says all distances itself",
-                       "leave out --node and --distances");
+        refuse(ErrorCode::usage, fmt::format("machine '{}'", sources.machine),
+               "is a matrix, which says all distances itself", "leave out --node and --distances");
       int n_cores = 0;
       std::vector<double> distances = read_distance_matrix(sources.machine, n_cores);
       const int per_node = sources.cores_per_node > 0 ? sources.cores_per_node : 1;
@@ -211,11 +205,12 @@ Machine describe_machine(const MachineSources& sources, std::span<const HostRun>
   }
   if (sources.machine.empty()) return machine_of(std::move(hosts), {}, sources, sources.distances);
   if (!sources.node.empty() || !sources.distances.empty() || sources.cores_per_node > 0)
-    refuse_sources(fmt::format("machine '{}'", sources.machine), "says the cores of a node and the distances itself",
-                   "leave out --node, --cores and --distances, or name nodes with --hosts instead of --machine");
+    refuse(ErrorCode::usage, fmt::format("machine '{}'", sources.machine),
+           "says the cores of a node and the distances itself",
+           "leave out --node, --cores and --distances, or name nodes with --hosts instead of --machine");
   if (sources.machine.find_first_of("./") != std::string::npos && sources.machine.find(';') == std::string::npos)
-    refuse_sources(fmt::format("machine '{}'", sources.machine), "is neither a machine nor a file that is there",
-                   "check the name");
+    refuse(ErrorCode::usage, fmt::format("machine '{}'", sources.machine),
+           "is neither a machine nor a file that is there", "check the name");
   return with_names(Machine::parse(sources.machine), hosts);
 }
 

@@ -77,8 +77,8 @@ Machine parse_uneven(const Parser& parser, std::string_view levels, std::vector<
     parser.fail(fmt::format("has {} levels and {} distances", arities.size() + 1, distances.size()));
   std::int64_t n_groups = 1;
   for (const int arity : arities)
-    if (n_groups <= static_cast<std::int64_t>(sizes.size())) n_groups *= arity;
-  if (n_groups != static_cast<std::int64_t>(sizes.size()))
+    if (n_groups <= std::ssize(sizes)) n_groups *= arity;
+  if (n_groups != std::ssize(sizes))
     parser.fail(fmt::format("has {} nodes, and its levels are of {}", sizes.size(), n_groups));
   std::vector<std::vector<int>> branches;
   int per_branch = 1;

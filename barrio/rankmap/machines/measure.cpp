@@ -36,9 +36,9 @@ struct PairOfRanks {
 /// Up to so many numbers in 1..n-1: near ones, then further and further ones, the last always.
 std::vector<int> spread_steps(int n, int most) {
   std::vector<int> steps;
-  for (int step = 1; step < n && static_cast<int>(steps.size()) < most; step *= 2) steps.push_back(step);
+  for (int step = 1; step < n && std::ssize(steps) < most; step *= 2) steps.push_back(step);
   if (n > 1 && !steps.empty() && steps.back() != n - 1) {
-    if (static_cast<int>(steps.size()) == most) steps.pop_back();
+    if (std::ssize(steps) == most) steps.pop_back();
     steps.push_back(n - 1);
   }
   return steps;
@@ -50,14 +50,14 @@ std::vector<PairOfRanks> choose_pairs(std::span<const HostRun> runs, int max_pai
   Rank rank = 0;
   for (const HostRun& run : runs) {
     const auto host = std::ranges::find(hosts, run.name, &HostRun::name) - hosts.begin();
-    for (int i = 0; i < run.count; ++i) ranks_of[static_cast<std::size_t>(host)].push_back(rank++);
+    for (int i = 0; i < run.count; ++i) ranks_of[host].push_back(rank++);
   }
   const auto fullest = std::ranges::max_element(ranks_of, {}, [](const auto& ranks) { return ranks.size(); });
   std::vector<PairOfRanks> pairs;
   for (const int step : spread_steps(static_cast<int>(fullest->size()), max_pairs))
-    pairs.push_back({fullest->front(), (*fullest)[static_cast<std::size_t>(step)], false});
+    pairs.push_back({fullest->front(), (*fullest)[step], false});
   for (const int step : spread_steps(static_cast<int>(hosts.size()), max_pairs))
-    pairs.push_back({ranks_of.front().front(), ranks_of[static_cast<std::size_t>(step)].front(), true});
+    pairs.push_back({ranks_of.front().front(), ranks_of[step].front(), true});
   return pairs;
 }
 
@@ -74,11 +74,10 @@ class PingPong {
   PingPong(mpi::Context& context, Rank other, bool is_first) : context_(context), other_(other), is_first_(is_first) {}
 
   std::vector<double> run(std::span<const std::int64_t> sizes, double seconds) {
-    std::vector<std::byte> buffer(static_cast<std::size_t>(sizes.back()));
+    std::vector<std::byte> buffer(sizes.back());
     std::vector<double> best;
     const double share = seconds / static_cast<double>(sizes.size());
-    for (const std::int64_t bytes : sizes)
-      best.push_back(time_of(std::span(buffer).first(static_cast<std::size_t>(bytes)), share));
+    for (const std::int64_t bytes : sizes) best.push_back(time_of(std::span(buffer).first(bytes), share));
     return best;
   }
 
@@ -114,7 +113,7 @@ class PingPong {
   void send(std::span<const std::byte> bytes) {
     MPI_Request request = MPI_REQUEST_NULL;
     mpi::check(
-        MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, other_, ping_tag, context_.comm(), &request),
+        MPI_Isend(bytes.data(), mpi::as_count(bytes.size()), MPI_BYTE, other_, ping_tag, context_.comm(), &request),
         "MPI_Isend");
     finish(request);
   }
@@ -122,7 +121,7 @@ class PingPong {
   void receive(std::span<std::byte> bytes) {
     MPI_Request request = MPI_REQUEST_NULL;
     mpi::check(
-        MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, other_, ping_tag, context_.comm(), &request),
+        MPI_Irecv(bytes.data(), mpi::as_count(bytes.size()), MPI_BYTE, other_, ping_tag, context_.comm(), &request),
         "MPI_Irecv");
     finish(request);
   }

@@ -75,7 +75,7 @@ NodeInside read_hwloc(const std::string& path) {
       const bool is_same = one.inside[kind] == before.inside[kind] && one.inside[package] == before.inside[package];
       level.push_back(level.back() + (is_same ? 0 : 1));
     }
-    const bool is_whole = level.back() == 0, is_of_single_cores = level.back() + 1 == static_cast<int>(cores.size());
+    const bool is_whole = level.back() == 0, is_of_single_cores = level.back() + 1 == std::ssize(cores);
     if (is_whole || is_of_single_cores || (!levels.empty() && levels.back() == level)) continue;
     // A level that cuts across the one inside it tells less than it confuses.
     bool is_nested = true;

@@ -60,7 +60,7 @@ class SwitchFile {
       const std::vector<int>* last = nullptr;
       for (const auto& path : paths_) {
         const bool is_same = last != nullptr && path.size() > level && last->size() == path.size() &&
-                             std::equal(path.begin(), path.end() - static_cast<std::ptrdiff_t>(level), last->begin());
+                             std::equal(path.begin(), path.end() - level, last->begin());
         if (!is_same) ++number;
         made.levels[level].push_back(number);
         last = &path;

@@ -38,7 +38,7 @@ Move draw(const CommunicationGraph& graph, const Machine& machine, const Seats& 
   int core = detail::Random::scale(static_cast<std::uint32_t>(more), seats.n_vertices());
   if ((bits >> 62U) != 0 && !partners.empty()) {
     const int place = detail::Random::scale(static_cast<std::uint32_t>(bits >> 30U), static_cast<int>(partners.size()));
-    const int group = seats.group_of(partners[static_cast<std::size_t>(place)]);
+    const int group = seats.group_of(partners[place]);
     if (group != seats.group_of(vertex))
       core = machine.group_begin(group) +
              detail::Random::scale(static_cast<std::uint32_t>(more >> 32U), machine.group_size(group));
@@ -116,7 +116,7 @@ class Annealer {
     if (!std::is_same_v<Gains, GainTable> || seats_.n_ranks() > max_ranks_for_all_pairs) return;
     gains_.refresh();
     const double least = 1e-12 * cost(graph_, machine_, seats_.placement());
-    std::vector<int> tried_by(static_cast<std::size_t>(machine_.n_groups()), -1);
+    std::vector<int> tried_by(machine_.n_groups(), -1);
     for (bool has_gained = true; has_gained;) {
       has_gained = false;
       for (int vertex = 0; vertex < seats_.n_ranks(); ++vertex) {
@@ -133,8 +133,7 @@ class Annealer {
     for (int other = vertex + 1; other < seats_.n_vertices(); ++other) {
       const int group = seats_.group_of(other);
       if (group == seats_.group_of(vertex)) continue;
-      if (!seats_.is_rank(other) && std::exchange(tried_by[static_cast<std::size_t>(group)], vertex) == vertex)
-        continue;
+      if (!seats_.is_rank(other) && std::exchange(tried_by[group], vertex) == vertex) continue;
       if (!(gains_.bound(vertex, other) < 0.0F) || seats_.is_fixed(other)) continue;
       if (!(lists_.delta(vertex, other) < -least)) continue;
       gains_.exchange(vertex, other);

@@ -18,14 +18,14 @@ Placement::Placement(std::vector<int> core_of_rank, int n_cores) : core_of_rank_
                                    .cause = fmt::format("{} ranks and only {} cores", n_ranks(), n_cores),
                                    .remedy = "describe a machine with at least one core per rank"});
   }
-  rank_at_core_.assign(static_cast<std::size_t>(n_cores), no_rank);
+  rank_at_core_.assign(n_cores, no_rank);
   for (Rank rank = 0; rank < n_ranks(); ++rank) {
     const int core = core_of(rank);
     const std::string subject = fmt::format("placement of rank {}", rank);
     if (core < 0 || core >= n_cores)
       throw Error(ErrorCode::bad_input,
                   {.subject = subject, .cause = fmt::format("core {} is not in 0..{}", core, n_cores - 1)});
-    Rank& there = rank_at_core_[static_cast<std::size_t>(core)];
+    Rank& there = rank_at_core_[core];
     if (there != no_rank)
       throw Error(ErrorCode::bad_input,
                   {.subject = subject, .cause = fmt::format("core {} is already taken by rank {}", core, there)});
@@ -34,13 +34,13 @@ Placement::Placement(std::vector<int> core_of_rank, int n_cores) : core_of_rank_
 }
 
 Placement Placement::in_order(int n_ranks, int n_cores) {
-  std::vector<int> cores(static_cast<std::size_t>(n_ranks));
+  std::vector<int> cores(n_ranks);
   std::iota(cores.begin(), cores.end(), 0);
   return {std::move(cores), n_cores};
 }
 
 Placement Placement::first_of(std::vector<int> cores, int n_ranks, const Machine& machine) {
-  const auto n = static_cast<std::size_t>(n_ranks);
+  const std::size_t n = n_ranks;
   if (n > cores.size()) return in_order(n_ranks, machine.n_cores());  // whose constructor says that they are too many
   cores.resize(n);
   return {std::move(cores), machine.n_cores()};
@@ -63,11 +63,11 @@ Placement Placement::cyclic(int n_ranks, const Machine& machine) {
 }
 
 void Placement::exchange(int core_a, int core_b) noexcept {
-  Rank& rank_a = rank_at_core_[static_cast<std::size_t>(core_a)];
-  Rank& rank_b = rank_at_core_[static_cast<std::size_t>(core_b)];
+  Rank& rank_a = rank_at_core_[core_a];
+  Rank& rank_b = rank_at_core_[core_b];
   std::swap(rank_a, rank_b);
-  if (rank_a != no_rank) core_of_rank_[static_cast<std::size_t>(rank_a)] = core_a;
-  if (rank_b != no_rank) core_of_rank_[static_cast<std::size_t>(rank_b)] = core_b;
+  if (rank_a != no_rank) core_of_rank_[rank_a] = core_a;
+  if (rank_b != no_rank) core_of_rank_[rank_b] = core_b;
 }
 
 void Placement::validate() const {
@@ -94,25 +94,25 @@ std::vector<int> match_groups(const Placement& placement, const Placement& old, 
     ++overlaps.back().n;
   }
   std::ranges::stable_sort(overlaps, std::greater{}, &Overlap::n);
-  const auto n_groups = static_cast<std::size_t>(machine.n_groups());
+  const std::size_t n_groups = machine.n_groups();
   std::vector<int> place_of(n_groups, -1);
   std::vector<bool> is_taken(n_groups, false);
   const auto give = [&](int group, int place) {
-    if (place_of[static_cast<std::size_t>(group)] >= 0 || is_taken[static_cast<std::size_t>(place)]) return;
+    if (place_of[group] >= 0 || is_taken[place]) return;
     if (machine.group_size(group) != machine.group_size(place)) return;
-    place_of[static_cast<std::size_t>(group)] = place;
-    is_taken[static_cast<std::size_t>(place)] = true;
+    place_of[group] = place;
+    is_taken[place] = true;
   };
   for (const Overlap& overlap : overlaps) give(overlap.group, overlap.old_group);
   for (int group = 0; group < machine.n_groups(); ++group) give(group, group);
   // The others go to what is left of their size.
   std::map<int, std::vector<int>> free_by_size;
   for (int place = machine.n_groups() - 1; place >= 0; --place)
-    if (!is_taken[static_cast<std::size_t>(place)]) free_by_size[machine.group_size(place)].push_back(place);
+    if (!is_taken[place]) free_by_size[machine.group_size(place)].push_back(place);
   for (int group = 0; group < machine.n_groups(); ++group) {
-    if (place_of[static_cast<std::size_t>(group)] >= 0) continue;
+    if (place_of[group] >= 0) continue;
     std::vector<int>& free = free_by_size[machine.group_size(group)];
-    place_of[static_cast<std::size_t>(group)] = free.back();
+    place_of[group] = free.back();
     free.pop_back();
   }
   return place_of;
@@ -186,14 +186,14 @@ double exchange_delta(const CommunicationGraph& graph, const Machine& machine, c
 PlacementFigures compute_figures(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement,
                                  Weighing weighing) {
   PlacementFigures figures{.cost = cost(traffic, machine, placement, weighing)};
-  std::vector<double> out_bytes(static_cast<std::size_t>(machine.n_nodes()), 0.0);
+  std::vector<double> out_bytes(machine.n_nodes(), 0.0);
   for (const TrafficEntry& entry : traffic.entries()) {
     if (entry.from == entry.to) continue;
     const int from = machine.node_of(placement.core_of(entry.from));
     figures.total_weight += value_of(entry, weighing);
     if (from == machine.node_of(placement.core_of(entry.to))) continue;
     figures.inter_node_weight += value_of(entry, weighing);
-    out_bytes[static_cast<std::size_t>(from)] += entry.bytes;
+    out_bytes[from] += entry.bytes;
   }
   if (!out_bytes.empty()) figures.max_node_out_bytes = *std::ranges::max_element(out_bytes);
   return figures;
@@ -201,12 +201,12 @@ PlacementFigures compute_figures(const TrafficMatrix& traffic, const Machine& ma
 
 std::vector<double> compute_node_bytes(const TrafficMatrix& traffic, const Machine& machine,
                                        const Placement& placement) {
-  const auto n = static_cast<std::size_t>(machine.n_nodes());
+  const std::size_t n = machine.n_nodes();
   std::vector<double> bytes(n * n, 0.0);
   for (const TrafficEntry& entry : traffic.entries()) {
     if (entry.from == entry.to) continue;
-    const auto from = static_cast<std::size_t>(machine.node_of(placement.core_of(entry.from)));
-    const auto to = static_cast<std::size_t>(machine.node_of(placement.core_of(entry.to)));
+    const std::size_t from = machine.node_of(placement.core_of(entry.from));
+    const std::size_t to = machine.node_of(placement.core_of(entry.to));
     bytes[from * n + to] += entry.bytes;
   }
   return bytes;

@@ -13,7 +13,7 @@ namespace {
 constexpr int n_calm_nodes = 4;
 constexpr double power = 12;  // of the norm: nodes within a tenth of the busiest count a third as much or more
 
-std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+std::size_t at(int i) noexcept { return i; }
 
 constexpr double least_looks = 1000;
 
@@ -91,8 +91,7 @@ class Relief {
       const auto partners = graph_.partners_of(rank);
       if (partners.empty() || is_fixed(rank)) continue;
       const int core = placement_.core_of(rank);
-      const int towards =
-          placement_.core_of(partners[static_cast<std::size_t>(random.below(static_cast<int>(partners.size())))]);
+      const int towards = placement_.core_of(partners[random.below(static_cast<int>(partners.size()))]);
       const int node = machine_.node_of(towards);
       if (node == machine_.node_of(core)) continue;
       const int other = machine_.first_core(node) + random.below(machine_.cores_of_node(node));
@@ -170,11 +169,11 @@ class Relief {
     }
     std::vector<int> order(loads_.size());
     std::iota(order.begin(), order.end(), 0);
-    const auto n = std::min<std::ptrdiff_t>(n_calm_nodes, static_cast<std::ptrdiff_t>(order.size()));
+    const auto n = std::min<std::ptrdiff_t>(n_calm_nodes, std::ssize(order));
     std::partial_sort(order.begin(), order.begin() + n, order.end(), [&](int a, int b) {
       return loads_[at(a)] != loads_[at(b)] ? loads_[at(a)] < loads_[at(b)] : a < b;
     });
-    for (std::ptrdiff_t i = 0; i < n; ++i) add_node(order[static_cast<std::size_t>(i)]);
+    for (std::ptrdiff_t i = 0; i < n; ++i) add_node(order[i]);
     sort_unique(cores);
     return cores;
   }

@@ -11,10 +11,10 @@ namespace {
 // The free rank with the largest sum, lowest rank first among equals. Sums only grow: an old entry is passed over.
 class RankQueue {
  public:
-  explicit RankQueue(int n_ranks) : sums_(static_cast<std::size_t>(n_ranks), 0.0), placed_(sums_.size(), false) {}
+  explicit RankQueue(int n_ranks) : sums_(n_ranks, 0.0), placed_(sums_.size(), false) {}
 
   void add(Rank rank, double weight) {
-    const auto i = static_cast<std::size_t>(rank);
+    const std::size_t i = rank;
     if (placed_[i]) return;
     sums_[i] += weight;
     heap_.push({sums_[i], rank});
@@ -24,18 +24,18 @@ class RankQueue {
     while (!heap_.empty()) {
       const Entry top = heap_.top();
       heap_.pop();
-      const auto i = static_cast<std::size_t>(top.rank);
+      const std::size_t i = top.rank;
       if (placed_[i] || top.sum != sums_[i]) continue;
       placed_[i] = true;
       return top.rank;
     }
     // No free rank talks to a placed one.
-    while (placed_[static_cast<std::size_t>(next_silent_)]) ++next_silent_;
-    placed_[static_cast<std::size_t>(next_silent_)] = true;
+    while (placed_[next_silent_]) ++next_silent_;
+    placed_[next_silent_] = true;
     return next_silent_;
   }
 
-  void place(Rank rank) { placed_[static_cast<std::size_t>(rank)] = true; }
+  void place(Rank rank) { placed_[rank] = true; }
 
  private:
   struct Entry {
@@ -53,21 +53,20 @@ class RankQueue {
 class CoreQueue {
  public:
   explicit CoreQueue(const Machine& machine)
-      : machine_(machine), sums_(static_cast<std::size_t>(machine.n_groups()), 0.0), n_used_(sums_.size(), 0) {}
+      : machine_(machine), sums_(machine.n_groups(), 0.0), n_used_(sums_.size(), 0) {}
 
   int take_first() {
     // Distances to all cores of the machine; cores of a group agree on this too.
     std::vector<double> totals(sums_.size(), 0.0);
-    for (int group = 0; group < machine_.n_groups(); ++group)
-      totals[static_cast<std::size_t>(group)] = machine_.total_distance(group);
+    for (int group = 0; group < machine_.n_groups(); ++group) totals[group] = machine_.total_distance(group);
     return take_from(static_cast<int>(std::ranges::min_element(totals) - totals.begin()));
   }
 
   int take() {
     int best = -1;
     for (int group = 0; group < machine_.n_groups(); ++group) {
-      if (n_used_[static_cast<std::size_t>(group)] == machine_.group_size(group)) continue;
-      if (best < 0 || sums_[static_cast<std::size_t>(group)] < sums_[static_cast<std::size_t>(best)]) best = group;
+      if (n_used_[group] == machine_.group_size(group)) continue;
+      if (best < 0 || sums_[group] < sums_[best]) best = group;
     }
     return take_from(best);
   }
@@ -77,11 +76,11 @@ class CoreQueue {
     int best = -1;
     double least = 0.0;
     for (int group = 0; group < machine_.n_groups(); ++group) {
-      const auto at = static_cast<std::size_t>(group);
+      const std::size_t at = group;
       if (n_used_[at] == machine_.group_size(group)) continue;
       double sum = 0.0;
       for (std::size_t k = 0; k < groups.size(); ++k) sum += weights[k] * machine_.group_distance(group, groups[k]);
-      if (best >= 0 && (sum > least || (sum == least && sums_[at] >= sums_[static_cast<std::size_t>(best)]))) continue;
+      if (best >= 0 && (sum > least || (sum == least && sums_[at] >= sums_[best]))) continue;
       best = group;
       least = sum;
     }
@@ -90,9 +89,8 @@ class CoreQueue {
 
  private:
   int take_from(int group) {
-    for (int other = 0; other < machine_.n_groups(); ++other)
-      sums_[static_cast<std::size_t>(other)] += machine_.group_distance(group, other);
-    return machine_.group_begin(group) + n_used_[static_cast<std::size_t>(group)]++;
+    for (int other = 0; other < machine_.n_groups(); ++other) sums_[other] += machine_.group_distance(group, other);
+    return machine_.group_begin(group) + n_used_[group]++;
   }
 
   const Machine& machine_;
@@ -108,11 +106,11 @@ namespace {
 template <class Choose>
 Placement construct_by(const CommunicationGraph& graph, const Machine& machine, const Choose& choose) {
   const int n_ranks = graph.n_ranks();
-  std::vector<int> core_of_rank(static_cast<std::size_t>(n_ranks), -1);
+  std::vector<int> core_of_rank(n_ranks, -1);
   RankQueue ranks(n_ranks);
   CoreQueue cores(machine);
   const auto place = [&](Rank rank, int core) {
-    core_of_rank[static_cast<std::size_t>(rank)] = core;
+    core_of_rank[rank] = core;
     const auto partners = graph.partners_of(rank);
     const auto weights = graph.weights_of(rank);
     for (std::size_t k = 0; k < partners.size(); ++k) ranks.add(partners[k], weights[k]);
@@ -152,7 +150,7 @@ Placement construct_nearest(const CommunicationGraph& graph, const Machine& mach
     weights.clear();
     const auto partners = graph.partners_of(rank);
     for (std::size_t k = 0; k < partners.size(); ++k) {
-      const int core = core_of_rank[static_cast<std::size_t>(partners[k])];
+      const int core = core_of_rank[partners[k]];
       if (core < 0) continue;
       groups.push_back(machine.group_of(core));
       weights.push_back(graph.weights_of(rank)[k]);

@@ -30,7 +30,7 @@ class NearSearch {
         is_waiting_(static_cast<std::size_t>(graph.n_ranks()), false) {}
 
   SearchCounts run(std::uint64_t seed) {
-    std::vector<Rank> order(static_cast<std::size_t>(graph_.n_ranks()));
+    std::vector<Rank> order(graph_.n_ranks());
     std::iota(order.begin(), order.end(), 0);
     if (seed != 0) {
       const auto key = [&](Rank rank) { return mix64(mix64(seed) ^ static_cast<std::uint64_t>(rank)); };
@@ -40,21 +40,19 @@ class NearSearch {
     while (!waiting_.empty() && counts_.is_complete) {
       const Rank rank = waiting_.front();
       waiting_.pop_front();
-      is_waiting_[static_cast<std::size_t>(rank)] = false;
+      is_waiting_[rank] = false;
       visit(rank);
     }
     return counts_;
   }
 
  private:
-  [[nodiscard]] bool is_fixed(Rank rank) const {
-    return rank != no_rank && !is_fixed_.empty() && is_fixed_[static_cast<std::size_t>(rank)];
-  }
+  [[nodiscard]] bool is_fixed(Rank rank) const { return rank != no_rank && !is_fixed_.empty() && is_fixed_[rank]; }
 
   void wake(Rank rank) {
     if (rank == no_rank || graph_.degree_of(rank) == 0) return;
-    if (is_waiting_[static_cast<std::size_t>(rank)]) return;
-    is_waiting_[static_cast<std::size_t>(rank)] = true;
+    if (is_waiting_[rank]) return;
+    is_waiting_[rank] = true;
     waiting_.push_back(rank);
   }
 
@@ -73,10 +71,9 @@ class NearSearch {
       for (Rank other = 0; other < graph_.n_ranks(); ++other)
         if (other != rank) try_exchange(rank, placement_.core_of(other));
     } else {
-      last_seen_by_[static_cast<std::size_t>(rank)] = rank;
+      last_seen_by_[rank] = rank;
       const auto meet = [&](Rank other) {
-        if (std::exchange(last_seen_by_[static_cast<std::size_t>(other)], rank) != rank)
-          try_exchange(rank, placement_.core_of(other));
+        if (std::exchange(last_seen_by_[other], rank) != rank) try_exchange(rank, placement_.core_of(other));
       };
       for (const Rank partner : graph_.partners_of(rank)) {
         meet(partner);
@@ -84,8 +81,8 @@ class NearSearch {
       }
       // The marks of this visit must not be taken for those of the next visit to the same rank.
       for (const Rank partner : graph_.partners_of(rank)) {
-        last_seen_by_[static_cast<std::size_t>(partner)] = no_rank;
-        for (const Rank other : graph_.partners_of(partner)) last_seen_by_[static_cast<std::size_t>(other)] = no_rank;
+        last_seen_by_[partner] = no_rank;
+        for (const Rank other : graph_.partners_of(partner)) last_seen_by_[other] = no_rank;
       }
     }
     if (placement_.n_cores() > placement_.n_ranks())

@@ -38,7 +38,7 @@ class GainTable {
   [[nodiscard]] const Seats& seats() const noexcept { return seats_; }
 
  private:
-  static std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+  static std::size_t at(int i) noexcept { return i; }
   [[nodiscard]] const float* distances_of(int group) const noexcept { return distances_.data() + at(group) * stride_; }
   void add_to_partners(int rank, int from, int to) noexcept;
 

@@ -11,7 +11,7 @@
 namespace barrio::rankmap {
 namespace {
 
-std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+std::size_t at(int i) noexcept { return i; }
 
 class Multisection {
  public:
@@ -119,7 +119,7 @@ class Multisection {
   }
 
   void seat(const std::vector<Rank>& ranks, int group) {
-    BARRIO_ASSERT(cheap, static_cast<int>(ranks.size()) <= machine_.group_size(group), ranks.size(), group);
+    BARRIO_ASSERT(cheap, std::ssize(ranks) <= machine_.group_size(group), ranks.size(), group);
     std::vector<bool> is_taken(at(machine_.group_size(group)), false);
     const int begin = machine_.group_begin(group);
     for (const Rank rank : ranks) {

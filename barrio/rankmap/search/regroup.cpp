@@ -9,7 +9,7 @@ namespace {
 
 constexpr double heat = 0.4;
 
-std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+std::size_t at(int i) noexcept { return i; }
 
 // What groups send each other, as if each were a rank.
 CommunicationGraph contract_groups(const CommunicationGraph& graph, const Machine& machine,
@@ -37,7 +37,7 @@ CommunicationGraph contract_groups(const CommunicationGraph& graph, const Machin
       groups.weights.push_back(sum[at(there)]);
       sum[at(there)] = 0.0;
     }
-    groups.offsets.push_back(static_cast<std::int64_t>(groups.partners.size()));
+    groups.offsets.push_back(groups.partners.size());
   }
   return groups;
 }

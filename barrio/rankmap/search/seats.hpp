@@ -16,7 +16,7 @@ class Seats {
   Seats(const Machine& machine, const Placement& placement, const std::vector<bool>& is_fixed = {})
       : machine_(&machine), n_ranks_(placement.n_ranks()), is_fixed_(is_fixed) {
     core_of_.assign(placement.core_of_rank().begin(), placement.core_of_rank().end());
-    vertex_at_.resize(static_cast<std::size_t>(machine.n_cores()));
+    vertex_at_.resize(machine.n_cores());
     for (int core = 0; core < machine.n_cores(); ++core) {
       int vertex = placement.rank_at(core);
       if (vertex == no_rank) {
@@ -48,7 +48,7 @@ class Seats {
   }
 
  private:
-  static std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+  static std::size_t at(int i) noexcept { return i; }
   const Machine* machine_;
   int n_ranks_;
   std::vector<int> core_of_, group_of_, vertex_at_;

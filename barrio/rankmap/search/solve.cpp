@@ -30,67 +30,60 @@ constexpr std::array<std::pair<std::string_view, Method>, 4> methods{
      {"paper-improvement", Method::paper_improvement},
      {"paper-from-given", Method::paper_from_given}}};
 
-[[noreturn]] void refuse_task(std::string subject, std::string cause, std::string remedy) {
-  throw Error(ErrorCode::usage,
-              {.subject = std::move(subject), .cause = std::move(cause), .remedy = std::move(remedy)});
-}
-
 void check_weight(const TrafficMatrix& traffic, const MapOptions& options) {
   if (!(options.message_bytes >= 0.0 && options.message_bytes <= 1e12))
-    refuse_task("bytes per message", fmt::format("is {}", options.message_bytes), "use 0 or more");
+    refuse(ErrorCode::usage, "bytes per message", fmt::format("is {}", options.message_bytes), "use 0 or more");
   if (options.message_bytes > 0.0 && options.weight != Weight::bytes)
-    refuse_task("bytes per message", fmt::format("is given with weight '{}'", name_of(options.weight)),
-                "use weight 'bytes'");
+    refuse(ErrorCode::usage, "bytes per message", fmt::format("is given with weight '{}'", name_of(options.weight)),
+           "use weight 'bytes'");
   if (traffic.has(options.weight)) return;
   for (const Weight other : {Weight::bytes, Weight::points, Weight::messages})
     if (traffic.has(other))
-      refuse_task(fmt::format("weight '{}'", name_of(options.weight)), "is zero in all of this traffic",
-                  fmt::format("use weight '{}'", name_of(other)));
+      refuse(ErrorCode::usage, fmt::format("weight '{}'", name_of(options.weight)), "is zero in all of this traffic",
+             fmt::format("use weight '{}'", name_of(other)));
 }
 
 void check(const TrafficMatrix& traffic, const Machine& machine, const MapOptions& options) {
   if (traffic.n_ranks() > machine.n_cores())
-    refuse_task(fmt::format("machine '{}'", machine.text()),
-                fmt::format("has {} cores for {} ranks", machine.n_cores(), traffic.n_ranks()),
-                "describe a machine with at least one core per rank");
-  if (options.block < 1) refuse_task("block", fmt::format("is {}", options.block), "use 1 core or more");
+    refuse(ErrorCode::usage, fmt::format("machine '{}'", machine.text()),
+           fmt::format("has {} cores for {} ranks", machine.n_cores(), traffic.n_ranks()),
+           "describe a machine with at least one core per rank");
+  if (options.block < 1) refuse(ErrorCode::usage, "block", fmt::format("is {}", options.block), "use 1 core or more");
   if (options.seconds != automatic_seconds && !(options.seconds >= 0.0 && options.seconds <= most_seconds))
-    refuse_task("time", fmt::format("is {} s", options.seconds), "use 0 to a million seconds");
+    refuse(ErrorCode::usage, "time", fmt::format("is {} s", options.seconds), "use 0 to a million seconds");
   if (!(options.patience > 0.0))
-    refuse_task("patience", fmt::format("is {}", options.patience), "use a number above 0, or infinity");
+    refuse(ErrorCode::usage, "patience", fmt::format("is {}", options.patience), "use a number above 0, or infinity");
   if (!(options.bottleneck >= 0.0 && options.bottleneck <= 1.0))
-    refuse_task("bottleneck", fmt::format("is {}", options.bottleneck), "use a share, 0 to 1");
+    refuse(ErrorCode::usage, "bottleneck", fmt::format("is {}", options.bottleneck), "use a share, 0 to 1");
   if (options.given && (options.given->n_ranks() != traffic.n_ranks() || options.given->n_cores() != machine.n_cores()))
-    refuse_task("given placement",
-                fmt::format("is of {} ranks on {} cores, not {} on {}", options.given->n_ranks(),
-                            options.given->n_cores(), traffic.n_ranks(), machine.n_cores()),
-                "give the placement of this job on this machine");
+    refuse(ErrorCode::usage, "given placement",
+           fmt::format("is of {} ranks on {} cores, not {} on {}", options.given->n_ranks(), options.given->n_cores(),
+                       traffic.n_ranks(), machine.n_cores()),
+           "give the placement of this job on this machine");
   check_weight(traffic, options);
 }
 
 /// The order given, after each pinned rank has changed places with who is on its core.
 Placement pinned(Placement placement, const std::vector<Pin>& pins, std::vector<bool>& is_fixed) {
   if (pins.empty()) return placement;
-  is_fixed.assign(static_cast<std::size_t>(placement.n_ranks()), false);
+  is_fixed.assign(placement.n_ranks(), false);
   const Placement given = placement;
   for (const Pin& pin : pins) {
     if (pin.rank < 0 || pin.rank >= placement.n_ranks())
-      refuse_task(fmt::format("pin of rank {}", pin.rank),
-                  fmt::format("is not of a rank in 0..{}", placement.n_ranks() - 1), "pin ranks of this job");
+      refuse(ErrorCode::usage, fmt::format("pin of rank {}", pin.rank),
+             fmt::format("is not of a rank in 0..{}", placement.n_ranks() - 1), "pin ranks of this job");
     if (pin.core >= placement.n_cores())
-      refuse_task(fmt::format("pin of rank {}", pin.rank),
-                  fmt::format("core {} is not in 0..{}", pin.core, placement.n_cores() - 1),
-                  "name a core of the machine");
+      refuse(ErrorCode::usage, fmt::format("pin of rank {}", pin.rank),
+             fmt::format("core {} is not in 0..{}", pin.core, placement.n_cores() - 1), "name a core of the machine");
     const int core = pin.core < 0 ? given.core_of(pin.rank) : pin.core;
     const Rank there = placement.rank_at(core);
-    const auto is_pinned = [&](Rank rank) { return rank != no_rank && is_fixed[static_cast<std::size_t>(rank)]; };
+    const auto is_pinned = [&](Rank rank) { return rank != no_rank && is_fixed[rank]; };
     if (is_pinned(pin.rank) || is_pinned(there))
-      refuse_task(
-          fmt::format("pin of rank {}", pin.rank),
-          is_pinned(pin.rank) ? "is given twice" : fmt::format("core {} is rank {}'s by another pin", core, there),
-          "give each rank one core of its own");
+      refuse(ErrorCode::usage, fmt::format("pin of rank {}", pin.rank),
+             is_pinned(pin.rank) ? "is given twice" : fmt::format("core {} is rank {}'s by another pin", core, there),
+             "give each rank one core of its own");
     placement.exchange(placement.core_of(pin.rank), core);
-    is_fixed[static_cast<std::size_t>(pin.rank)] = true;
+    is_fixed[pin.rank] = true;
   }
   return placement;
 }
@@ -99,8 +92,8 @@ Placement pinned(Placement placement, const std::vector<Pin>& pins, std::vector<
 detail::Candidate by_the_paper(const CommunicationGraph& graph, const Machine& machine, const MapOptions& options,
                                const detail::Candidate& given, const Placement& construction) {
   if (!options.pins.empty())
-    refuse_task(fmt::format("method '{}'", name_of(options.method)), "cannot keep a rank on its core",
-                "use method 'best'");
+    refuse(ErrorCode::usage, fmt::format("method '{}'", name_of(options.method)), "cannot keep a rank on its core",
+           "use method 'best'");
   detail::Candidate found = given;
   if (options.method != Method::paper_from_given) found = {construction, 0.0, "construction"};
   if (options.method != Method::paper_construction) {
@@ -120,10 +113,10 @@ bool has_time_to_construct(const CommunicationGraph& graph, const Machine& machi
 /// there.
 MapResult map_with_core_costs(const TrafficMatrix& traffic, const Machine& machine, MapOptions options) {
   if (options.method != Method::best)
-    refuse_task(fmt::format("method '{}'", name_of(options.method)), "cannot weigh the diagonals of this problem",
-                "use method 'best'");
+    refuse(ErrorCode::usage, fmt::format("method '{}'", name_of(options.method)),
+           "cannot weigh the diagonals of this problem", "use method 'best'");
   if (options.bottleneck > 0.0)
-    refuse_task("bottleneck", "is given for a problem with diagonals, which has no nodes", "leave it out");
+    refuse(ErrorCode::usage, "bottleneck", "is given for a problem with diagonals, which has no nodes", "leave it out");
   const int n_cores = machine.n_cores(), n_ranks = traffic.n_ranks();
   std::vector<double> distances;
   for (int core = 0; core <= n_cores; ++core) {
@@ -143,7 +136,7 @@ MapResult map_with_core_costs(const TrafficMatrix& traffic, const Machine& machi
     return Placement(std::move(cores), n_cores + 1);
   };
   const auto without_it = [&](const Placement& placement) {
-    const auto cores = placement.core_of_rank().first(static_cast<std::size_t>(n_ranks));
+    const auto cores = placement.core_of_rank().first(n_ranks);
     return Placement({cores.begin(), cores.end()}, n_cores);
   };
   options.given = with_one_more(options.given ? *options.given : Placement::in_order(n_ranks, n_cores));

@@ -22,7 +22,7 @@ constexpr double strongest_shake = 0.5;
 template <class T>
 class Square {
  public:
-  explicit Square(int n, T value = {}) : n_(static_cast<std::size_t>(n)), values_(n_ * n_, value) {}
+  explicit Square(int n, T value = {}) : n_(n), values_(n_ * n_, value) {}
   T* row(int i) noexcept { return values_.data() + static_cast<std::size_t>(i) * n_; }
   const T* row(int i) const noexcept { return values_.data() + static_cast<std::size_t>(i) * n_; }
 
@@ -130,12 +130,12 @@ class TabuSearch {
     const double* const at_s = distances_.row(seats_.core_of(s));
     const double* const a = flows_.row(r);
     const double* const b = flows_.row(s);
-    for (int core = 0; core < n_; ++core) by_core_[static_cast<std::size_t>(core)] = at_s[core] - at_r[core];
+    for (int core = 0; core < n_; ++core) by_core_[core] = at_s[core] - at_r[core];
     for (int i = 0; i < seats_.n_ranks(); ++i) {
       const double change = a[i] - b[i];
       if (change == 0.0) continue;
       double* const sums = sums_.row(i);
-      for (int core = 0; core < n_; ++core) sums[core] += change * by_core_[static_cast<std::size_t>(core)];
+      for (int core = 0; core < n_; ++core) sums[core] += change * by_core_[core];
     }
     seats_.exchange(r, s);
   }
@@ -181,16 +181,15 @@ class TabuSearch {
     const double* const a = flows_.row(r);
     const double* const b = flows_.row(s);
     for (int k = 0; k < n_; ++k) {
-      const auto at = static_cast<std::size_t>(k);
+      const std::size_t at = k;
       u_[at] = a[k] - b[k];
       v_[at] = at_r[seats_.core_of(k)] - at_s[seats_.core_of(k)];
     }
     reseat(r, s);
     for (int i = 0; i < n_; ++i) {
       double* const deltas = deltas_.row(i);
-      const double u = u_[static_cast<std::size_t>(i)], v = v_[static_cast<std::size_t>(i)];
-      for (int j = i + 1; j < n_; ++j)
-        deltas[j] += (u - u_[static_cast<std::size_t>(j)]) * (v - v_[static_cast<std::size_t>(j)]);
+      const double u = u_[i], v = v_[i];
+      for (int j = i + 1; j < n_; ++j) deltas[j] += (u - u_[j]) * (v - v_[j]);
     }
     for (int k = 0; k < n_; ++k) {
       if (k != r) deltas_.row(std::min(k, r))[std::max(k, r)] = delta_of(std::min(k, r), std::max(k, r));

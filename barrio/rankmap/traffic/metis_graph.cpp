@@ -85,7 +85,7 @@ TrafficMatrix read_metis_graph(const std::string& path) {
       entries.push_back({.from = vertex, .to = to, .points = value, .bytes = value, .messages = 1.0});
     }
   }
-  if (static_cast<std::int64_t>(entries.size()) != 2 * header.n_edges)
+  if (std::ssize(entries) != 2 * header.n_edges)
     reader.fail(
         fmt::format("the lines hold {} edge ends; the header promised {} edges", entries.size(), header.n_edges),
         "list each edge in the lines of both its vertices");

@@ -104,13 +104,13 @@ QaplibSolution read_qaplib_solution(const std::string& path, QaplibOrder order) 
   const int n = read_size(reader);
   QaplibSolution solution;
   solution.value = reader.amount(reader.next_word(), "the value");
-  std::vector<int> forward(static_cast<std::size_t>(n)), inverse(static_cast<std::size_t>(n), -1);
+  std::vector<int> forward(n), inverse(static_cast<std::size_t>(n), -1);
   for (int i = 0; i < n; ++i) {
     const auto word = reader.next_word();
     if (word.empty()) reader.fail(fmt::format("the file ends after {} of {} places", i, n), "it may be truncated");
     const auto place = static_cast<int>(reader.integer(word, "a place", 1, n) - 1);
-    forward[static_cast<std::size_t>(i)] = place;
-    int& owner = inverse[static_cast<std::size_t>(place)];
+    forward[i] = place;
+    int& owner = inverse[place];
     if (owner >= 0) reader.fail(fmt::format("place {} is given twice", place + 1));
     owner = i;
   }
