@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "barrio/base/hash.hpp"
+#include "barrio/base/memory.hpp"
 #include "barrio/exchange/tuple_list.hpp"
 
 namespace barrio::exchange {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "barrio/base/error.hpp"
+#include "barrio/mpi/check.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 
 namespace barrio::mpi {

@@ -1,3 +1,4 @@
+#include "barrio/mpi/check.hpp"
 #include "barrio/mpi/cores.hpp"
 
 #include <sched.h>

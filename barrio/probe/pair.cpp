@@ -9,6 +9,7 @@
 
 #include "barrio/base/abort.hpp"
 #include "barrio/base/error.hpp"
+#include "barrio/mpi/check.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::probe {

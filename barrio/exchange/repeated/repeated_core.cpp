@@ -9,6 +9,7 @@
 #include "barrio/base/memory.hpp"
 #include "barrio/exchange/engine.hpp"
 #include "barrio/exchange/repeated/repeated_core.hpp"
+#include "barrio/mpi/check.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 
 namespace barrio::exchange::detail {

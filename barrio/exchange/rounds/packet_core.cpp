@@ -15,6 +15,7 @@
 #include "barrio/exchange/rounds/misuse.hpp"
 #include "barrio/exchange/rounds/open_rounds.hpp"
 #include "barrio/exchange/rounds/packet.hpp"
+#include "barrio/mpi/check.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/mpi/point_to_point.hpp"
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/memory.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::exchange {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "barrio/base/memory.hpp"
 #include "barrio/base/sort_unique.hpp"
 
 namespace barrio::exchange {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/base/ragged.hpp"
 #include "barrio/base/text.hpp"
