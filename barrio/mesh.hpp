@@ -9,7 +9,6 @@
 #include "barrio/mesh/cell_weights.hpp"
 #include "barrio/mesh/degenerate.hpp"
 #include "barrio/mesh/drop_geometry.hpp"
-#include "barrio/mesh/dual_graph.hpp"
 #include "barrio/mesh/from_arrays.hpp"
 #include "barrio/mesh/join.hpp"
 #include "barrio/mesh/memberships.hpp"
@@ -35,4 +34,3 @@
 #include "barrio/mesh/to_linear.hpp"
 #include "barrio/mesh/to_tables.hpp"
 #include "barrio/mesh/topology.hpp"
-#include "barrio/mesh/vertex_nets.hpp"

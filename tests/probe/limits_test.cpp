@@ -1,4 +1,4 @@
-#include "barrio/probe/limits.hpp"
+#include "barrio/probe/experiments/limits.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "barrio/probe/blocking.hpp"
-#include "barrio/probe/overlap.hpp"
-#include "barrio/probe/script.hpp"
+#include "barrio/probe/experiments/blocking.hpp"
+#include "barrio/probe/experiments/overlap.hpp"
+#include "barrio/probe/experiments/script.hpp"
 #include "tests/probe/two_ranks.hpp"
 
 namespace barrio::probe {

@@ -1,4 +1,4 @@
-#include "barrio/probe/script.hpp"
+#include "barrio/probe/experiments/script.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 #include <functional>
 #include <optional>
 
-#include "barrio/probe/overlap.hpp"
-#include "barrio/probe/pair.hpp"
+#include "barrio/probe/experiments/overlap.hpp"
+#include "barrio/probe/experiments/pair.hpp"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::probe::test {

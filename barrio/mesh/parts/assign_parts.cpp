@@ -9,8 +9,8 @@
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// A file may list its parts element by element, in any order: then there are as many runs as cells, and what a run
-// costs in memory is what reading costs. So they travel in 16 bytes each, straight to the homes of their rows.
+// A file may list its parts element by element, in any order: then there are as many runs as cells, and their size
+// decides the memory of reading. So they travel in 16 bytes each, straight to the homes of their rows.
 
 namespace barrio::mesh {
 namespace {
@@ -56,7 +56,7 @@ void for_each_block(const MeshTables& tables, std::span<const TopBlock> blocks, 
   }
 }
 
-/// Call `visit(home, piece)` for the pieces of a run in each of `stride` slabs that stay together.
+/// Call `visit(home, piece)` for the pieces of a run, cut at every `stride` slabs; home is that of the first slab.
 template <class Visit>
 void for_each_slab(const Slabs& slabs, BlockRun run, std::int64_t stride, Visit&& visit) {
   while (run.count > 0) {
@@ -70,8 +70,8 @@ void for_each_slab(const Slabs& slabs, BlockRun run, std::int64_t stride, Visit&
   }
 }
 
-/// Cut runs that cover more than 64 slabs: their pieces go to the first rank of each, which cuts them again. So no rank
-/// writes to all. Collective. @return runs that cover no more
+/// Cut runs that cover more than 64 slabs: each piece goes to the home of its first row, which cuts it again. So no
+/// rank writes to all. Collective. @return runs that cover no more
 std::vector<PartRows> hand_on(mpi::Context& context, const MeshTables& tables, std::span<const TopBlock> blocks,
                               std::vector<PartRows> rows) {
   constexpr std::int64_t fan_out = 64;

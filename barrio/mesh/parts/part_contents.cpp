@@ -213,7 +213,7 @@ std::vector<Inclusion> sets_within_parts(mpi::Context& context, const std::vecto
   return whole;
 }
 
-/// Parts that have each set with the sets in it. @param own  parts that have all that a set itself has
+/// Parts that have each set whole, with the sets in it. @param own  parts that have all of a set's own members
 std::vector<Inclusion> whole_sets(const MeshTables& tables, const std::vector<Inclusion>& own,
                                   const std::vector<std::int64_t>& n_members) {
   std::vector<std::vector<std::int32_t>> parts_of(tables.sets.size());

@@ -7,9 +7,9 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
-#include "barrio/mesh/dual_graph.hpp"
 #include "barrio/mesh/parts/graph_labels.hpp"
-#include "barrio/mesh/vertex_nets.hpp"
+#include "barrio/mesh/sides/dual_graph.hpp"
+#include "barrio/mesh/sides/vertex_nets.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/hilbert.hpp"

@@ -5,8 +5,8 @@
 
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
-#include "barrio/mesh/dual_graph.hpp"
 #include "barrio/mesh/parts/graph_labels.hpp"
+#include "barrio/mesh/sides/dual_graph.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/pieces.hpp"
 
@@ -46,7 +46,7 @@ double imbalance(mpi::Context& context, PerPart loads) {
   return total == 0.0 ? 1.0 : largest * static_cast<double>(loads.size()) / total;
 }
 
-/// Figures of what the homes of vertices see.
+/// Measures taken at the homes of vertices.
 class Halo {
  public:
   Halo(mpi::Context& context, const MeshTables& tables)
@@ -126,7 +126,7 @@ class Halo {
       }
       answers.add(asked.peers[p], group);
     }
-    // Homes ascend with vertices, so the answers stand by vertex.
+    // Homes ascend with vertices, so the answers are sorted by vertex.
     const std::vector<VertexUse> shared = exchange::route(context_, answers).items;
     PerPart n_ghosts(n_parts_, 0);
     std::vector<std::int32_t> others;

@@ -1,4 +1,4 @@
-#include "barrio/mesh/dual_graph.hpp"
+#include "barrio/mesh/sides/dual_graph.hpp"
 
 #include <algorithm>
 

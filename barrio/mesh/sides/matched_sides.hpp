@@ -16,7 +16,7 @@
 
 namespace barrio::mesh::detail {
 
-/// Which sides cells have: numbers in the order in which they were met.
+/// The sides of cells, numbered in the order in which they were met.
 struct SidesOfCells {
   std::vector<LocalId> of_cells;
   std::vector<std::int32_t> offsets;  ///< of cells in of_cells; empty if all have per_cell
@@ -24,15 +24,15 @@ struct SidesOfCells {
   std::vector<LocalId> of_listed;  ///< of listed entities; no_local_id for those that are no side
 };
 
-/// The different sides of all local cells, in the order that all ranks see them in. Everything is local.
+/// The distinct sides of all local cells, in an order that all ranks agree on. Everything is local.
 /// @tparam n_corners  room for the corners of a side: 2 for edges, 3 for triangles alone, else 4 or more
 template <int n_corners>
 class MatchedSides {
  public:
-  /// Corners in their one order, unused ones no_local_id.
+  /// Corners in canonical order; unused ones are no_local_id.
   using Corners = std::array<LocalId, n_corners>;
 
-  /// Cost: O(n_local) beside the order of vertices that do not come in runs
+  /// Cost: O(n_local), and a sort of the vertices whose ids do not come in runs
   MatchedSides(const Mesh& mesh, Dim dim) : vertices_(mesh.vertices()) {
     match(mesh.cells(), dim);
     match_listed(mesh.entities(dim));
@@ -40,17 +40,17 @@ class MatchedSides {
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return corners_.size(); }
-  /// By the lowest corner's global id, then the others': as global ids of sides ascend.
+  /// By the lowest corner's global id, then the others': the order of the sides' global ids.
   [[nodiscard]] const std::vector<Corners>& corners() const& noexcept { return corners_; }
   const std::vector<Corners>& corners() && = delete;
-  /// Whether a cell of this rank has it, not ghosts alone.
+  /// Whether an own cell has it, not only ghosts.
   [[nodiscard]] bool is_own(std::size_t side) const { return is_own_[side]; }
   /// Call `visit(side)` for the sides whose lowest corner is v, ascending.
   template <class Visit>
   void for_each_at(LocalId v, Visit&& visit) const {
     for (auto s = static_cast<std::size_t>(first_[index(v)]); s < size() && corners_[s][0] == v; ++s) visit(s);
   }
-  /// The side with such corners in their one order, or size().
+  /// The side with these corners, given in canonical order, or size().
   [[nodiscard]] std::size_t find(const Corners& corners) const {
     std::size_t found = size();
     for_each_at(corners[0], [&](std::size_t s) {
@@ -59,9 +59,9 @@ class MatchedSides {
     return found;
   }
 
-  /// Which sides cells have. Moved out: once.
+  /// The sides of cells, moved out: call it once.
   [[nodiscard]] SidesOfCells take_sides_of_cells() noexcept { return std::move(sides_of_cells_); }
-  /// Place in `corners()` of the side of each number.
+  /// Place in `corners()` of each side, by its number.
   [[nodiscard]] const std::vector<std::int32_t>& place_of() const& noexcept { return place_of_; }
   const std::vector<std::int32_t>& place_of() && = delete;
 
@@ -125,7 +125,7 @@ void MatchedSides<n_corners>::match(const EntityTable& cells, Dim dim) {
   if (cells.has_one_type && has_fixed_sides(cells.types[0])) {
     per_cell = shapes[static_cast<std::size_t>(cells.types[0])]->n_sides();
     of_cells.reserve(per_cell * cells.size());
-    links_.reserve(per_cell * cells.size() / 2 + vertices_.size());  // more than there are, as a rule
+    links_.reserve(per_cell * cells.size() / 2 + vertices_.size());  // usually more than there are
   } else {
     offsets.push_back(0);
   }
@@ -189,7 +189,7 @@ void MatchedSides<n_corners>::sort() {
         one.others[i - 1] = link.corners[i] == no_local_id ? -1 : rank[index(link.corners[i])];
       side = link.next;
     }
-    std::ranges::reverse(chain);  // the last one met stands first in a chain: so it is nearly sorted
+    std::ranges::reverse(chain);  // chains begin with the side met last; reversed, they are nearly sorted
     std::ranges::sort(chain, {}, &Named::others);
     first = static_cast<std::int32_t>(corners_.size());
     for (const Named& one : chain) {

@@ -83,7 +83,7 @@ std::vector<std::int64_t> list_polyhedron_faces(mpi::Context& context, MeshTable
     n_of_peer.push_back(faces.size() - n_before);
   }
 
-  // New faces by key; the polyhedron of the lowest row says in which order its corners stand.
+  // New faces by key; each has its corners in the order of the polyhedron with the lowest row.
   std::vector<std::size_t> order(faces.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::erase_if(order, [&](std::size_t i) { return faces[i].row >= 0; });

@@ -64,7 +64,7 @@ class Sides::Builder {
   using Matched = detail::MatchedSides<n_corners>;
   using Corners = typename Matched::Corners;
   using Key = std::array<GlobalId, n_corners>;
-  /// What the cells of another rank say of a ghost's side.
+  /// What the owner of a ghost says of its side.
   struct Identity {
     GlobalId id;
     std::int64_t owner;
@@ -86,8 +86,8 @@ class Sides::Builder {
 
   void resolve();
   void number();
-  /// Where the sides of each owned vertex begin in the whole mesh, and those of copies that own sides have.
-  /// @param[in] n_of_vertex  owned sides of which it is the lowest corner, on all ranks together
+  /// For each local vertex, the global id of the first side of which it is the lowest corner.
+  /// @param[in] n_of_vertex  for each owned vertex, how many sides of all ranks have it as lowest corner
   [[nodiscard]] std::vector<std::int64_t> begins_of_vertices(std::span<const std::int32_t> n_of_vertex);
   void number_copies();
   void order();
@@ -252,7 +252,7 @@ std::vector<std::int64_t> Sides::Builder<n_corners>::begins_of_vertices(std::spa
   GlobalId highest = no_global_id;
   for (std::size_t v = 0; v < vertices_.n_owned; ++v) highest = std::max(highest, vertices_.global_ids[v]);
   const Slabs slabs{mpi::max(context_, barrio::value(highest)) + 1, context_.size()};
-  // Vertices whose ids follow each other are counted as one: how many sides come before each of them is known here.
+  // Runs of consecutive vertex ids are counted as one: how many sides come before each of them is known here.
   struct Run {
     std::int32_t row;  // of the first one, in the home's slab
     std::int32_t n;    // sides of all of them
@@ -298,7 +298,7 @@ std::vector<std::int64_t> Sides::Builder<n_corners>::begins_of_vertices(std::spa
   return begin_of;
 }
 
-/// Ids of what others own: on own cells by the list that two ranks share, on ghosts from the cell's owner.
+/// Ids of sides that others own: on own cells by the list that two ranks share, on ghosts from the cell's owner.
 template <int n_corners>
 void Sides::Builder<n_corners>::number_copies() {
   const Rank me = context_.rank();
@@ -333,7 +333,7 @@ void Sides::Builder<n_corners>::number_copies() {
   for (std::size_t c = 0; c < cells.size() && !out_.offsets_.empty(); ++c)
     most = std::max(most, out_.of_cell(c).size());
   most = mpi::max(context_, static_cast<std::int64_t>(most));
-  // Pages of cells that neither go nor come are not touched.
+  // Memory pages of cells that are neither sent nor received stay untouched.
   const auto memory = std::make_unique_for_overwrite<Identity[]>(most * cells.size());
   const std::span<Identity> of_slots(memory.get(), most * cells.size());
   for (const LocalId c : mesh_.halo_plan(mesh_.cell_dim())->out) {
@@ -440,7 +440,7 @@ Sides::Sides(const Mesh& mesh, Dim dim) : context_(&mesh.context()), dim_(dim) {
     Builder<3>(mesh, *this).build();
     return;
   }
-  // The room for corners is the same on every rank, for sides travel in it.
+  // The capacity for corners is the same on every rank, because sides travel in it.
   const std::size_t most =
       static_cast<std::size_t>(mpi::max(mesh.context(), static_cast<std::int64_t>(most_corners(cells))));
   if (most <= 4) {

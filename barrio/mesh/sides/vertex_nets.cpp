@@ -1,4 +1,4 @@
-#include "barrio/mesh/vertex_nets.hpp"
+#include "barrio/mesh/sides/vertex_nets.hpp"
 
 #include <algorithm>
 

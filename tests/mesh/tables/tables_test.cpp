@@ -7,9 +7,9 @@
 #include <map>
 
 #include "barrio/mesh/box.hpp"
-#include "barrio/mesh/dual_graph.hpp"
 #include "barrio/mesh/mesh.hpp"
 #include "barrio/mesh/partition_cells.hpp"
+#include "barrio/mesh/sides/dual_graph.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/mesh/oracle.hpp"
 #include "tests/support/mpi_test.hpp"

@@ -9,10 +9,10 @@
 #include "barrio/mpi/platform.hpp"
 #include "barrio/mpi/report.hpp"
 #include "barrio/mpi/stored_profile.hpp"
-#include "barrio/probe/blocking.hpp"
-#include "barrio/probe/figures.hpp"
-#include "barrio/probe/limits.hpp"
-#include "barrio/probe/overlap.hpp"
+#include "barrio/probe/experiments/blocking.hpp"
+#include "barrio/probe/experiments/figures.hpp"
+#include "barrio/probe/experiments/limits.hpp"
+#include "barrio/probe/experiments/overlap.hpp"
 
 namespace barrio::probe {
 namespace {

@@ -1,4 +1,4 @@
-#include "barrio/probe/pair.hpp"
+#include "barrio/probe/experiments/pair.hpp"
 
 #include <unistd.h>
 

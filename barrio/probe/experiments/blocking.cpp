@@ -1,10 +1,10 @@
-#include "barrio/probe/blocking.hpp"
+#include "barrio/probe/experiments/blocking.hpp"
 
 #include <algorithm>
 #include <string>
 
 #include "barrio/base/profile.hpp"
-#include "barrio/probe/script.hpp"
+#include "barrio/probe/experiments/script.hpp"
 
 namespace barrio::probe {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "barrio/base/json.hpp"
 #include "barrio/base/profile.hpp"
-#include "barrio/probe/pair.hpp"
+#include "barrio/probe/experiments/pair.hpp"
 
 namespace barrio::probe {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "barrio/base/json.hpp"
-#include "barrio/probe/limits.hpp"
-#include "barrio/probe/pair.hpp"
+#include "barrio/probe/experiments/limits.hpp"
+#include "barrio/probe/experiments/pair.hpp"
 
 namespace barrio::probe {
 

@@ -1,10 +1,10 @@
-#include "barrio/probe/overlap.hpp"
+#include "barrio/probe/experiments/overlap.hpp"
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
-#include "barrio/probe/script.hpp"
+#include "barrio/probe/experiments/script.hpp"
 
 namespace barrio::probe {
 namespace {

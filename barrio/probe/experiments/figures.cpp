@@ -1,8 +1,8 @@
-#include "barrio/probe/figures.hpp"
+#include "barrio/probe/experiments/figures.hpp"
 
 #include <algorithm>
 
-#include "barrio/probe/script.hpp"
+#include "barrio/probe/experiments/script.hpp"
 
 namespace barrio::probe {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "barrio/base/json.hpp"
-#include "barrio/probe/pair.hpp"
+#include "barrio/probe/experiments/pair.hpp"
 
 namespace barrio::probe {
 

@@ -1,10 +1,10 @@
-#include "barrio/probe/limits.hpp"
+#include "barrio/probe/experiments/limits.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <vector>
 
-#include "barrio/probe/script.hpp"
+#include "barrio/probe/experiments/script.hpp"
 
 namespace barrio::probe {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "barrio/probe/pair.hpp"
+#include "barrio/probe/experiments/pair.hpp"
 
 namespace barrio::probe {
 
