@@ -12,11 +12,11 @@
 
 namespace barrio::exchange {
 
-/// Send requests to ranks, answer those that come, all together, and give each its answer. Collective.
-/// @param[in] to  the rank that each request is for: any, this one too, in any order
+/// Send requests to ranks and get the answers; each rank answers all requests that came together. Collective.
+/// @param[in] to  the destination of each request: any rank, this one too, in any order
 /// @param[in] requests  a vector or span, as many as `to`
 /// @param answer_all  std::vector<Answer>(const Parcels<Request>&): one answer for each request that came, in the order
-/// of its items, which is by ascending rank that asks and for each in the order of its requests. It may be collective
+/// of its items: by ascending asking rank, then in the order in which that rank asked. It may be collective
 /// @param by  the same on all ranks; answers take the same route as requests
 /// @return the answer to requests[i] at i. @throws Error{usage} as `route`
 /// Cost: two routes; memory O(requests + requests that came)
@@ -31,7 +31,7 @@ template <std::ranges::contiguous_range Requests, class AnswerAll>
   Answers given = answer_all(std::as_const(asked));
   BARRIO_ASSERT(cheap, given.size() == asked.items.size(), given.size(), asked.items.size());
   const Parcels<Answer> answers{std::move(asked.peers), std::move(asked.offsets), std::move(given)};
-  std::vector<Answer> sorted = route(context, answers, by).items;  // by ascending rank that was asked
+  std::vector<Answer> sorted = route(context, answers, by).items;  // by ascending answering rank
   if (std::ranges::is_sorted(to)) return sorted;
   std::vector<Answer> result(sorted.size());
   const std::vector<std::size_t> order = order_by_rank(to);
@@ -39,7 +39,7 @@ template <std::ranges::contiguous_range Requests, class AnswerAll>
   return result;
 }
 
-/// The same where each request is answered by itself. @param answer  Answer(const Request&), local
+/// As ask_together, but each request is answered by itself. @param answer  Answer(const Request&), local
 template <std::ranges::contiguous_range Requests, class AnswerOne>
 [[nodiscard]] auto ask(mpi::Context& context, std::span<const Rank> to, const Requests& requests, AnswerOne&& answer,
                        Route by = Route::crystal) {

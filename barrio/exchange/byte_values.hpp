@@ -13,8 +13,8 @@
 
 namespace barrio::exchange {
 
-/// Collect values, strings of bytes of any length or nothing, for a message: lengths first, then all bytes. While all
-/// values are of one length, the message has it once. Local.
+/// Collect values for a message, each of any number of bytes or absent: lengths first, then all bytes. While all have
+/// one length, it is stored once. Local.
 class ByteValues {
  public:
   /// @throws Error{failed} for a value of 2 GiB or more
@@ -25,7 +25,7 @@ class ByteValues {
     add_size(static_cast<std::int32_t>(value.size()));
     bytes_.insert(bytes_.end(), value.begin(), value.end());
   }
-  /// Note that the next one has no value.
+  /// Note that the next entry has no value.
   void add_nothing() { add_size(nothing); }
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
 
@@ -53,7 +53,7 @@ class ByteValues {
 
   std::size_t n_ = 0;
   std::int32_t size_ = nothing;      // of the first
-  std::vector<std::int32_t> sizes_;  // empty while all are as long
+  std::vector<std::int32_t> sizes_;  // empty while all have one length
   std::vector<std::byte> bytes_;
 };
 
@@ -76,7 +76,7 @@ class ByteValuesView {
     }
   }
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
-  /// Whether the i-th one has a value; one of no bytes is a value.
+  /// Whether the i-th entry has a value; a value may have no bytes.
   [[nodiscard]] bool has(std::size_t i) const noexcept {
     return (size_ == ByteValues::varies ? sizes_[i] : size_) != ByteValues::nothing;
   }

@@ -28,32 +28,32 @@ enum class Queues {
 
 /// Whether an engine has threads.
 enum class EngineMode {
-  automatic,  ///< where the node has a core for them beside those that compute
-  on,         ///< even if they take time from those that compute
+  automatic,  ///< only where the node has a core for them beside the computing ones
+  on,         ///< even if they take time from computing threads
   off,
 };
 
 struct EngineOptions {
   Queues queues = Queues::one;
   EngineMode mode = EngineMode::automatic;
-  /// Threads behind each queue. Exchanges are dealt to them by their tag, so those of one tag keep their order. More
-  /// than one need MPI_THREAD_MULTIPLE.
+  /// Threads per queue; more than one needs MPI_THREAD_MULTIPLE. Exchanges are dealt to them by tag, so those of one
+  /// tag keep their order.
   int n_threads = 1;
-  /// Threads of this rank that compute. 0 for a rank that only waits for others: it needs no engine.
+  /// Computing threads of this rank. 0 for a rank that only waits for others: it needs no engine.
   int n_computing_threads = 1;
-  /// Keep the thread that makes the engine, and those that it starts from then on, off the cores that are left for
-  /// communication, as long as the engine lives (what has been started stays there); and a rank that does not compute
-  /// on them. Else the system may put two threads on one core and none on another.
+  /// While the engine lives, keep the thread that makes it, and threads that one starts from then on, off the cores
+  /// left for communication (threads started before stay where they are). Put a rank that does not compute on those
+  /// cores. Otherwise the system may put two threads on one core and none on another.
   bool places_threads = true;
 };
 
-/// A thread that owns MPI and exchanges what it finds in its queue, so that who has asked for it computes on.
+/// A communication thread: it makes the MPI calls for what is in its queue while the caller computes.
 /// Source: Saif 2004, chapter 5.
 ///
-/// RepeatedExchange and HaloExchange take it as an option. Any number of threads may begin exchanges of their own; each
-/// exchange belongs to one thread. As long as exchanges are under way, with MPI_THREAD_SERIALIZED no other thread may
-/// call MPI but through `call()`. Its threads sleep when nothing has been under way for 20 ms. Where no core is spare
-/// the engine is switched off: the same program runs, exchanges choose another strategy, and `why_off()` says why.
+/// RepeatedExchange and HaloExchange take it as an option. Any number of threads may begin exchanges; each exchange
+/// belongs to one thread. With MPI_THREAD_SERIALIZED, while exchanges are under way other threads may call MPI only
+/// through `call()`. Its threads sleep when nothing has been under way for 20 ms. Where no core is spare the engine is
+/// off: the same program runs, exchanges choose another strategy, and `why_off()` says why.
 class Engine {
  public:
   /// Collective: ranks of a node share its cores. @throws Error{usage} if MPI was initialised for fewer threads than
@@ -68,9 +68,9 @@ class Engine {
   /// Why it has no threads; empty if it has.
   [[nodiscard]] const std::string& why_off() const& noexcept { return why_off_; }
 
-  /// Run a function on the thread that owns MPI and wait for it; at once if the engine is off, or if this is that
-  /// thread. An exception that leaves it is thrown here. The function begins no exchange of this engine; it may do
-  /// rounds and collectives of the engine's Context, whose thread it runs on meanwhile.
+  /// Run a function on the communication thread and wait for it. If the engine is off, or on that thread, run it at
+  /// once. An exception that leaves it is thrown here. The function begins no exchange of this engine; it may do rounds
+  /// and collectives of the engine's Context, which belongs to that thread meanwhile.
   void call(const std::function<void()>& function);
 
   /// For exchanges: start this one, and test it until it is done.

@@ -48,18 +48,18 @@ struct GatherScatterOptions {
   std::uint64_t most_pairwise_ranks = 64;
 };
 
-/// Combine the values of all positions, on all ranks, that have the same id, and give every one of them the result: a
-/// persistent plan. The values of an id are combined in one fixed order, first the positions of each rank in ascending
-/// order, then the ranks in ascending order; so all sharers hold the same bits, on every run and with every method.
-/// On another number of ranks, integers, minima and maxima are the same, and sums of floating point differ by rounding.
+/// Combine the values of all positions with the same id, over all ranks, and give each position the result: a
+/// persistent plan. The values of an id are combined in a fixed order: first the positions within each rank, then the
+/// ranks, both ascending. So all sharers hold the same bits, on every run and with every method. On another number of
+/// ranks, integers, minima and maxima are the same; floating-point sums differ by rounding.
 /// Buffers are reused: once the largest row has been seen, only the router of `crystal` allocates. With `owner` and
 /// `crystal` a rank's memory is O(its ids, plus the sharers of those it combines); with `pairwise` O(the sharers of its
 /// ids). Source: Tautges et al. 2012, section III; Fischer, gslib, for timing the methods.
 class GatherScatter {
  public:
-  /// Collective. @param[in] ids  of the positions, in any order, with any repetition; values at negative ones stay as
-  /// they are; borrowed during the call. Cost: O(n log n), two transfers and a reduction; `automatic` runs each method
-  /// some times on dummy values and takes the one whose slowest rank was the fastest.
+  /// Collective. @param[in] ids  of the positions, in any order, with any repetition; values at negative ids stay
+  /// unchanged; borrowed during the call. Cost: O(n log n), two transfers and a reduction; `automatic` times each
+  /// method on dummy values and takes the one whose slowest rank was the fastest.
   GatherScatter(mpi::Context& context, std::span<const GlobalId> ids, GatherScatterOptions options = {});
   ~GatherScatter();
   GatherScatter(GatherScatter&&) noexcept;
@@ -72,8 +72,8 @@ class GatherScatter {
     end(values, n_components, combine);
   }
 
-  /// Send what this rank has of each id. Local (`crystal` waits with it). Until `end()`, values with ids that are
-  /// shared may be read, and what is written to them is lost.
+  /// Send this rank's contribution to each id. Local (`crystal` sends in `end()`). Until `end()`, values with shared
+  /// ids may be read; what is written to them is lost.
   /// @param values  a vector or span of shape (n_positions, n_components), contiguous by position
   /// @param combine  T(T, T), applied to each component; the same on all ranks
   /// @throws Error{usage} if the shape is wrong
@@ -82,9 +82,8 @@ class GatherScatter {
     begin_span(std::span(values), n_components, combine);
   }
   /// Wait for the others, combine and write the results. Blocks. The arguments are those of `begin()`.
-  /// @throws Error{usage} on the ranks that find it, when all is done, if another rank gave values of another type or
-  /// another number of components; `values` stay as they were then. Of a message that is too long MPICH itself ends the
-  /// job
+  /// @throws Error{usage} at the end, on the ranks that find it, if another rank gave values of another type or another
+  /// number of components; `values` are unchanged then. If a message is too long, MPICH itself ends the job
   template <std::ranges::contiguous_range Values, class Combine>
   void end(Values&& values, int n_components, Combine&& combine) {
     end_span(std::span(values), n_components, combine);
@@ -99,7 +98,7 @@ class GatherScatter {
   /// What `automatic` has found out, the same on all ranks; empty if it had no choice.
   [[nodiscard]] std::span<const Timing> timings() const& noexcept { return timings_; }
   std::span<const Timing> timings() const&& = delete;
-  /// Other ranks that this one exchanges values with, ascending; with `crystal` by way of others.
+  /// Other ranks that this one exchanges values with, ascending; with `crystal` the values go through other ranks.
   [[nodiscard]] std::span<const Rank> neighbours() const& noexcept;
   std::span<const Rank> neighbours() const&& = delete;
   /// Ids of this rank that have another position, here or elsewhere.
@@ -121,7 +120,7 @@ class GatherScatter {
 
 namespace detail {
 
-/// Call `f` with a number of components that the compiler knows, where there are few.
+/// Call `f` with the number of components, as a compile-time constant if it is small.
 template <class F>
 void with_components(std::size_t n, F&& f) {
   switch (n) {
@@ -134,7 +133,7 @@ void with_components(std::size_t n, F&& f) {
   }
 }
 
-/// Write the values of slots into the messages to all sharers. @param from  by the slots of `all`, in rows of n
+/// Write the values of slots into the messages to all sharers. @param from  n values per slot, by the slots of `all`
 template <class T, class N>
 void pack_slots(GatherCore& core, const T* from, N n) {
   const GatherEdges& edges = core.plan().all;
@@ -147,7 +146,7 @@ void pack_slots(GatherCore& core, const T* from, N n) {
   }
 }
 
-/// Combine the values of slots that two ranks share. @param to  by the slots of `all_pairs`, in rows of n
+/// Combine the values of slots that two ranks share. @param to  n values per slot, by the slots of `all_pairs`
 template <class T, class N, class Combine>
 void fold_pairs(GatherCore& core, T* to, N n, Combine& combine) {
   const GatherPairs& pairs = core.plan().all_pairs;
@@ -163,8 +162,7 @@ void fold_pairs(GatherCore& core, T* to, N n, Combine& combine) {
   }
 }
 
-/// Combine what came with what this rank has, in the order of the fold. @param to  by the slots of the fold, in rows of
-/// n
+/// Combine what came with what this rank has, in the order of the fold. @param to  n values per slot of the fold
 template <class T, class N, class Combine>
 void fold_contributions(GatherCore& core, const GatherFold& fold, T* to, N n, Combine& combine) {
   const auto contributions = core.contributions();
@@ -227,7 +225,7 @@ void GatherScatter::end_span(std::span<T> values, int n_components, Combine& com
   const detail::GatherFold& fold = core.receive();
   T* const partials = reinterpret_cast<T*>(core.partials());
   T* const results = core.is_direct() ? values.data() : partials;
-  if (core.is_direct() && core.has_misfit()) return core.finish();  // which tells of it
+  if (core.is_direct() && core.has_misfit()) return core.finish();  // finish() throws it
   detail::with_components(n_values, [&](auto n) {
     if (core.method() == GatherMethod::pairwise) detail::fold_pairs(core, results, n, combine);
     detail::fold_contributions(core, fold, results, n, combine);

@@ -14,7 +14,7 @@
 
 namespace barrio::exchange {
 
-/// Say which local values are copies of whose, built once and shared by all fields of one numbering.
+/// Which local values are copies, and of which owners; built once and shared by all fields of one numbering.
 /// Copies lie behind the owned values, grouped by owner; so a receive needs no unpacking.
 struct HaloPlan {
   struct Incoming {
@@ -43,7 +43,7 @@ struct HaloPlan {
 HaloPlan plan_halo(mpi::Context& context, std::span<const GlobalId> copies, std::span<const Rank> owners,
                    LocalId first_copy, const std::function<LocalId(GlobalId)>& local_of);
 
-/// What becomes of an owner's value and of those that copies of it hold.
+/// How an owner's value and those of its copies are combined.
 enum class Reduction {
   sum,
   min,
@@ -58,7 +58,7 @@ class HaloExchange {
  public:
   /// Local. The plan is shared; the values are borrowed as long as the exchange lives.
   /// @param values  shape (n_local, n_components), contiguous by entity
-  /// @param options  with an engine: all exchanges of one plan name it, so that they keep their order
+  /// @param options  with an engine: all exchanges of one plan must name it, so that they keep their order
   /// @throws Error{usage} as RepeatedExchange
   HaloExchange(mpi::Context& context, std::shared_ptr<const HaloPlan> plan, std::span<T> values, int n_components,
                const RepeatedExchangeOptions& options = {})
@@ -68,8 +68,8 @@ class HaloExchange {
         n_components_(static_cast<std::size_t>(n_components)),
         exchange_(context, outgoing(), incoming(), plan_->tags.first, options) {}
 
-  /// Send owned values and start to receive copies. Local. Until `end()` the owned values may be read and written,
-  /// the copies not touched.
+  /// Send owned values and start to receive copies. Local. Until `end()` the owned values may be read and written, but
+  /// the copies must not be touched.
   void begin() {
     exchange_.begin([this](std::size_t reader) {
       T* to = out(reader);
@@ -80,8 +80,8 @@ class HaloExchange {
     });
   }
 
-  /// Let messages come in while the caller computes, after each row or block of its work, say. Local, costs a few
-  /// nanoseconds in most calls. @return whether there is nothing left for `end()` to wait for
+  /// Make progress while the caller computes: call it after each row or block of work, say. Local; most calls cost a
+  /// few nanoseconds. @return whether there is nothing left for `end()` to wait for
   bool progress() { return exchange_.progress(); }
 
   /// Wait until the copies are there and the send buffers free. Local, blocks.
@@ -90,7 +90,7 @@ class HaloExchange {
     n_exchanges_ += 1;
   }
 
-  /// Bring what copies hold back to their owners: owned = combine(owned, copy), reader by reader in ascending order,
+  /// Reduce the values of copies into their owners': owned = combine(owned, copy), reader by reader in ascending order,
   /// so the result does not depend on the order of arrival. The copies stay as they are. All ranks take part.
   template <class Combine>
   void reduce(Combine&& combine) {
@@ -121,8 +121,8 @@ class HaloExchange {
     }
   }
 
-  /// The same by name: what a finite element code does with contributions to vertices of the interface. Copies that no
-  /// own cell uses take part too: let them hold what changes nothing.
+  /// The same by name, as a finite element code does with contributions to interface vertices. Copies that no own cell
+  /// uses take part too: give them values that change nothing.
   void reduce(Reduction reduction) {
     switch (reduction) {
       case Reduction::sum: return reduce([](T a, T b) { return static_cast<T>(a + b); });

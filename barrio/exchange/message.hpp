@@ -10,7 +10,7 @@
 
 namespace barrio::exchange {
 
-/// Write arrays one after the other into one message: each with its length before it, and padded to 8 bytes. Local.
+/// Write arrays into one message, one after the other, each preceded by its length and padded to 8 bytes. Local.
 /// Send its bytes in a `ByteRound`, in `Parcels<std::byte>`, or in any other way that keeps them aligned.
 class MessageWriter {
  public:
@@ -44,7 +44,7 @@ class MessageWriter {
   std::vector<std::byte> bytes_;
 };
 
-/// Read them back in the same order and of the same types, in place: spans live as long as the message. Local.
+/// Read them back in the same order with the same types, in place: spans live as long as the message. Local.
 /// @pre the message is aligned to 8 bytes
 class MessageReader {
  public:

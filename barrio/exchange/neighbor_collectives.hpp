@@ -15,14 +15,13 @@
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/exchange/router.hpp"
 
-/// Collectives among neighbours. Each is one round of a Neighborhood and calls no collective of MPI: ranks that are
-/// neighbours of each other make the same calls of the same type in the same order, and wait for nobody else. Errors
-/// are thrown on the ranks that find them; one that is thrown after the round leaves the neighbourhood fit for the
-/// next.
+/// Collectives among neighbours. Each is one round of a Neighborhood and calls no collective of MPI. Ranks that are
+/// neighbours make the same calls of the same type in the same order, and wait for nobody else. Errors are thrown on
+/// the ranks that find them; one thrown after the round leaves the neighbourhood ready for the next.
 ///
-/// A neighbourhood has no root that all ranks know, and any number of ranks may be roots of one call. In a broadcast
-/// and a scatter a root says so itself, by giving what it sends. In a gather and a reduce each rank names the roots it
-/// sends to. Own values are not sent: only reductions count them, over the closed neighbourhood.
+/// A neighbourhood has no root that all ranks know, and any number of ranks may be roots of one call. In a broadcast or
+/// a scatter a root declares itself by giving what it sends. In a gather or a reduce each rank names the roots it sends
+/// to. Own values are not sent: only reductions include them, over the closed neighbourhood.
 ///
 /// | call                         | MPI                                  | goes to                                   |
 /// |------------------------------|--------------------------------------|-------------------------------------------|
@@ -37,8 +36,8 @@
 /// | neighbor_alltoallw           | Neighbor_alltoallw                   | each neighbour, bytes the caller packs    |
 /// | neighbor_reduce, _allreduce  | -                                    | the roots, or all neighbours              |
 ///
-/// Lengths travel with lists: nobody states what it is going to receive. Results are in ascending order of neighbours,
-/// the same on every run.
+/// Lengths travel with lists, so receivers need not state them. Results are in ascending order of neighbours, the same
+/// on every run.
 /// Cost: one message per neighbour and direction, as any round; a list in a message of its own has 8 bytes of header.
 namespace barrio::exchange {
 
@@ -49,11 +48,11 @@ concept Message = mpi::Trivial<T> && std::default_initializable<T> && alignof(T)
 
 namespace detail {
 
-/// Count what comes from each neighbour in a call in which all send alike.
+/// Count what comes from each neighbour in a call in which all send equally many messages.
 class Tally {
  public:
   Tally(const Neighborhood& hood, RoundCall call, std::size_t n_each);
-  /// Find where the next message of a rank belongs among n_each of each neighbour; nothing for one too many.
+  /// The place of the next message of a rank, with n_each per neighbour; nothing for one too many.
   std::optional<std::size_t> next_place(Rank from);
   /// Once the round is over. @throws Error{usage} naming the lowest rank that sent another number than was expected
   void check() const;
@@ -173,7 +172,7 @@ std::vector<T> gather_values(Neighborhood& hood, std::span<const Rank> roots, co
 
 }  // namespace detail
 
-/// Send one value to all neighbours from those ranks that are roots. One round.
+/// Send one value from each root to all its neighbours. One round.
 /// @param mine  nothing on a rank that is no root
 /// @return what the roots among the neighbours sent, by ascending rank
 template <Message T>
@@ -183,8 +182,8 @@ template <Message T>
   return detail::take_from_roots(round, detail::RoundCall::broadcast);
 }
 
-/// Send one list to all neighbours from those ranks that are roots. One round.
-/// @param mine  nothing on a rank that is no root; an empty list is one that is sent
+/// Send one list from each root to all its neighbours. One round.
+/// @param mine  nothing on a rank that is no root; an empty list is sent too
 /// @return the lists of the roots among the neighbours
 template <Message T>
 [[nodiscard]] Parcels<T> neighbor_broadcastv(Neighborhood& hood,
@@ -192,7 +191,7 @@ template <Message T>
   return detail::send_list_to_all<T>(hood, mine, detail::RoundCall::broadcastv);
 }
 
-/// Send each neighbour a value of its own from those ranks that are roots. One round. Lists: `neighbor_alltoallv`.
+/// Send from each root one value to each neighbour, a different one for each. One round. Lists: `neighbor_alltoallv`.
 /// @param mine  one value per neighbour, in the order of neighbours(); nothing on a rank that is no root
 /// @return what the roots among the neighbours sent, by ascending rank
 /// @throws Error{usage} before the round for another number of values
@@ -205,11 +204,11 @@ template <Message T>
   return detail::take_from_roots(round, detail::RoundCall::scatter);
 }
 
-/// Bring one value of each neighbour to the roots. One round. Lists: `neighbor_alltoallv`.
-/// @param roots  those this rank knows, itself if it is one; any that are no neighbours are passed over. All neighbours
-/// of a root name it
+/// Gather one value of each neighbour at the roots. One round. Lists: `neighbor_alltoallv`.
+/// @param roots  those this rank knows, itself if it is one; any that are no neighbours are ignored. All neighbours of
+/// a root name it
 /// @return on a root the values in the order of neighbours(), without its own; empty elsewhere
-/// @throws Error{usage} if a neighbour of a root did not name it, or named one that is none
+/// @throws Error{usage} if a neighbour of a root did not name it, or named a rank that is no root
 template <Message T>
 [[nodiscard]] std::vector<T> neighbor_gather(Neighborhood& hood, std::span<const Rank> roots, const T& mine) {
   return detail::gather_values(hood, roots, mine, detail::RoundCall::gather);
@@ -227,17 +226,17 @@ template <Message T>
   return detail::take_from_all(round, std::move(tally), n);
 }
 
-/// Send one list to all neighbours and get theirs, which may have other lengths. One round.
+/// Send one list to all neighbours and get theirs; lengths may differ. One round.
 /// @return lists of all neighbours: `of(i)` is that of neighbours()[i]
 template <Message T>
 [[nodiscard]] Parcels<T> neighbor_allgatherv(Neighborhood& hood, std::span<const std::type_identity_t<T>> mine) {
   return detail::send_list_to_all<T>(hood, mine, detail::RoundCall::allgatherv);
 }
 
-/// Send each neighbour as many values of its own, and get as many. One round.
+/// Send each neighbour n values of its own, and get n from each. One round.
 /// @param mine  shape (neighbours().size(), n); n is the same on all ranks. Those of neighbours()[i] begin at i * n
 /// @return the values of neighbours()[i], from i * n on
-/// @throws Error{usage} before the round if the values cannot be shared out alike; after it if a neighbour sent another
+/// @throws Error{usage} before the round if the values cannot be divided evenly; after it if a neighbour sent another
 /// number
 template <Message T>
 [[nodiscard]] std::vector<T> neighbor_alltoall(Neighborhood& hood, std::span<const std::type_identity_t<T>> mine) {
@@ -251,9 +250,9 @@ template <Message T>
   return detail::take_from_all(round, std::move(tally), mine.size());
 }
 
-/// Send any of the neighbours a list of its own. One round. With peers = neighbours() everywhere it is MPI's; one rank
-/// alone that sends is a scatter of lists, one peer alone that all send to a gather.
-/// @return the lists of those that sent, empty ones among them
+/// Send any of the neighbours a list of its own. One round. With peers = neighbours() everywhere it is MPI's; with one
+/// sender it is a scatter of lists, with one common peer a gather.
+/// @return the lists of those that sent, including empty ones
 /// @throws Error{usage} before the round for a peer that is no neighbour
 template <Message T>
 [[nodiscard]] Parcels<T> neighbor_alltoallv(Neighborhood& hood, const Parcels<T>& mine) {
@@ -264,12 +263,12 @@ template <Message T>
   return detail::take_lists<T>(round, detail::RoundCall::alltoallv);
 }
 
-/// Send each neighbour bytes that are packed in place and unpacked in place: other types, strides and lengths for each.
-/// One round. Callbacks take i, the place in neighbours(); one that throws leaves the neighbours waiting.
+/// Send each neighbour bytes, packed and unpacked in place: types, strides and lengths may differ for each. One round.
+/// Callbacks take i, the place in neighbours(); one that throws leaves the neighbours waiting.
 /// @param n_bytes_to  std::size_t (std::size_t i): what goes to a neighbour
 /// @param pack  (std::size_t i, std::span<std::byte>): write it, straight into the send buffer, 8-byte aligned
-/// @param unpack  (std::size_t i, std::span<const std::byte>): read what came, once per neighbour, in order of arrival:
-/// neighbours that write to places of their own give the same result on every run. Bytes live during the call
+/// @param unpack  (std::size_t i, std::span<const std::byte>): read what came, once per neighbour, in order of arrival.
+/// If each neighbour's bytes go to their own place, the result is the same on every run. Bytes live during the call
 template <class NumberOfBytes, class Pack, class Unpack>
 void neighbor_alltoallw(Neighborhood& hood, NumberOfBytes&& n_bytes_to, Pack&& pack, Unpack&& unpack) {
   detail::Tally tally(hood, detail::RoundCall::alltoallw, 1);
@@ -284,7 +283,7 @@ void neighbor_alltoallw(Neighborhood& hood, NumberOfBytes&& n_bytes_to, Pack&& p
 
 /// Combine own values with those of all neighbours, element by element, in ascending order of ranks: bitwise the same
 /// on every run, also where `combine` is not associative. One round.
-/// @param[in,out] values  as many on every rank
+/// @param[in,out] values  equally many on every rank
 /// @param combine  T (T, T)
 /// @throws Error{usage} if a neighbour gave another number
 template <Message T, class Combine>
@@ -298,7 +297,7 @@ void neighbor_allreduce(Neighborhood& hood, std::span<T> values, Combine&& combi
   const std::vector<T> theirs = detail::take_from_all(round, std::move(tally), n * values.size());
   detail::fold(values, theirs, detail::n_neighbours_below(hood, hood.context().rank()), combine);
 }
-/// The same for a vector, or any other range of values side by side.
+/// The same for a vector, or any other contiguous range.
 template <std::ranges::contiguous_range Values, class Combine>
   requires(!Message<std::remove_cvref_t<Values>>)  // an array is one value
 void neighbor_allreduce(Neighborhood& hood, Values&& values, Combine&& combine) {

@@ -4,26 +4,25 @@
 
 namespace barrio::exchange {
 
-/// Which ranks may be written to in a round, and how the round finds out that it is over.
+/// Which ranks a round may write to, and how it finds out that it is over.
 enum class Termination : std::uint8_t {
   /// Neighbours only. Their last packets carry counts. One message per neighbour and direction at least.
   neighbourhood,
-  /// Neighbours, and ranks that have a neighbour in common with this one: they become neighbours. Last packets name
-  /// them, and a second wave among neighbours passes that on. Two messages per neighbour and direction at least.
+  /// Neighbours, and their neighbours, who become neighbours too. Last packets name them, and a second wave among
+  /// neighbours passes that on. Two messages per neighbour and direction at least.
   introductions,
-  /// Neighbours, and any other rank: they become neighbours. Non-blocking reductions count what strangers were sent and
-  /// what they have received, until both are equal; so it is collective, and every rank of the context takes part in
-  /// every round. One reduction at least. Source: Ovcharenko et al. 2012, section 4.2.
+  /// Any rank; strangers become neighbours. Non-blocking reductions count the parcels sent to strangers and those
+  /// received, until both are equal. So it is collective: every rank of the context takes part in every round. One
+  /// reduction at least. Source: Ovcharenko et al. 2012, section 4.2.
   allreduce,
   /// As allreduce, but strangers get synchronous messages, and a non-blocking barrier says that all of them have
   /// arrived. Source: Hoefler, Siebert, Lumsdaine 2010, "Scalable communication protocols for dynamic sparse data
   /// exchange".
   consensus,
-  /// Neighbours, and any other rank, by what was found the cheaper when the Neighborhood was made, in one reduction:
-  /// consensus if every rank has at least half of the others as neighbours, so that a second wave would cost more than
-  /// a barrier; else introductions, and behind their second wave one non-blocking reduction, which says that no parcel
-  /// went farther than two hops. If one did, reductions count them as in `allreduce`. All ranks take part in every
-  /// round.
+  /// Any rank, by the way that one reduction found cheaper when the Neighborhood was made. Consensus if every rank has
+  /// at least half of the others as neighbours, so that a second wave would cost more than a barrier. Else
+  /// introductions, and behind their second wave one non-blocking reduction, which says that no parcel went farther
+  /// than two hops. If one did, reductions count them as in `allreduce`. All ranks take part in every round.
   automatic,
 };
 
@@ -36,22 +35,21 @@ enum class Termination : std::uint8_t {
 enum class Routing {
   /// Each to its receiver: one message per neighbour and direction.
   direct,
-  /// What the ranks of one node send to the ranks of another one travels together, in one message: it is gathered by
-  /// the rank of the node that looks after this pair of nodes, and handed out by its counterpart. Three times the
-  /// latency, and as many messages between nodes as there are pairs of nodes that border on each other. For nodes of
-  /// many ranks that have many neighbours elsewhere.
+  /// All that the ranks of one node send to those of another travels in one message: an agent, the rank of the node
+  /// that looks after this pair of nodes, gathers it, and its counterpart hands it out. Three times the latency, and as
+  /// many messages between nodes as pairs of bordering nodes. For nodes of many ranks with many neighbours elsewhere.
   by_node,
-  /// What costs the busiest rank less, found once from counts of all ranks when the Neighborhood is made: one message
-  /// to each neighbour, or one to each on its node, two to each rank that it passes on for or through, one to each
-  /// counterpart, and 4 for the two steps more. Messages within a node count `Profile::near_cost`. With a `Termination`
-  /// other than `neighbourhood` direct.
+  /// What costs the busiest rank less, found once from counts of all ranks when the Neighborhood is made. Direct: one
+  /// message to each neighbour. By node: one to each neighbour on its node, two to each rank that it passes on for or
+  /// through, one to each counterpart, and 4 for the two extra steps. Messages within a node count
+  /// `Profile::near_cost`. With a `Termination` other than `neighbourhood`: direct.
   automatic,
 };
 
 /// How rows of a tuple list travel.
 enum class Route {
-  /// Of a tuple list on up to 256 ranks `counted`. Else the cheaper of the other two by the most bytes and the most
-  /// destinations that a rank has, found in one reduction: log2(P) * (M + bytes) by the router, (8 * log2(P) +
+  /// `counted` for a tuple list on up to 256 ranks. Else the cheaper of the other two, by the most bytes and the most
+  /// destinations of any rank, found in one reduction: log2(P) * (M + bytes) by the router, (8 * log2(P) +
   /// destinations) * M + bytes directly, where a message costs as much as M = 16 KiB. So less than some 200 KB a rank
   /// go by the router.
   automatic,
@@ -70,7 +68,7 @@ struct TransferOptions {
   Route route = Route::automatic;
 };
 
-/// How the values of an id come together. The result is the same, bit by bit.
+/// How the values of an id are combined. All methods give the same result, bit by bit.
 enum class GatherMethod {
   automatic,  ///< the fastest of those below, timed when the plan is made
   pairwise,   ///< each sharer sends to each other one: one message per neighbour and direction

@@ -14,7 +14,7 @@ namespace barrio::exchange {
 /// Collect records of varying length, of 64-bit words, for several ranks. Records for one rank keep their order.
 class Outbox {
  public:
-  /// Begin a record to a rank; push its words on what is returned, before the next call.
+  /// Begin a record to a rank: push its words to the returned vector, before the next call.
   std::vector<std::int64_t>& begin(Rank to) {
     to_.push_back(to);
     first_.push_back(words_.size());

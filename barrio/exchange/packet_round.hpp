@@ -17,7 +17,7 @@ namespace barrio::exchange {
 namespace detail {
 class RoundCore;
 
-/// Whole words.
+/// Round up to whole words.
 constexpr std::size_t padded(std::size_t n_bytes) noexcept { return (n_bytes + 7U) & ~std::size_t{7}; }
 }  // namespace detail
 
@@ -26,16 +26,16 @@ struct PacketHeader {
   std::uint64_t payload_bytes : 40;
   /// In the last packet of the round to this neighbour 1 + the number of introductions behind the payload; else 0.
   std::uint64_t last : 24;
-  /// In a last packet the number of packets of the round, in a parcel the number of the round; else the size of the
-  /// next packet if it is a large one, or 0.
+  /// In a last packet the number of packets of the round; in a parcel the number of the round; else the size of the
+  /// next packet if that is large, or 0.
   std::uint64_t count_or_next_bytes;
   detail::MessageKind kind;  ///< the same for all packets that a rank sends in a round
 };
 
-/// What one round does otherwise than its Neighborhood says; the same on all ranks.
+/// Options in which one round differs from its Neighborhood; the same on all ranks.
 struct RoundOptions {
-  /// How the round ends. The first round of a Neighborhood that ends by `allreduce`, `consensus` or `automatic` where
-  /// its own rounds do not is collective when it begins: it duplicates the communicator.
+  /// How the round ends. If by `allreduce`, `consensus` or `automatic` where the Neighborhood's own rounds do not,
+  /// beginning the first such round is collective: it duplicates the communicator.
   std::optional<Termination> termination = {};
   std::uint32_t packet_bytes = 0;  ///< size of its packets with their headers; 0: as the Neighborhood says
 };
@@ -62,8 +62,8 @@ struct SendCursor {
 
 namespace detail {
 
-/// Messages of any length travel in runs: one word of head for all that follow each other and are of one length, then
-/// their bytes, each padded to whole words.
+/// Messages of any length travel in runs of consecutive ones of equal length: one word of head, then their bytes, each
+/// message padded to whole words.
 struct RunHead {
   static constexpr std::size_t n_bytes = 8;
   static constexpr unsigned n_length_bits = 40;
@@ -80,12 +80,12 @@ struct RunHead {
   static constexpr std::uint64_t n_messages(std::uint64_t word) noexcept { return word >> n_length_bits; }
 };
 
-/// Go on with the run of a channel. @return nothing if this message begins another
+/// Append to the run of a channel. @return null if this message must begin another run
 [[nodiscard]] inline std::byte* allocate_in_run(SendCursor& cursor, std::size_t n_bytes) noexcept {
   if (cursor.run == nullptr) return nullptr;
   const std::size_t place_bytes = padded(n_bytes);
   const std::uint64_t head = RunHead::get(cursor.run);
-  // A message without bytes has a head of its own: it has no room that could be looked at.
+  // A message without bytes takes no place (0 - 1 wraps round), so it gets a head of its own.
   if (RunHead::length(head) != n_bytes || place_bytes - 1 >= static_cast<std::size_t>(cursor.end - cursor.at) ||
       head > RunHead::most)
     return nullptr;
@@ -107,7 +107,7 @@ constexpr std::size_t run_bytes(std::size_t n_bytes, std::size_t most) noexcept 
 
 }  // namespace detail
 
-/// The packets of one round, without types. `Round` and `ByteRound` are thin faces of it.
+/// The packets of one round, without types. `Round` and `ByteRound` are thin wrappers of it.
 class PacketRound {
  public:
   /// Begins the round. The core is the neighbourhood's and outlives the round.
@@ -129,7 +129,7 @@ class PacketRound {
       return make_room(*core_, channel, n_bytes);
     return std::exchange(cursor.at, cursor.at + n_bytes);
   }
-  /// The same by rank: a neighbour, this rank itself, or where the round may meet others any rank.
+  /// The same by rank: a neighbour, this rank itself, or any rank where the round may meet strangers.
   std::byte* allocate_for(Rank to, std::size_t n_bytes) {
     if (to != last_rank_) {
       const std::uint32_t channel = table_->find(to);
@@ -187,18 +187,17 @@ class PacketRound {
   /// The next packet in order of arrival; empty at the end of the round. Its bytes live until the next call.
   /// @throws Error{usage}, once the round is over, if a rank began a round of another kind, naming the lowest such rank
   std::optional<Packet> next_packet();
-  /// The next packet if one is here, without waiting, before `close()` and after it; nothing with
-  /// `Delivery::by_rank` and by node before all is here. Never the end of the round. Its bytes live until the next
-  /// call.
+  /// The next packet if one is here, without waiting, before `close()` and after it. With `Delivery::by_rank` and by
+  /// node nothing before all is here. Never the end of the round. Its bytes live until the next call.
   /// @throws Error{usage} at once if a rank began a round of another kind
   std::optional<Packet> poll();
 
  private:
-  static constexpr std::int64_t none = INT64_MIN;  // which is no rank that anybody could name
+  static constexpr std::int64_t none = INT64_MIN;  // which is no rank
   std::byte* allocate_elsewhere(Rank to, std::size_t n_bytes);
   static std::byte* make_room(detail::RoundCore& core, std::size_t channel, std::size_t n_bytes);
   [[nodiscard]] detail::RoundCore& core() const;
-  /// Look at the core anew: the end of a round may have brought new neighbours.
+  /// Read the core again: the end of a round may have brought new neighbours.
   void refresh();
   [[noreturn]] void refuse(const Packet& packet);
   [[noreturn]] void refuse_channel(std::size_t channel) const;
@@ -207,7 +206,7 @@ class PacketRound {
   SendCursor* cursors_;
   const detail::RankTable* table_;
   std::size_t n_channels_;
-  std::int64_t last_rank_ = none;  // that was written to by rank, and its channel
+  std::int64_t last_rank_ = none;  // the last one written to by rank; then its channel
   std::uint32_t last_channel_ = 0;
 };
 

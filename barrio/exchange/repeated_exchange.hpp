@@ -32,11 +32,11 @@ struct Incoming {
 
 struct RepeatedExchangeOptions {
   Strategy strategy = Strategy::automatic;
-  /// Tests, or probes, of a round while the caller computes. 0: as many as the context's profile says and as cost 1 %
-  /// of the time between begin() and end().
+  /// Tests, or probes, of a round while the caller computes. 0: as many as the context's profile says, within 1 % of
+  /// the time between begin() and end().
   std::uint32_t n_tests = 0;
-  /// The thread that owns MPI, for `Strategy::thread` and `automatic`; it must outlive the exchange. If it is switched
-  /// off, the exchange goes on without it. Exchanges with the same tag have the same engine.
+  /// The communication thread, for `Strategy::thread` and `automatic`; it must outlive the exchange. If it is off, the
+  /// exchange goes on without it. Exchanges with the same tag must have the same engine.
   Engine* engine = nullptr;
 };
 
@@ -44,7 +44,7 @@ struct RepeatedExchangeOptions {
 struct RepeatedExchangeStatistics {
   std::uint64_t n_rounds = 0;
   std::uint64_t n_tests = 0;  ///< made by progress()
-  /// Rounds whose messages were all there when end() was called, as far as the strategy looks before.
+  /// Rounds whose messages had all arrived when end() was called, as far as the strategy tests before.
   std::uint64_t n_done_before_end = 0;
   Strategy strategy = Strategy::automatic;  ///< of the last round
 };
@@ -53,8 +53,8 @@ struct RepeatedExchangeStatistics {
 ///
 /// All ranks of the context that take part begin the rounds of all exchanges with one tag in the same order; several
 /// may be under way at once. Messages from one rank to another arrive in the order in which both list them.
-/// Contents are the same under every strategy. Costs: no collective; no allocation in a round, but in the first one of
-/// `wait_some` and `persistent`, and some words in each one of `thread`; one message per entry of the lists, with
+/// Contents are the same under every strategy. Costs: no collective. No allocation in a round, except in the first of
+/// `wait_some` and `persistent`, and some words in each of `thread`. One message per entry of the lists; with
 /// `coalesced` one per peer, with `automatic` one for those that are joined.
 class RepeatedExchange {
  public:
@@ -71,17 +71,17 @@ class RepeatedExchange {
                    int tag, const RepeatedExchangeOptions& options = {});
   RepeatedExchange(RepeatedExchange&&) noexcept;
   RepeatedExchange& operator=(RepeatedExchange&&) = delete;
-  /// Between begin() and end() a bug that ends the job, unless an exception is on its way.
+  /// Destroying it between begin() and end() is a bug that ends the job, unless an exception is on its way.
   ~RepeatedExchange();
 
-  /// Where the contents of an outgoing message belong; to be filled before begin() or in `pack`.
+  /// The buffer of an outgoing message; fill it before begin() or in `pack`.
   [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) const& noexcept;
   [[nodiscard]] std::size_t n_outgoing() const noexcept;
 
-  /// Start a round. Local; with `wait_each` it blocks until the receivers have begun theirs. Until end() neither what
-  /// is sent nor where it arrives may be touched.
+  /// Start a round. Local; with `wait_each` it waits for each send, which may take until its receiver calls MPI. Until
+  /// end() touch neither the send nor the receive buffers.
   void begin(const Pack& pack = {});
-  /// Let messages come in while the caller computes. Local, costs a nanosecond in most calls: call it often.
+  /// Make progress while the caller computes. Local; most calls cost a nanosecond, so call it often.
   /// @return whether all messages are there and all sends done
   bool progress();
   /// Wait for the messages of this round. Local, blocks. @param arrived  called for each incoming message, in the order

@@ -25,7 +25,7 @@ struct Received {
   T message;
 };
 
-/// Messages of one neighbour that came together, where they lie in the receive buffer.
+/// Consecutive messages of one neighbour, in place in the receive buffer.
 template <class T>
 struct ReceivedRun {
   Rank from;
@@ -36,7 +36,7 @@ namespace detail {
 
 struct CallRounds;
 
-/// Say that the length of a message of any length was overwritten. Reads the round to its end first, so that the next
+/// Report that the length of a variable-length message was overwritten. Reads the round to its end first, so that the
 /// one can begin. @throws Error{usage}
 [[noreturn]] void refuse_length(PacketRound& packets, Rank from, std::size_t rest_bytes, std::size_t message_bytes);
 
@@ -79,7 +79,7 @@ struct ByteReader {
   std::uint64_t n_left = 0;       // of its messages, with the one at hand
   [[nodiscard]] Message read(const std::byte* at) const noexcept { return {at, message_bytes}; }
   [[nodiscard]] std::size_t size(const std::byte* /*at*/) const noexcept { return padded(message_bytes); }
-  /// Begin to read a run behind its head. @return whether the head may be believed
+  /// Begin to read a run behind its head. @return whether the head is plausible
   bool open(std::uint64_t head, std::size_t rest_bytes) noexcept {
     message_bytes = RunHead::length(head);
     n_left = RunHead::n_messages(head);
@@ -93,7 +93,7 @@ struct ByteReader {
 template <class Reader>
 class ReceivedRange {
  public:
-  /// @param goes_on  to the packets that follow, until the round is over
+  /// @param goes_on  continue with the packets that follow, until the round is over
   ReceivedRange(PacketRound& packets, Reader reader, bool goes_on = true, Unread first = {})
       : packets_(&packets), reader_(reader), goes_on_(goes_on), first_(first) {}
 
@@ -138,7 +138,7 @@ class ReceivedRange {
     Unread unread_;
   };
 
-  /// Once.
+  /// Call it once.
   Iterator begin() { return {packets_, reader_, goes_on_, goes_on_ ? next_unread(*packets_) : first_}; }
   std::default_sentinel_t end() const noexcept { return {}; }
 
@@ -191,20 +191,21 @@ class ReceivedRuns {
 }  // namespace detail
 
 /// One round of messages of type T. Its verbs are local.
-/// Begin it with `Neighborhood::begin_round<T>()`, allocate messages, `close()`, read `received()` to its end. What is
-/// out of this order throws Error{usage}: a round that is closed twice, written to after `close()`, read before it, or
-/// moved from. A round that is given up before its end is cancelled: `Neighborhood::cancel_round()`.
+/// Begin it with `Neighborhood::begin_round<T>()`, allocate messages, `close()`, read `received()` to its end. Anything
+/// out of this order throws Error{usage}: closing twice, writing after `close()`, reading before it, use after a move.
+/// A round that is given up before its end must be cancelled: `Neighborhood::cancel_round()`.
 template <class T>
 class Round {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 8);
 
  public:
   /// A message to one rank, in its send buffer: write it before the next call on the round. To a neighbour, to this
-  /// rank itself, or with `Termination::introductions` to a neighbour of a neighbour.
-  /// @throws Error{usage} for any other rank. Cost: a look-up in a table; `channel(i)` avoids it
+  /// rank itself, or where the round's `Termination` allows it to others: a rank farther than it reaches is reported
+  /// when the round ends. @throws Error{usage} with `Termination::neighbourhood` for any other rank. Cost: a look-up in
+  /// a table; `channel(i)` avoids it
   T& allocate(Rank to) { return *new (packets_.allocate_for(to, sizeof(T))) T; }
 
-  /// The same for `n` messages side by side; the receiver gets n messages. More than fit into a packet travel in one of
+  /// The same for `n` contiguous messages; the receiver gets n messages. More than fit into a packet get a packet of
   /// their own. Cost: one look-up and two compares for all. @throws Error{usage} also for 16 GiB or more
   std::span<T> allocate(Rank to, std::size_t n) {
     return n == 0 ? std::span<T>() : make_messages(packets_.allocate_for(to, bytes_of(n)), n);
@@ -218,7 +219,7 @@ class Round {
     std::ranges::copy(messages, place.begin());
   }
 
-  /// A way to one neighbour without look-up, until the round is closed. The round may be moved meanwhile.
+  /// Write to one neighbour without look-up, until the round is closed. The round may be moved meanwhile.
   class Channel {
    public:
     T& allocate() { return *new (way_.allocate(sizeof(T))) T; }
@@ -232,7 +233,7 @@ class Round {
     PacketRound::Way way_;
   };
   /// @param i  place of the neighbour in `Neighborhood::neighbours()`; see `Neighborhood::channel_of`
-  /// @throws Error{usage} if there are not so many
+  /// @throws Error{usage} if there is no such neighbour
   Channel channel(std::size_t i) { return Channel(packets_.way(i)); }
 
   /// Say that this rank has no more messages in this round; sends what is left.
@@ -247,9 +248,9 @@ class Round {
   /// until the next step. @pre `close()` was called
   detail::ReceivedRuns<T> received_runs() { return detail::ReceivedRuns<T>(packets_); }
 
-  /// Messages that are here already, those of one packet, without waiting: reading goes on between `allocate()`s, and
-  /// what is read need not be kept until `close()`. Nothing where none is here. What is left comes in `received()`,
-  /// which is read to its end in any case. Not with `Delivery::by_rank` and by node: all is here at the end there.
+  /// Messages that are here already, those of one packet, without waiting; nothing if none is here. So reading goes on
+  /// between `allocate()`s, and what is read need not be kept until `close()`. The rest comes in `received()`, which
+  /// must be read to its end in any case. With `Delivery::by_rank` and by node nothing comes before all is here.
   /// @return a span that lives until the next call. @throws Error{usage} if its sender began another kind of round
   std::optional<ReceivedRun<T>> poll() {
     const detail::Unread unread = detail::poll_unread(packets_);
@@ -270,7 +271,7 @@ class Round {
   friend struct detail::CallRounds;
   Round(detail::RoundCore& core, detail::RoundCall call, const RoundOptions& options = {})
       : packets_(core, detail::kind_of<T>(call), options) {}
-  /// Of n messages; the largest number where the product has no place.
+  /// Bytes of n messages; the largest number if the product overflows.
   static constexpr std::size_t bytes_of(std::size_t n) noexcept {
     return n <= PacketRound::most_message_bytes / sizeof(T) ? n * sizeof(T) : SIZE_MAX;
   }
@@ -284,7 +285,7 @@ class Round {
 
 namespace detail {
 
-/// What rounds of bytes have in common. `Reader` says how messages lie in a packet.
+/// What rounds of bytes have in common. `Reader` knows how messages lie in a packet.
 template <class Reader>
 class RoundOfBytes {
  public:
@@ -317,8 +318,8 @@ inline void copy_bytes(std::span<const std::byte> from, std::byte* to) noexcept 
 
 }  // namespace detail
 
-/// One round of messages of any length. Those of one length that follow each other to a rank share 8 bytes of header,
-/// and each is padded to a multiple of 8 bytes. Its verbs are local; their order as in `Round`.
+/// One round of messages of any length. Consecutive ones of one length to a rank share 8 bytes of header; each is
+/// padded to a multiple of 8 bytes. Its verbs are local; their order as in `Round`.
 class ByteRound : public detail::RoundOfBytes<detail::ByteReader> {
  public:
   /// Room for a message of `n_bytes` to one rank, 8-byte aligned: write it before the next call on the round. As
@@ -329,7 +330,7 @@ class ByteRound : public detail::RoundOfBytes<detail::ByteReader> {
   /// Send a copy of a message. As allocate().
   void send(Rank to, std::span<const std::byte> bytes) { detail::copy_bytes(bytes, allocate(to, bytes.size()).data()); }
 
-  /// A way to one neighbour without look-up. As `Round::Channel`.
+  /// Write to one neighbour without look-up. As `Round::Channel`.
   class Channel {
    public:
     std::span<std::byte> allocate(std::size_t n_bytes) { return {way_.allocate_bytes(n_bytes), n_bytes}; }
@@ -350,8 +351,8 @@ class ByteRound : public detail::RoundOfBytes<detail::ByteReader> {
       : RoundOfBytes(core, kind, options, {}) {}
 };
 
-/// One round of messages of one size, which is given when it begins: no header per message. Messages lie at multiples
-/// of 8 bytes. Its verbs are local; their order as in `Round`.
+/// One round of messages of one size, given when it begins: no header per message. Messages lie at multiples of 8
+/// bytes. Its verbs are local; their order as in `Round`.
 class SizedRound : public detail::RoundOfBytes<detail::SizedReader> {
  public:
   [[nodiscard]] std::size_t message_bytes() const noexcept { return reader_.message_bytes; }
@@ -365,7 +366,7 @@ class SizedRound : public detail::RoundOfBytes<detail::SizedReader> {
     detail::copy_bytes(bytes, allocate(to).data());
   }
 
-  /// A way to one neighbour without look-up. As `Round::Channel`.
+  /// Write to one neighbour without look-up. As `Round::Channel`.
   class Channel {
    public:
     std::span<std::byte> allocate() { return {way_.allocate(detail::padded(message_bytes_)), message_bytes_}; }

@@ -33,8 +33,7 @@ struct Parcels {
   }
 };
 
-/// The places of items in the order of their ranks, items of one rank in the order they stand. Cost: O(n) if the ranks
-/// lie within n of each other, else O(n log n).
+/// The places of items sorted by rank, stable. Cost: O(n) if the ranks lie within n of each other, else O(n log n).
 [[nodiscard]] std::vector<std::size_t> order_by_rank(std::span<const Rank> ranks);
 
 /// Group items by destination; items for one rank keep their order. Local. Cost: O(n), or O(n log n) for few items to
@@ -59,15 +58,15 @@ template <mpi::Trivial T>
   return parcels;
 }
 
-/// The same of a vector, or any other range of items side by side.
+/// The same for a vector, or any other contiguous range.
 template <std::ranges::contiguous_range Items>
 [[nodiscard]] auto pack_by_rank(std::span<const Rank> to, const Items& items) {
   return pack_by_rank<std::ranges::range_value_t<Items>>(to, std::span(items));
 }
 
 /// Deliver parcels to ranks that do not expect them. Collective.
-/// With `Route::crystal` no collective call is inside: messages for the same half of the ranks travel together, in
-/// log2(P) exchanges with one partner each (a crystal router); it needs no memory and no message in proportion to P.
+/// `Route::crystal` makes no collective call: messages for the same half of the ranks travel together, in log2(P)
+/// exchanges with one partner each (a crystal router); neither memory nor messages grow in proportion to P.
 /// A rank may send to itself; that is a copy in memory.
 /// @param route  the same on all ranks; `automatic` asks all ranks how much they have, and pays for large parcels
 /// @return what came, grouped by sender in ascending order: the same on every run

@@ -23,8 +23,8 @@ struct Sharer {
 /// Who else has the ids of this rank, position by position.
 struct SharedIds {
   std::vector<std::size_t> offsets{0};  ///< one longer than the ids
-  /// Grouped by position, each group ascending. All positions with the same id but the one itself, so positions of
-  /// this rank are there if it lists an id more than once.
+  /// Grouped by position, each group ascending: all positions with the same id except itself. So positions of this rank
+  /// are there if it lists an id more than once.
   std::vector<Sharer> sharers;
   std::vector<Rank> neighbours;  ///< other ranks that share an id with this one, ascending
 
@@ -54,9 +54,9 @@ struct SharedTuples {
 
 /// Find out who else has the ids of this rank. Collective.
 /// @param[in] ids  in any order, with any repetition; negative ones (no_global_id) are shared with nobody
-/// Cost: O(n log n) local work and two transfers: ids meet at a home rank, by a hash, and only ids that more than one
-/// position has are answered. An id that m positions have costs its home O(m^2), and this rank O(m) for each of its
-/// own: for ids that all ranks share, see GatherScatter. The result is the same on every run.
+/// Cost: O(n log n) local work and two transfers: ids meet at a home rank, chosen by a hash, which answers only for ids
+/// with more than one position. An id with m positions costs its home O(m^2), and this rank O(m) for each of its own:
+/// for ids that all ranks share, see GatherScatter. The result is the same on every run.
 /// Source: Tautges et al. 2012, section III, gs_init().
 [[nodiscard]] SharedIds find_shared_ids(mpi::Context& context, std::span<const GlobalId> ids);
 
@@ -68,8 +68,8 @@ Rank home_of(Key key, int n_ranks) noexcept {
   return static_cast<Rank>(mix64(ordered_bits(key)) % static_cast<std::uint64_t>(n_ranks));
 }
 
-/// All copies of the keys of this rank that more than one position has, its own included: (home, rank, position, key,
-/// and what goes with it), by ascending key, rank and position.
+/// All copies, its own included, of this rank's keys that have more than one position: (home, rank, position, key, and
+/// what goes with it), by ascending key, rank and position.
 template <RadixKey Key, class... Rest>
 TupleList<Rank, Rank, LocalId, Key, Rest...> find_copies(mpi::Context& context, std::span<const Key> keys,
                                                          std::span<const Rest>... rest) {
@@ -98,7 +98,7 @@ TupleList<Rank, Rank, LocalId, Key, Rest...> find_copies(mpi::Context& context, 
   return answers;
 }
 
-/// For each position the rows of `copies` that are its own or another one's of the same key.
+/// For each position the rows of `copies` with its key, its own among them.
 struct CopyRange {
   std::size_t first = 0;
   std::size_t count = 0;
@@ -135,8 +135,8 @@ std::vector<Rank> other_ranks(std::span<const Rank> ranks, Rank own);
 
 }  // namespace detail
 
-/// Find out who else has the keys of this rank, with everything that goes with them there. Collective. Keys are the
-/// first column, integers or enumerations; negative ones are shared with nobody.
+/// Find out who else has the keys of this rank, and get the whole tuples there. Collective. Keys are the first column,
+/// integers or enumerations; negative ones are shared with nobody.
 /// @return for each row its sharers, by ascending rank and position: see SharedIds. Cost: as find_shared_ids
 template <detail::RadixKey Key, Column... Rest>
 [[nodiscard]] SharedTuples<Key, Rest...> find_shared_tuples(mpi::Context& context,

@@ -67,7 +67,7 @@ class TupleList {
   void resize(std::size_t n) {
     for_each_column([n](auto& column) { column.resize(n); });
   }
-  /// Change the number of rows; what they hold is not specified. Nothing is copied where columns move.
+  /// Change the number of rows; their contents are unspecified. Nothing is copied when columns move.
   void resize_anew(std::size_t n) {
     for_each_column([n](auto& column) {
       if (n > column.capacity()) column.clear();
@@ -129,16 +129,16 @@ class TupleList {
 /// the rank each came from, ordered by that rank and then as they stood in its list: the same on every run. Rows to
 /// oneself are legal and stay here.
 /// @throws AgreedError{usage} on all ranks if any destination is no rank of the communicator, or if ranks have lists of
-/// other columns; the lists are as before
-/// Cost: O(rows), then see `Route`. A row is copied once into the message; long messages that were counted come
-/// straight into the columns, and others are copied out once. In between `crystal` copies a row up to log2(P) times and
+/// other columns; the lists are unchanged then
+/// Cost: O(rows), then see `Route`. A row is copied once into the message. Long messages of `counted` arrive straight
+/// in the columns; others are copied out once. In between `crystal` copies a row up to log2(P) times and
 /// `direct` twice. Memory O(rows sent + rows received); by the router a rank also holds rows on their way to others, as
 /// many as it sends if destinations are spread evenly. Source: Tautges et al. 2012, section III, tuple_transfer().
 template <std::size_t I, Column... Columns>
 void transfer(mpi::Context& context, TupleList<Columns...>& list, TransferOptions options = {}) {
   using List = TupleList<Columns...>;
   static_assert(std::is_same_v<typename List::template ColumnType<I>, Rank>, "column I names the destination");
-  // Calls with the numbers of the columns that travel; a list of destinations alone sends a byte a row.
+  // Call `visit` with the indices of the columns that travel; a list of destinations alone sends a byte a row.
   const auto with_others = [](auto&& visit) {
     [&]<std::size_t... Ks>(std::index_sequence<Ks...>) {
       return visit.template operator()<Ks + (Ks < I ? 0 : 1)...>();

@@ -44,8 +44,8 @@ struct H5mCatalog {
   [[nodiscard]] std::optional<std::int64_t> row_of_set(std::int64_t id) const noexcept;
 };
 
-/// Read the list of tables. Local; works before MPI_Init. The optional `history` is not read: nothing needs it, and its
-/// strings of varying length lie in heaps that HDF5 1.10 trusts, so that one wrong bit there ends the process.
+/// Read the list of tables. Local; works before MPI_Init. The optional `history` is not read: nothing needs it, and
+/// HDF5 1.10 trusts the heaps of its variable-length strings, so that one wrong bit there ends the process.
 /// @param file  open on this process alone
 /// @throws Error{bad_input} if it is HDF5 but no .h5m, or a table lacks what the layout asks for
 H5mCatalog read_h5m_catalog(hid_t file, const std::string& path);

@@ -15,7 +15,7 @@
 
 namespace barrio::files {
 
-/// Own an HDF5 identifier of any kind that is closed without the help of other ranks. Move-only.
+/// Own an HDF5 identifier of any kind that can be closed without other ranks. Move-only.
 class Handle {
  public:
   Handle() = default;
@@ -56,9 +56,9 @@ struct Place {
   Place(hid_t shared_id, mpi::Context& all_ranks) : id(shared_id), context(&all_ranks) {}
 };
 
-/// A file that is open on all ranks together. Move-only. Closing it is collective: its destructor closes it in the
-/// normal course, and while an exception is on its way leaves it open, since nobody knows who else is there.
-/// `or_close` closes it when an error comes that all ranks have agreed on.
+/// A file that is open on all ranks together. Move-only. Closing it is collective: its destructor closes it normally,
+/// but leaves it open while an exception is on its way, since other ranks may not be there. `or_close` closes it on an
+/// error that all ranks have agreed on.
 class SharedFile {
  public:
   SharedFile(Handle file, mpi::Context& context) : file_(std::move(file)), context_(&context) {}
@@ -75,7 +75,7 @@ class SharedFile {
 };
 
 /// Read from something that all ranks have open, and close it on all of them if they agree on an error: a program may
-/// go on with other files, and those left open use up what MPI has.
+/// go on with other files, and files left open use up MPI's resources.
 template <class Shared, class Read>
 auto or_close(Shared& file, Read&& read) {
   try {
@@ -92,14 +92,14 @@ auto or_close(Shared& file, Read&& read) {
 SharedFile open_to_read(mpi::Context& context, const std::string& path);
 
 /// Whether a link exists along a path below `where`. As read_integers: on a shared file rank 0 looks for all, so that
-/// all ranks take the same way.
+/// all ranks get the same answer.
 bool has(Place where, const std::string& path);
 /// Names of the links in a group, ascending. Local.
 std::vector<std::string> names_in(Place where, const std::string& path);
 /// Extents of a dataset; empty if there is no such dataset. As `has`.
 std::vector<std::int64_t> extents(Place where, const std::string& path);
 
-/// Text of a fixed length as it is meant: up to the first NUL, without the blanks at its end. Local.
+/// The meaning of a fixed-length text: up to the first NUL, without trailing blanks. Local.
 std::string trimmed(std::string_view text);
 
 /// Check that a dataset announces no more values than its storage can hold, so that a damaged size is not believed.
@@ -125,13 +125,13 @@ struct Rows {
 inline constexpr Rows all_rows{0, -1};
 
 /// Read integers of any width, sign and byte order. Collective if the file is open on all ranks, local otherwise.
-/// The bytes are read as they are in the file and converted here, since a conversion inside parallel HDF5 would make
-/// every rank read alone. Whether one did so all the same stands in the counters of the context, and in the log.
+/// Bytes are read as they are in the file and converted here: a conversion inside parallel HDF5 would make every rank
+/// read alone. If one did so all the same, the counters of the context and the log show it.
 /// @throws Error{bad_input} if the dataset is absent, holds no integers or arrays of them, or lacks the rows; with a
 /// context AgreedError, whichever rank met the fault, so a phase that reads together needs no agreement of its own
 /// Cost: with a context, two mpi::agree besides the read.
 std::vector<std::int64_t> read_integers(Place where, const std::string& path, Rows rows = all_rows);
-/// The same, less `first`: the ids of a file as 0-based rows.
+/// The same, minus `first`: the ids of a file as 0-based rows.
 std::vector<GlobalId> read_ids(Place where, const std::string& path, std::int64_t first, Rows rows = all_rows);
 /// Read floating-point numbers of any width and byte order. As read_integers.
 std::vector<double> read_reals(Place where, const std::string& path, Rows rows = all_rows);
@@ -148,7 +148,7 @@ struct NativeValues {
 NativeValues read_native(Place where, const std::string& path, Rows rows = all_rows);
 /// Read an attribute as it is. Local. @return no bytes if there is none, or it is too large to be one
 NativeValues read_native_attribute(Place where, const std::string& path, const std::string& name);
-/// What values of a committed type or of a dataset look like; no bytes. Local.
+/// The shape of values of a committed type or of a dataset, without bytes. Local.
 NativeValues shape_of_type(Place where, const std::string& path);
 /// Read fixed-length opaque or text values as bytes. @return one string per value, trailing NULs cut
 std::vector<std::string> read_texts(Place where, const std::string& path, Rows rows = all_rows);

@@ -50,8 +50,8 @@ class NetcdfFile {
   /// Extents of a variable; empty if there is none or it is a single value. As `has`.
   [[nodiscard]] std::vector<std::int64_t> shape(const std::string& variable) const;
 
-  // Collective if the file is open on all ranks: then every rank takes part, if with no rows, and a fault of one is an
-  // AgreedError of all.
+  // Collective if the file is open on all ranks: then every rank takes part, even without rows, and a fault of one is
+  // an AgreedError of all.
 
   /// Read integers of any width. @throws Error{bad_input} if the variable is absent, holds no integers, or lacks the
   /// rows

@@ -14,13 +14,13 @@ namespace barrio::files {
 
 /// Write an HDF5 file on all ranks together so that a reader sees the old file or the whole new one.
 /// The file grows under a temporary name beside its place and is renamed by `close()`. All verbs are collective.
-/// HDF5 runs on rank 0 alone and in memory, where it makes the structure of the file; each rank writes its rows to the
-/// place that HDF5 has set aside for them. So a write that fails is an error of the system on one rank, on which all
-/// agree; HDF5 itself hangs or dies of it (docs/decisions/0011).
+/// HDF5 runs on rank 0 alone, in memory, where it makes the structure of the file; each rank writes its rows to the
+/// place that HDF5 has set aside for them. So a failed write is a system error on one rank, on which all agree; HDF5
+/// itself hangs or dies of it (docs/decisions/0011).
 class FileWriter {
  public:
-  /// @param expected_bytes  about how large the file will be. Space is asked for before it is written, here and for
-  /// what comes on top later, so that a full disk is noticed before the work is done
+  /// @param expected_bytes  about how large the file will be. Space is reserved before it is written, here and later
+  /// for what exceeds this, so that a full disk is noticed before the work is done
   /// @throws AgreedError{failed} if the place cannot be written or has no room, or another job is writing there;
   /// nothing is left behind then. What a killed job has left is replaced.
   FileWriter(mpi::Context& context, std::string path, std::uint64_t expected_bytes);
@@ -50,7 +50,7 @@ class FileWriter {
     const std::int64_t width = row_size > 0 ? row_size : 1;
     write_rows(path, native_type<T>(), n_rows, row_size, first, std::ssize(values) / width, values.data());
   }
-  /// Write a small dataset that rank 0 holds whole; what other ranks give is not looked at but its size must agree.
+  /// Write a small dataset that rank 0 holds whole; other ranks' values are ignored, but their size must agree.
   template <class T>
   void write_small(const std::string& path, std::span<const T> values, std::int64_t row_size = 0) {
     const std::int64_t width = row_size > 0 ? row_size : 1;
@@ -75,7 +75,7 @@ class FileWriter {
   /// Do something with HDF5, on rank 0 alone, unless it has failed before.
   template <class Work>
   void on_root(Work&& work);
-  /// Ask for the space of a dataset unless it was expected. Local, on rank 0.
+  /// Ask for the space of a dataset unless `expected_bytes` covers it. Local, on rank 0.
   void claim(std::uint64_t bytes);
   /// Write the structure of the file. Local, on rank 0.
   void put_structure();

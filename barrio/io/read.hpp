@@ -25,14 +25,14 @@ inline constexpr const char* default_partition_tag = "PARALLEL_PARTITION";
 struct TableOptions {
   std::vector<std::string> without_tags = {};  ///< tags to leave out; "*" leaves out all
   /// The tag that marks the parts to be used: a .h5m file may have several partitions. It is on sets, or an integer
-  /// of 32 or 64 bits on cells, whose values are the parts. The others stay as what they are in the file.
+  /// of 32 or 64 bits on cells, whose values are the parts. The others stay what they are in the file.
   std::string partition_tag = default_partition_tag;
   /// Take a file without that tag as one without a partition; for the default name that is always so.
   bool may_lack_partition_tag = false;
   /// Cut cells of second order to their corners, and say how many nodes that drops; see `mesh::to_linear`.
   bool to_linear = false;
   /// What to do about cells with one vertex at two corners; either way they are counted in the log. Sides, neighbours
-  /// and solvers want corners that differ, so that they are reduced unless the numbers of cells must stay.
+  /// and solvers need distinct corners, so such cells are reduced unless the numbers of cells must stay.
   mesh::Degenerate degenerate = mesh::Degenerate::reduce;
 };
 
@@ -43,11 +43,11 @@ struct TableOptions {
 /// Cells with one vertex at two corners are reduced or kept, see `TableOptions::degenerate`. Poly-lines and triangle
 /// strips of VTK files become edges and triangles, which have the tags of the cell they were part of.
 ///
-/// The vertices of such a grid of longitudes and latitudes stand at (longitude, latitude, level) as the numbers of the
-/// file have it, in its order, the longitude running fastest; the third is 0 without levels. Cells are hexes, or quads
-/// if there are fewer than two levels. Where the longitudes go round the mesh stays open between the last and the first
-/// one: a cell there would reach back over the whole map. Variables over (level, latitude, longitude) become tags on
-/// the vertices, those over (latitude, longitude) on each level, of a time series the last step; packed numbers are
+/// The vertices of such a grid of longitudes and latitudes have the file's numbers (longitude, latitude, level) as
+/// coordinates, in its order, the longitude running fastest; the third is 0 without levels. Cells are hexes, or quads
+/// if there are fewer than two levels. Where the longitudes go round, the mesh stays open between the last and the
+/// first one: a cell there would reach back over the whole map. Variables over (level, latitude, longitude) become tags
+/// on the vertices, those over (latitude, longitude) on each level, of a time series the last step; packed numbers are
 /// unpacked, missing values of reals are NaN.
 /// @throws AgreedError{bad_input} naming the file and what is wrong or not supported; {failed} if it cannot be read;
 /// {usage} for a partition tag that the file does not have, with the ones it has, and for one that is no partition: ids
@@ -65,7 +65,7 @@ struct ReadOptions {
   /// Used if the file has no partition; then there are as many parts as ranks. Any name that `mesh::partition_cells`
   /// knows. "rcb" needs the least time and memory and suits most; "hilbert" where the mesh is read again and again
   /// while it changes a little; "ptscotch" cuts fewest sides, where the solver runs long enough to win back its time;
-  /// "metis" does for meshes that one rank can hold the graph of.
+  /// "metis" suits meshes whose graph one rank can hold.
   std::string partitioner = "rcb";
   std::string partition_tag = default_partition_tag;  ///< as in TableOptions, the next two too
   bool to_linear = false;

@@ -24,9 +24,9 @@ struct H5mOptions {
 void write_h5m(mpi::Context& context, const mesh::MeshTables& tables, const std::string& path,
                const H5mOptions& options = {});
 
-/// Write a distributed mesh as a .h5m file, from which any number of ranks goes on: with sets, tags, parts, and fields
-/// as tags, by the same global ids. Collective. What a mesh keeps, and what becomes of ids where it has left something
-/// out: see `mesh::to_tables`. The file is the same on any number of ranks if the parts are.
+/// Write a distributed mesh as a .h5m file, from which any number of ranks can go on: with sets, tags, parts, and
+/// fields as tags, by the same global ids. Collective. For what a mesh keeps, and what becomes of ids where it has left
+/// something out, see `mesh::to_tables`. The file is the same on any number of ranks if the parts are.
 ///
 /// `read` gives the fields back as tags; a field that is added under the name of such a tag takes its place when the
 /// mesh is written again.

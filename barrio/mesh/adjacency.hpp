@@ -18,7 +18,7 @@ class Adjacency {
   [[nodiscard]] std::size_t size() const noexcept { return lists_.size(); }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
-  /// Turn lists of targets round: who lists each target. @param visit_targets  called as (source, visitor), twice
+  /// Invert lists of targets: list the sources of each. @param visit_targets  called as (source, visitor), twice
   template <class VisitTargets>
   static Adjacency inverse(std::size_t n_sources, std::size_t n_targets, VisitTargets&& visit_targets) {
     Adjacency out;
@@ -39,7 +39,7 @@ class Adjacency {
 Adjacency around_vertices(const Mesh& mesh, Dim dim);
 
 /// Local cells, ghosts included, that have each side. Local. Cost: O(n_local).
-/// @param sides  made from the mesh; of faces of volumes a side has one or two cells
+/// @param sides  made from the mesh; a face of volumes has one or two cells
 Adjacency cells_of_sides(const Mesh& mesh, const Sides& sides);
 
 /// Sides that exactly one of some cells has: their boundary as one rank sees it. Local. Cost: O(n_local).

@@ -14,7 +14,7 @@ struct BoxOptions {
   std::array<double, 3> low{0.0, 0.0, 0.0};  ///< corner, model units
   std::array<double, 3> high{1.0, 1.0, 1.0};
   bool tets = false;  ///< cut each hex into the six tets of Kuhn around its diagonal
-  /// Volumes of the geometry along x, y, z, each a brick of about as many cells. More than one volume gives a model as
+  /// Volumes of the geometry along x, y, z, bricks of about equally many cells. More than one volume gives a model as
   /// from CAD: see `make_box`.
   std::array<int, 3> volumes{1, 1, 1};
   /// Parts along x, y, z, boxes of whole hexes; 0: no partition. Part numbers run x first.

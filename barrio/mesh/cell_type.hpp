@@ -17,9 +17,9 @@ constexpr std::size_t index(Dim dim) noexcept { return static_cast<std::size_t>(
 
 /// Topology of an entity. Higher-order elements have the type of their corners and more nodes.
 ///
-/// Nodes of a polygon go round it; a padded one says its last one again. Nodes of a polyhedron are its faces one after
-/// the other, each a closed loop: the first vertex of a face stands again at its end, so that `a b c a b d c b` begins
-/// with the faces abc and bdc. A knife is a hex whose top is folded: corners 5 and 7 of the hex are its corner 5.
+/// Nodes of a polygon go round it; a padded one repeats its last node. Nodes of a polyhedron are its faces one after
+/// the other, each a closed loop that repeats its first vertex at the end: `a b c a b d c b` begins with the faces abc
+/// and bdc. A knife is a hex whose top is folded: corners 5 and 7 of the hex are its corner 5.
 enum class CellType : std::uint8_t {
   vertex,
   edge,

@@ -9,7 +9,7 @@
 
 namespace barrio::mesh {
 
-/// How much work cells are; types and tag multiply.
+/// How much work a cell is: the weight of its type times its value of the tag.
 struct CellWeights {
   std::map<CellType, std::int64_t> by_type = {};  ///< >= 0; types that are not named weigh 1
   std::string tag = {};                           ///< of one number >= 0 on each top cell; empty: none

@@ -33,11 +33,10 @@ struct DegenerateCells {
 /// Count degenerate cells; all of them are `kept`. Collective. Cost: one pass over the cells
 DegenerateCells count_degenerate(mpi::Context& context, const MeshTables& tables);
 
-/// Replace degenerate cells by cells of the type they look like, with the same orientation. Collective. They leave
-/// their block and stand, in their order, in new blocks behind all others, one for each type; what has collapsed below
-/// its dimension is dropped. Sets, parts and tags go along, values of tags that are entities too. Cells stay as they
-/// are if no type fits (a hex with one edge collapsed), or if they have more nodes than corners. Polygons and polyhedra
-/// are not looked at.
+/// Replace degenerate cells by cells of the type they look like, with the same orientation. Collective. They move,
+/// in order, to new blocks behind all others, one for each type; what has collapsed below its dimension is dropped.
+/// Sets, parts and tags follow, and so do tag values that are entities. Cells stay as they are if no type fits (a hex
+/// with one edge collapsed), or if they have more nodes than corners. Polygons and polyhedra are ignored.
 /// @pre tables are valid (see `validate`) but for degenerate cells
 /// Cost: one pass over sound cells; blocks that have degenerate ones are sent once
 DegenerateCells reduce_degenerate(mpi::Context& context, MeshTables& tables);

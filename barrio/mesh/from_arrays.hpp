@@ -9,8 +9,8 @@
 
 namespace barrio::mesh {
 
-/// A mesh as a program has it in arrays: what this rank gives of it. Any rank gives any share, or nothing; each cell is
-/// given by one rank. All spans are borrowed. `CellType::vertex` stands for the vertices.
+/// This rank's share of a mesh that a program has in arrays. Any rank gives any share, or nothing; each cell is given
+/// by one rank. All spans are borrowed. `CellType::vertex` stands for the vertices.
 struct MeshArrays {
   /// Cells of one type.
   struct Cells {
@@ -41,8 +41,8 @@ struct MeshArrays {
   };
 
   std::span<const double> coordinates = {};  ///< shape (n, 3), model units
-  /// Numbers by which nodes name the vertices, >= 0, in any order; ranks that give a vertex twice give it the same
-  /// place. Empty on all ranks: the vertices are numbered 0, 1, 2, ... rank by rank.
+  /// Numbers by which nodes name the vertices, >= 0, in any order; ranks that give the same vertex give the same
+  /// coordinates. Empty on all ranks: the vertices are numbered 0, 1, 2, ... rank by rank.
   std::span<const std::int64_t> vertex_ids = {};
   std::vector<Cells> cells = {};  ///< each type at most once
   std::vector<Set> sets = {};     ///< the same list on every rank
@@ -55,13 +55,13 @@ struct MeshArrays {
 
 /// Make tables from the arrays of all ranks. Collective.
 ///
-/// Vertices have the global ids that nodes name them by; if those have holes, they close up, each becoming the number
+/// Vertices have the global ids by which nodes name them; if those have holes, they close up: each becomes the number
 /// of given ones below it. Cells of a dimension are numbered type by type in the order of `CellType`, within a type
-/// rank by rank as they are given. Where ranks give one vertex several times, the value of a tag is that of the lowest.
-/// @throws AgreedError{usage} for arrays that do not fit each other or differ between ranks, {bad_input} for places
-/// that are no numbers, ids that do not exist, parts out of range and all that `validate` finds Cost: one routed
-/// exchange for vertices, one for each type of cells and each array of a tag; with ids three more, and two if they have
-/// holes. Memory O(given + slab).
+/// rank by rank as they are given. Where several ranks give one vertex, the tag value of the lowest rank counts.
+/// @throws AgreedError{usage} for arrays that do not fit each other or differ between ranks, {bad_input} for
+/// coordinates that are not finite, ids that do not exist, parts out of range and all that `validate` finds
+/// Cost: one routed exchange for vertices, one for each type of cells and each array of a tag; with ids three more, and
+/// two if they have holes. Memory O(given + slab).
 [[nodiscard]] MeshTables tables_from_arrays(mpi::Context& context, const MeshArrays& arrays);
 
 struct FromArraysOptions {
@@ -69,8 +69,8 @@ struct FromArraysOptions {
   BuildOptions build = {};
 };
 
-/// Make a distributed mesh from the arrays of all ranks. Collective. To leave cells on the ranks that give them, give
-/// the rank as the part of each, and as many parts as ranks.
+/// Make a distributed mesh from the arrays of all ranks. Collective. To leave cells on the ranks that give them, make
+/// the rank the part of each, with as many parts as ranks.
 /// @throws AgreedError as tables_from_arrays, partition_cells and the mesh
 [[nodiscard]] Mesh mesh_from_arrays(mpi::Context& context, const MeshArrays& arrays,
                                     const FromArraysOptions& options = {});

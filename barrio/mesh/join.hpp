@@ -9,7 +9,7 @@
 
 namespace barrio::mesh {
 
-/// What is asked of the joint between two pieces, if it is not what is asked of all.
+/// Options of the joint between two pieces, where they differ from those of all joints.
 struct JointOptions {
   int a;  ///< place in the list of pieces
   int b;
@@ -27,8 +27,8 @@ struct JoinOptions {
   bool within_pieces = false;
 };
 
-/// What was found where two pieces meet: in the region that the boxes of both, grown by twice the tolerance, have in
-/// common. With a == b: within a piece, where vertices without a partner are the rule.
+/// What was found where two pieces meet: in the overlap of their bounding boxes, each grown by twice the tolerance.
+/// With a == b: within a piece, where most vertices have no partner.
 struct Joint {
   int a = 0;
   int b = 0;
@@ -36,7 +36,7 @@ struct Joint {
   std::int64_t n_near = 0;       ///< vertices of both pieces in the region
   std::int64_t n_matched = 0;    ///< those that have a partner in the other piece
   std::int64_t n_ambiguous = 0;  ///< those that have more than one there
-  std::int64_t n_chained = 0;    ///< those merged with one that is not within the tolerance, through others
+  std::int64_t n_chained = 0;    ///< those merged, through others, with one beyond the tolerance
   double widest_gap = 0.0;       ///< largest distance of partners
   double nearest_miss = std::numeric_limits<double>::infinity();  ///< smallest distance that was just too large, up to
                                                                   ///< twice the tolerance; infinity if there is none
@@ -59,16 +59,16 @@ struct Joined {
 /// Merge pieces of a mesh by the positions of their vertices. Collective. The result does not depend on the rank count.
 ///
 /// Vertices of different pieces within the tolerance become one: the one of the first piece, lowest row. Elements keep
-/// their order, piece after piece; blocks of one type become one. Sets of one kind, id and name become one, but for
-/// sets of geometry, ordered sets, and sets without a meaning or a name. Parts follow each other if all pieces have
-/// some, else there are none. Where a tag is on some pieces only, it is on those entities only; a merged vertex has the
-/// values of the one that stays.
+/// their order, piece after piece; blocks of one type become one. Sets of one kind, id and name become one, except
+/// sets of geometry, ordered sets, and sets with neither meaning nor name. Parts are numbered piece after piece if all
+/// pieces have some; else there are none. A tag that only some pieces have stays on their entities only; a merged
+/// vertex has the values of the one that stays.
 /// @throws AgreedError{usage} for no pieces, a joint of pieces that do not exist, or a tolerance that is not finite;
 /// {bad_input} if a tag is not of the same type in all pieces; {differs} for a tolerance so wide that cells would lose
 /// corners
-/// Cost: memory O(slab and the values of tags on it); the vertices near joints travel to homes by place in space.
-/// Time grows with the number of vertices near joints, whatever the tolerance: one that is wider than cells is found
-/// out before pairs are looked at.
+/// Cost: memory O(slab and the values of tags on it); vertices near joints travel to ranks found by hashing space. Time
+/// grows with the number of vertices near joints, whatever the tolerance: one wider than cells is refused before pairs
+/// are compared.
 /// Source: Tautges et al. 2012, section V; here space is hashed, so no rank has more than its share.
 Joined join(mpi::Context& context, std::vector<MeshTables> pieces, const JoinOptions& options = {});
 

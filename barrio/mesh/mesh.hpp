@@ -18,10 +18,10 @@
 
 namespace barrio::mesh {
 
-/// Entities that the cells of several ranks use, and by which ranks: those are their sharers.
+/// Entities that the cells of several ranks use, with these ranks: their sharers.
 struct Sharing {
   std::vector<LocalId> shared;            ///< ascending; ghosts do not count as use
-  std::vector<std::int32_t> sharer_sets;  ///< for each of them a number in `rank_sets`
+  std::vector<std::int32_t> sharer_sets;  ///< for each of `shared`, a number in `rank_sets`
   RankSets rank_sets;
 
   /// Ranks that share an entity, this one included, ascending. @param i  place in `shared`
@@ -70,12 +70,12 @@ struct VertexTable : Sharing {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
-/// What an entity is to a rank.
+/// Ownership and sharing of an entity, as one rank sees it.
 struct EntityStatus {
   Rank owner;
   bool is_owned;
-  bool is_ghost;                  ///< only ghosts here use it; for cells: another rank's
-  std::span<const Rank> sharers;  ///< ranks whose own cells use it, ascending; empty if it is one rank's, or a ghost
+  bool is_ghost;                  ///< used here by ghosts only; of cells: owned by another rank
+  std::span<const Rank> sharers;  ///< ranks whose own cells use it, ascending; empty for one rank alone and for ghosts
 
   /// It lies on the interface to other ranks.
   [[nodiscard]] bool is_shared() const noexcept { return !sharers.empty(); }
@@ -88,7 +88,7 @@ struct Interface {
   Range entities;
 };
 
-/// A set of entities and its members on this rank, those of the sets it contains included.
+/// A set and its members on this rank, including those of the sets that it contains.
 struct MeshSet {
   SetInfo info;
   Range vertices;                 ///< copies included
@@ -106,7 +106,7 @@ struct FieldData {
   FieldValues values;
 };
 
-/// Refer to a field of a Mesh with its type. Borrowed: the mesh must outlive it. Copying copies the reference.
+/// Typed reference to a field of a Mesh. Borrowed: the mesh must outlive it. Copying copies the reference.
 template <class T>
 class Field {
  public:
@@ -128,12 +128,12 @@ struct BuildOptions {
   /// Layer 1: cells of other ranks that share a vertex (see `bridge`) with a cell of this rank; layer k + 1: those that
   /// share one with a cell of layer k.
   int ghost_layers = 0;
-  /// What joins a cell to the ghosts of the next layer, in place of vertices: Dim::edge or, for volumes, Dim::face.
+  /// Dimension over which ghost layers spread: Dim::vertex, Dim::edge or, for volumes, Dim::face.
   Dim bridge = Dim::vertex;
-  /// Whether the listed faces and edges of ghost cells come with them, with their sets, tags and fields.
+  /// Whether ghost cells bring their listed faces and edges, with sets, tags and fields.
   bool ghost_sides = false;
-  /// Only cells in one of these sets, or in sets that it holds, come as ghosts; a set is called by its name, or by kind
-  /// and id ("material 3"). Empty: all cells.
+  /// Only cells in one of these sets, or in the sets it contains, become ghosts. Give a set's name, or kind and id
+  /// ("material 3"). Empty: all cells.
   std::vector<std::string> ghost_sets = {};
   /// Only cells of these ranks come as ghosts, and only to these ranks. The same on every rank. Empty: all ranks.
   std::vector<Rank> ghost_ranks = {};
@@ -150,10 +150,10 @@ class Mesh {
   /// Parts go to ranks in contiguous slices; a rank without a part is legal and empty.
   /// @pre tables.n_parts > 0 and `validate(tables)` holds
   /// @throws AgreedError{usage} for a negative number of layers, a bridge that is no side of a cell, a set or a rank
-  /// that does not exist
-  /// Cost: three routed exchanges for cells and vertices; for ghosts one neighbourhood round and two for each further
-  /// layer, over a bridge of edges or faces two each; memory O(n_local). Source: Tautges et al. 2012, sections II to
-  /// IV; here sharing comes with the look-up of coordinates, and no skin is computed.
+  /// that does not exist, ghost_ranks that differ between ranks
+  /// Cost: three routed exchanges for cells and vertices; for ghosts one neighbourhood round, then two for each further
+  /// layer (over a bridge of edges or faces, two for every layer); memory O(n_local). Source: Tautges et al. 2012,
+  /// sections II to IV; here sharing comes with the look-up of coordinates, and no skin is computed.
   Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options = {});
   ~Mesh();
   Mesh(Mesh&&) noexcept;
@@ -166,7 +166,7 @@ class Mesh {
 
   [[nodiscard]] std::size_t n_local(Dim dim) const;
   [[nodiscard]] std::size_t n_owned(Dim dim) const;
-  /// For vertices: copies, on the interface or beyond it.
+  /// For vertices: all copies, those on the interface too.
   [[nodiscard]] std::size_t n_ghost(Dim dim) const { return n_local(dim) - n_owned(dim); }
   [[nodiscard]] std::int64_t n_global(Dim dim) const;
 
@@ -182,7 +182,7 @@ class Mesh {
   /// Parts of this rank: first .. first + count.
   [[nodiscard]] LocalRange parts() const noexcept;
   [[nodiscard]] int n_parts() const noexcept;
-  /// What the file said of this rank's parts; nothing once cells have migrated.
+  /// What the file said about this rank's parts; empty once cells have migrated.
   [[nodiscard]] const PartSets& part_sets() const& noexcept;
   const PartSets& part_sets() && = delete;
   [[nodiscard]] std::span<const MeshSet> sets() const& noexcept;
@@ -204,7 +204,7 @@ class Mesh {
   [[nodiscard]] const Sharing& sharing(Dim dim) const&;
   /// By local id.
   [[nodiscard]] std::span<const GlobalId> global_ids(Dim dim) const&;
-  /// Local. Cost: O(log of shared entities and of owners). The mesh keeps the sharers that it refers to.
+  /// Local. Cost: O(log of shared entities and of owners). The sharers are borrowed from the mesh.
   [[nodiscard]] EntityStatus status(Dim dim, LocalId id) const&;
   /// Shared entities grouped by who shares them, in the order of `Sharing::rank_sets`. Local. Cost: O(shared).
   [[nodiscard]] std::vector<Interface> interfaces(Dim dim) const&;
@@ -219,9 +219,9 @@ class Mesh {
   [[nodiscard]] Field<T> field(std::string_view name, Dim dim) const;
   [[nodiscard]] std::span<const std::unique_ptr<FieldData>> fields() const& noexcept;
 
-  /// A way to bring the copies of a field up to date. Local: the plan was made with the mesh.
+  /// An exchange that brings the copies of a field up to date. Local: the plan was made with the mesh.
   /// @param how  strategy, tests while the caller computes, communication thread
-  /// @throws Error{usage} for fields on a dimension of which the mesh has no entities
+  /// @throws Error{usage} if the mesh has no entities of the field's dimension
   template <class T>
   [[nodiscard]] exchange::HaloExchange<T> plan(const Field<T>& field,
                                                const exchange::RepeatedExchangeOptions& how = {}) const {
@@ -231,19 +231,19 @@ class Mesh {
 
   /// Move cells to other ranks, with all that belongs to them. Collective.
   ///
-  /// Vertices and listed faces and edges go where cells use them; sets, tags and fields go along, after the copies of
-  /// fields were brought up to date. Sharers, owners, ghosts and plans are then what they are in a mesh that was built
-  /// that way. Each rank becomes one part. What refers to the mesh of before is void: fields, plans and spans are asked
-  /// for again, `Sides` are made again.
+  /// Vertices and listed faces and edges follow the cells that use them; so do sets, tags and fields, once copies of
+  /// fields are up to date. Sharers, owners, ghosts and plans become those of a mesh that was built that way. Each rank
+  /// becomes one part. Whatever refers to the old mesh is invalid: ask again for fields, plans and spans, and make
+  /// `Sides` again.
   /// @param[in] to  rank of each owned cell, in local order: shape (n_owned(cell_dim())); any rank may be named
   /// @return number of cells that left this rank
   /// @throws AgreedError{usage} for a wrong number of destinations or a rank that does not exist; the mesh is untouched
   /// then. @pre all ranks have the same fields
-  /// Cost: two small reductions, then rounds with the ranks that cells go to or whose entities they use, no matter how
-  /// many ranks there are; only if a cell goes to a rank that is no neighbour, they end in non-blocking barriers: three
-  /// rounds, and two for each dimension of listed entities. Time and memory O(n_local).
+  /// Cost: two small reductions, then rounds with the ranks that cells go to or whose entities they use, whatever the
+  /// number of ranks. Three of these, and two for each dimension of listed entities, end in non-blocking barriers if a
+  /// cell goes to a rank that is no neighbour. Time and memory O(n_local).
   std::size_t migrate(std::span<const Rank> to);
-  /// Make the mesh that `migrate` makes of this one, which stays, but that copies of fields are up to date. Collective.
+  /// Make the mesh that `migrate` would make. This one stays; its fields' copies are brought up to date. Collective.
   [[nodiscard]] Mesh moved(std::span<const Rank> to);
 
   /// Hash of the owned mesh: vertices with coordinates, cells with connectivity. Collective. Does not depend on the
@@ -252,7 +252,7 @@ class Mesh {
   /// Hash of the owned values of a field. Collective.
   [[nodiscard]] std::uint64_t checksum(const FieldData& field) const;
 
-  /// Check all that the mesh promises. Collective. @throws AgreedError{internal} naming the first broken promise:
+  /// Check every promise of the mesh. Collective. @throws AgreedError{internal} naming the first broken one:
   /// every entity owned once; sharers agree; the remote id of the remote id is the entity; a 1 from every sharer sums
   /// up to their number; copies equal their owners' entities; local order; plans complete. Cost: O(n_local) without
   /// messages, messages O(interface), and one routed id for each owned entity.

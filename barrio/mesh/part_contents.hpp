@@ -17,7 +17,7 @@ struct PartContents {
   /// Faces and edges that the tables list, in each part that has a cell with them; `SetRows::set` is the part. Held by
   /// the rank whose slab holds the rows, sorted by (part, dimension, row).
   std::vector<SetRows> rows;
-  /// Sets that a part has as a whole, with all that they contain; the same on every rank, sorted. A set that reaches
+  /// Sets that lie entirely in a part, with all that they contain; the same on every rank, sorted. A set that reaches
   /// into another part is in none: a reader that follows it would take the other part's cells too.
   std::vector<Inclusion> sets;
 };

@@ -10,8 +10,8 @@ namespace barrio::mesh {
 /// Compute what parts would send each other if each had a rank of its own: the halo points of one exchange of a vertex
 /// field with one ghost layer. Collective. The rows of all ranks together do not depend on the rank count.
 /// @pre mesh.ghost_layers() == 1
-/// @param n_exchanges  and bytes_per_point  give bytes and messages of a run
-/// @return rows to this rank's parts, by (to, from). Cost: one exchange of one number per vertex
+/// @param n_exchanges  with bytes_per_point, gives the bytes and messages of a run
+/// @return rows of what this rank's parts receive, by (to, from). Cost: one exchange of one number per vertex
 std::vector<exchange::TrafficRow> part_traffic(const Mesh& mesh, std::int64_t n_exchanges,
                                                std::int64_t bytes_per_point);
 

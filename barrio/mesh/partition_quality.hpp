@@ -19,11 +19,11 @@ struct PartitionQuality {
   std::int64_t most_ghost_cells = 0;      ///< of one part
   std::int64_t n_shared_vertices = 0;     ///< vertices of two parts or more
   std::int64_t most_shared_vertices = 0;  ///< of one part
-  double mean_neighbours = 0.0;           ///< parts that a part has a vertex in common with
+  double mean_neighbours = 0.0;           ///< parts that share a vertex with a part
   std::int64_t most_neighbours = 0;
 
   std::int64_t n_cut_sides = 0;    ///< common sides of cells of different parts
-  std::int64_t n_split_parts = 0;  ///< parts that are more than one piece, pieces being joined by sides
+  std::int64_t n_split_parts = 0;  ///< parts in several pieces; cells with a common side are in one piece
 };
 
 /// Judge the partition of tables. Collective.

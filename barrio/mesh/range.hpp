@@ -20,15 +20,15 @@ struct LocalRange {
   constexpr bool operator==(const LocalRange&) const = default;
 };
 
-/// A set of local ids of one dimension, held as ascending runs: what lists of entities are given and taken as.
-/// Ids that follow each other cost nothing; a run costs 8 bytes. Everything is local.
+/// A set of local ids of one dimension, held as ascending runs: the form in which lists of entities are passed.
+/// A run costs 8 bytes, however long. Everything is local.
 class Range {
  public:
   Range() = default;
   /// @param runs  in any order; they may overlap or be empty
   Range(std::initializer_list<LocalRange> runs) : Range(std::vector<LocalRange>(runs)) {}
   explicit Range(std::vector<LocalRange> runs);
-  /// @param[in] ids  in any order, repetitions are one. Cost: O(n) if ascending, else O(n log n)
+  /// @param[in] ids  in any order; repetitions count once. Cost: O(n) if ascending, else O(n log n)
   static Range of(std::span<const LocalId> ids);
 
   /// Number of ids.
@@ -39,7 +39,7 @@ class Range {
   std::span<const LocalRange> runs() const&& = delete;
   /// Cost: O(log runs).
   [[nodiscard]] bool contains(LocalId id) const noexcept;
-  /// How many ids of the range are lower than one of it; -1 if it is not in the range. Cost: O(runs).
+  /// The number of lower ids in the range; -1 if the id is not in it. Cost: O(runs).
   [[nodiscard]] std::ptrdiff_t place_of(LocalId id) const noexcept;
   /// All ids, ascending.
   [[nodiscard]] std::vector<LocalId> ids() const;

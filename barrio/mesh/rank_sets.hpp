@@ -10,7 +10,7 @@
 namespace barrio::mesh {
 
 /// Sets of ranks, each held once and known by a small number. Entities that the same ranks share refer to one set, so
-/// the sharers of an interface cost as much memory as its corners, not as its entities. Everything is local.
+/// lists of ranks cost memory by the number of distinct sets, not of entities. Everything is local.
 class RankSets {
  public:
   /// The number of a set; a new one if it was not known. @param[in] ranks  ascending, without repetition

@@ -9,8 +9,8 @@
 
 namespace barrio::mesh {
 
-/// Ranks that hold an entity of one dimension, as their own, on the interface or as a ghost, and the local id it has on
-/// each. Every one of them knows all of them, as after MOAB's ghost exchange. Made when asked for, gone when destroyed.
+/// The ranks that hold each entity of one dimension (owned, on the interface or as a ghost), and its local id on each.
+/// Every holder knows all holders, as after MOAB's ghost exchange. Made when asked for, gone when destroyed.
 /// For programs that write into each other's arrays, or number unknowns by (rank, local id).
 class RemoteIds {
  public:
@@ -18,8 +18,8 @@ class RemoteIds {
   /// @throws Error{usage} where the mesh has no entities of that dimension
   /// Cost: two neighbourhood rounds between owners and the ranks that hold copies: 4 bytes for each pair of them, then
   /// 8 bytes for each copy and 8 more for each further rank that holds one; no global id travels. Memory O(copies).
-  /// Source: Tautges et al. 2012, section IV, steps 6 to 8; here owners tell, so that ranks that came to share an
-  /// entity by ghosting need no message between each other.
+  /// Source: Tautges et al. 2012, section IV, steps 6 to 8; here owners tell, so that ranks that share an entity
+  /// only by ghosting need no message between each other.
   RemoteIds(const Mesh& mesh, Dim dim);
   /// The same for other values with copies, such as those of `Sides`: owned ones come first in local order.
   RemoteIds(mpi::Context& context, const exchange::HaloPlan& plan);

@@ -19,7 +19,7 @@ enum StatusBit : std::int32_t {
 /// - "owner": int32, a rank
 /// - "sharers": int32, any number: the ranks whose cells use it, ascending; none for what one rank has alone
 /// - "interface": int32, on what is shared: its place in `Mesh::interfaces` of its dimension; its default -1
-/// They tell of the mesh as it is now: ask again after `migrate`. Cost: O(n_local).
+/// They describe the mesh as it is now: ask again after `migrate`. Cost: O(n_local).
 std::vector<MeshTag> sharing_tags(const Mesh& mesh);
 
 }  // namespace barrio::mesh

@@ -13,9 +13,8 @@ namespace barrio::mesh {
 /// A mesh itself holds only the faces and edges that its file lists. This holds each side of each local cell, ghosts
 /// included, once: with a global id, an owner, sharers, and which sides a cell has.
 ///
-/// - Corners stand in an order that depends on global ids alone: the lowest first, then its neighbour of lower id. So
-/// all
-///   ranks and all cells see one orientation. Higher-order nodes are left out.
+/// - The order of corners depends on global ids alone: the lowest first, then its lower neighbour. So all ranks and
+///   all cells see one orientation. Higher-order nodes are left out.
 /// - Global ids run by lowest corner, then by the others: they do not depend on the rank count.
 /// - Sharers are the ranks that own a cell with the side; one of them owns it, drawn by a hash of its corners.
 /// - Local order: interior (all corners owned), fringe, copies grouped by owner; ascending global ids within each.
@@ -25,7 +24,7 @@ class Sides {
   /// @param dim  Dim::edge or Dim::face, below the dimension of the cells
   /// @throws AgreedError{usage} for another dimension, {bad_input} for faces of polyhedra with more than 32 corners
   /// Cost: O(n_local); four rounds and two halo exchanges with neighbours, one routed exchange of a number per run of
-  /// vertices whose ids follow each other
+  /// vertices with consecutive ids
   Sides(const Mesh& mesh, Dim dim);
 
   [[nodiscard]] Dim dim() const noexcept { return dim_; }
@@ -39,7 +38,7 @@ class Sides {
   }
   /// The side that each entity of `mesh.entities(dim)` is, or no_local_id: shape (mesh.n_local(dim)).
   [[nodiscard]] std::span<const LocalId> of_listed() const& noexcept { return of_listed_; }
-  /// A way to bring copies of values on sides up to date.
+  /// The plan that brings the copies of values on sides up to date.
   [[nodiscard]] std::shared_ptr<const exchange::HaloPlan> halo_plan() const noexcept { return halo_; }
 
   /// Hash of ids and corners of the owned sides. Collective. Does not depend on the rank count.

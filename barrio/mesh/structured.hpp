@@ -42,10 +42,10 @@ struct IndexBox {
 /// How ranks cut the index space: into how many boxes along i, j and k.
 /// Source: Tautges et al. 2012, section VI; names as in its reference implementation.
 enum class Decomposition {
-  alljorkori,  ///< along j alone; if there are fewer cells than ranks along j, along k, else along i
-  alljkbal,    ///< along j and k, in numbers whose ratio is nearest to that of the cells there
-  sqij,        ///< along i and j, in numbers as near to each other as can be
-  sqjk,        ///< along j and k, the same
+  alljorkori,  ///< along j alone, or else k, or else i: the first with a cell for each rank
+  alljkbal,    ///< along j and k, box counts in a ratio nearest to that of the cells
+  sqij,        ///< along i and j, in counts as equal as possible
+  sqjk,        ///< the same along j and k
   sqijk,       ///< along all three, so that the boxes have the least surface
 };
 std::string_view name(Decomposition decomposition) noexcept;
@@ -56,7 +56,7 @@ struct StructuredOptions {
   std::array<std::int64_t, 3> n{8, 8, 8};  ///< cells along i, j, k; each >= 1
   std::array<double, 3> low{0.0, 0.0, 0.0};
   std::array<double, 3> high{1.0, 1.0, 1.0};
-  /// Where the vertices stand along each axis, n + 1 places that ascend or descend, both ends of a periodic axis too.
+  /// Vertex coordinates along each axis: n + 1, ascending or descending, with both ends of a periodic axis.
   /// Empty: evenly from `low` to `high`.
   std::array<std::vector<double>, 3> along{};
   std::array<bool, 3> is_periodic{false, false, false};
@@ -67,12 +67,12 @@ struct StructuredOptions {
 /// A mesh of hexes in a regular index space, cut into one box per rank. Connectivity, coordinates, sharing and ghosts
 /// are in closed form: nothing is stored per cell. Move-only.
 ///
-/// Vertices have the global id of their place in the box of all vertices, cells that in the box of all cells; along a
-/// periodic axis the last vertex is the first one. A vertex is shared by the ranks whose own cells use it; its owner is
-/// drawn by a hash of its id as in `Mesh`, so that both say the same.
+/// The global id of a vertex is its place in the box of all vertices, that of a cell its place in the box of all cells;
+/// along a periodic axis the last vertex is the first one. A vertex is shared by the ranks whose own cells use it; its
+/// owner is drawn by a hash of its id as in `Mesh`, so that both agree.
 class StructuredMesh {
  public:
-  /// A neighbour and the shift by which its boxes appear here, other than 0 across a periodic boundary.
+  /// A neighbour and the shift by which its boxes appear here: 0 except across a periodic boundary.
   struct Neighbour {
     Rank rank;
     std::array<std::int64_t, 3> shift;
@@ -81,21 +81,22 @@ class StructuredMesh {
     IndexBox receive_cells;    ///< ghosts here that it owns, in this rank's index space
   };
 
-  /// Collective for its check alone: each neighbour is sent one message with the box that it is thought to have.
-  /// @throws AgreedError{usage} for n < 1, more ghost layers than the thinnest box has cells, a box that is not one, or
-  /// places along an axis that are not n + 1 or do not ascend or descend. Ranks that were given different options end
-  /// the program by an assertion. Cost: O(neighbours) memory and that of `along`, one message to each neighbour.
+  /// Collective only for a check: each neighbour gets one message with the box that this rank computed for it.
+  /// @throws AgreedError{usage} for n < 1, fewer than 0 or more ghost layers than the thinnest box has cells, an
+  /// invalid box, or coordinates along an axis that are not n + 1 or not monotone. Ranks that were given different
+  /// options end the program by an assertion. Cost: O(neighbours) memory and that of `along`, one message to each
+  /// neighbour.
   explicit StructuredMesh(mpi::Context& context, StructuredOptions options);
 
   [[nodiscard]] mpi::Context& context() const noexcept { return *context_; }
   [[nodiscard]] const StructuredOptions& options() const& noexcept { return options_; }
-  /// Boxes of ranks along i, j, k. Their product is at most the number of ranks; further ranks are empty.
+  /// Number of boxes along i, j, k. The product is at most the number of ranks; the other ranks are empty.
   [[nodiscard]] std::array<int, 3> grid() const noexcept { return grid_; }
 
   [[nodiscard]] IndexBox all_cells() const noexcept { return {{0, 0, 0}, options_.n}; }
   [[nodiscard]] IndexBox all_vertices() const noexcept;
   [[nodiscard]] IndexBox own_cells() const noexcept { return own_; }
-  /// Own cells and ghosts: what a field on cells covers. Beyond the ends of a periodic axis indices go on.
+  /// Own cells and ghosts: what a field on cells covers. Indices continue beyond the ends of a periodic axis.
   [[nodiscard]] IndexBox local_cells() const noexcept { return local_; }
   /// Vertices of own cells: what a field on vertices covers.
   [[nodiscard]] IndexBox own_vertices() const noexcept;
@@ -103,7 +104,7 @@ class StructuredMesh {
   [[nodiscard]] std::span<const Neighbour> neighbours() const& noexcept { return neighbours_; }
   std::span<const Neighbour> neighbours() const&& = delete;
 
-  /// Ids in the whole. @pre within the local cells, the own vertices
+  /// Global ids. @pre within local_cells(), within own_vertices()
   [[nodiscard]] GlobalId cell_id(const std::array<std::int64_t, 3>& at) const noexcept;
   [[nodiscard]] GlobalId vertex_id(const std::array<std::int64_t, 3>& at) const noexcept;
   [[nodiscard]] std::array<double, 3> coordinates(const std::array<std::int64_t, 3>& vertex) const noexcept;
@@ -116,7 +117,7 @@ class StructuredMesh {
   /// The rank that has a cell.
   [[nodiscard]] Rank rank_of_cell(std::array<std::int64_t, 3> cell) const noexcept;
 
-  /// Vertices that other ranks share, counted once.
+  /// Number of own vertices that other ranks share.
   [[nodiscard]] std::int64_t n_shared_vertices() const noexcept;
   /// Explicit coordinates of the own vertices, shape (own_vertices().size(), 3).
   [[nodiscard]] std::vector<double> make_coordinates() const;

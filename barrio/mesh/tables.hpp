@@ -37,23 +37,23 @@ struct SetInfo {
   std::string name;                ///< may be empty
   Dim geometry_dim = Dim::vertex;  ///< for geometry sets: dimension of the CAD entity
   std::vector<SetRole> more_roles = {};
-  bool is_ordered = false;                  ///< a list: order counts and members may come twice
+  bool is_ordered = false;                  ///< a list: order counts and members may repeat
   bool tracks_members = false;              ///< members shall know that they are in it
-  std::vector<SetInSet> contained = {};     ///< the set itself too, and others that contain it, if the mesh says so
+  std::vector<SetInSet> contained = {};     ///< may include the set itself and sets that contain it
   std::vector<std::int32_t> children = {};  ///< places in MeshTables::sets, as in a model's topology
   std::vector<std::int32_t> parents = {};
 
-  /// The id that the set has as one of a kind. @return nothing if it is none
+  /// The id that the set has in a kind. @return nothing if it is not of that kind
   [[nodiscard]] std::optional<std::int32_t> id_as(SetKind wanted) const noexcept;
 };
 
-/// Rows of one dimension that belong to a set. Any rank may hold it, whoever holds the rows.
+/// Rows of one dimension that belong to a set. Any rank may hold it, not only their homes.
 struct SetRows {
   std::int32_t set;  ///< place in MeshTables::sets
   Dim dim;           ///< of the rows; Dim::vertex for vertices
   std::int64_t first;
   std::int64_t count;
-  std::int64_t position = -1;  ///< of the first one in the contents, the others follow; for ordered sets
+  std::int64_t position = -1;  ///< of the first row in an ordered set's contents; the others follow
 };
 
 /// Cells of one type and one number of nodes (or polygons of any), cut into slabs.
@@ -74,11 +74,11 @@ struct CellBlock {
   }
 };
 
-/// What a file says of the sets that are its parts, besides their cells. Each rank has it for its slice of the parts,
-/// Slabs{n_parts, ranks}, so nothing here grows with the number of parts on one rank.
+/// What a file says of the sets that are its parts, besides their cells. Each rank holds only its slice of the parts,
+/// Slabs{n_parts, ranks}, so that no rank holds this for all parts.
 struct PartSets {
   struct Tag {
-    std::string name;    ///< of one of the mesh's tags, which says what the values are
+    std::string name;    ///< of the tag of the mesh that defines the values
     TagOnSets on_parts;  ///< `sets` are parts of the slice
   };
   /// The numbers by which the file knows the parts, ascending; empty on all ranks if they are 0, 1, 2, ...
@@ -86,7 +86,7 @@ struct PartSets {
   std::vector<Tag> tags = {};  ///< the same list on every rank
 };
 
-/// Forget what a file said of parts that are no more. Local; tags that go are told in the log.
+/// Drop what a file said of parts that no longer exist. Local; the log names the tags that go.
 void drop_part_sets(mpi::Context& context, PartSets& sets);
 
 /// A mesh as flat tables, each cut by rows into one contiguous slab per rank. This is what files hold and what readers,
@@ -107,7 +107,7 @@ struct MeshTables {
   std::vector<std::int32_t> parts;
   PartSets part_sets;  ///< of the file that the parts are from
 
-  /// Dimension of the highest cells; Dim::vertex without cells.
+  /// Highest dimension of cells; Dim::vertex without cells.
   [[nodiscard]] Dim top_dim() const noexcept;
   [[nodiscard]] std::int64_t n_global(Dim dim) const noexcept;
   /// Row, in its dimension, of the first cell of a block.
@@ -125,7 +125,7 @@ std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tab
 /// Global ids of this rank's top cells, in the order of `MeshTables::parts`. Local.
 std::vector<GlobalId> top_ids(mpi::Context& context, const MeshTables& tables);
 
-/// Rows of the top dimension that are in a part. Any rank may hold it, whoever holds the rows.
+/// Rows of the top dimension that are in a part. Any rank may hold it, not only their homes.
 struct PartRows {
   std::int64_t first;
   std::int32_t count;
@@ -133,7 +133,7 @@ struct PartRows {
 };
 
 /// Give cells the parts that runs of rows name. Collective. Fills `tables.parts` and `tables.n_parts`.
-/// @param rows  given up. Cells that no run names get part -1, which `validate` reports.
+/// @param rows  consumed. Cells that no run names get part -1, which `validate` reports.
 /// @throws AgreedError{bad_input} naming `subject` if a cell is in two parts
 /// Cost: one routed exchange of 16 bytes a run; runs that cover more than 64 slabs are handed on in pieces.
 void assign_parts(mpi::Context& context, MeshTables& tables, std::vector<PartRows> rows, int n_parts,
@@ -149,7 +149,7 @@ void validate(mpi::Context& context, const MeshTables& tables, const std::string
 bool validate_all_but_degenerate(mpi::Context& context, const MeshTables& tables, const std::string& subject);
 
 /// Move cells so that those of a part stand together, parts in ascending order, and renumber vertices by first use.
-/// Collective. Within a part the order of before is kept. Sets follow. A partitioned file in this order is read in
+/// Collective. Within a part the old order is kept. Sets follow. A partitioned file in this order is read in
 /// contiguous pieces.
 /// @pre tables.n_parts > 0
 MeshTables reorder_by_part(mpi::Context& context, MeshTables tables);

@@ -14,10 +14,10 @@ struct TagFieldOptions {
 
 /// Add a field with the name and the values of a tag, on all local entities of a dimension. Collective.
 ///
-/// This gives back what a checkpoint has made of a field (`to_tables`): double from float64 or int32, int32 from int32,
+/// Restores a field that a checkpoint made a tag (`to_tables`): double from float64 or int32, int32 from int32,
 /// and float and int64 from values of float64 or int32 that they hold exactly.
-/// @throws AgreedError{usage} saying what the tag is: if there is none of that name; if it has other numbers of
-/// components, values of varying length or none that are numbers; if there are no values on the dimension, or some
+/// @throws AgreedError{usage} saying what the tag is: if there is none of that name; if it has another number of
+/// components, values of varying length or values that are no numbers; if there are no values on the dimension, or some
 /// entities lack one and there is neither default nor fill; if T does not hold a value; if the field exists already
 /// Cost: one reduction of four numbers; time and memory O(n_local).
 template <class T>

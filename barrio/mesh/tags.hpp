@@ -18,12 +18,12 @@ enum class TagType : std::uint8_t {
   int32,
   float64,
   entity,  ///< an EntityCode
-  bytes,   ///< that nobody but the program that made them understands
+  bytes,   ///< opaque to all but the program that made them
   bits,    ///< up to eight, in one byte
 };
 std::string_view name(TagType type) noexcept;
 
-/// How programs like to hold a tag; a hint that files keep.
+/// How programs prefer to store a tag: a hint that files keep.
 enum class TagStorage : std::uint8_t { bit, sparse, dense, mesh };
 
 /// An entity or a set of the whole mesh in one number, as a value of a tag: `code_of(dim, row)`, `code_of_set(set)`.
@@ -44,7 +44,7 @@ constexpr std::int64_t row_of(EntityCode code) noexcept {
 struct TagInfo {
   std::string name;
   TagType type = TagType::int32;
-  int n_components = 1;  ///< numbers of a value; of bytes: how many; of bits: how many; 1 if lengths vary
+  int n_components = 1;  ///< how many numbers, bytes or bits a value has; 1 if lengths vary
   bool length_varies = false;
   TagStorage storage = TagStorage::dense;
   std::vector<std::byte> default_value = {};  ///< of what has no value of its own; may be empty
@@ -85,13 +85,13 @@ struct TagOnSets {
 /// A tag in tables.
 struct TagTable {
   TagInfo info;
-  std::vector<TagColumn> columns = {};  ///< for the same tables, in the same way dense, on every rank
+  std::vector<TagColumn> columns = {};  ///< for the same tables, and dense for the same ones, on every rank
   TagOnSets on_sets = {};
 };
 
 /// A tag in a distributed mesh.
 struct MeshTag {
-  /// Values on local entities of one dimension: on those of a range, by ascending local id; copies included.
+  /// Values on a range of local entities of one dimension, by ascending local id; copies included.
   struct Values {
     Range entities;
     TagItems items;

@@ -16,17 +16,17 @@ struct ToTablesOptions {
 ///   that are left close up, each id becoming the number of present ones below it, and the log says so (`info`).
 /// - Blocks are runs of cells of one type and number of nodes, cells first, then faces, then edges. The number of nodes
 ///   varies in blocks of polygons and of polyhedra.
-/// - A set has the members that no set which it contains has; sets that contain each other have all. A mesh does not
-///   keep the order of ordered sets: they come as plain ones.
-/// - Tags come with all their values, those of a dense tag in dense columns where every row of a block has one. Values
-///   that are entities become none where the mesh has left the entity out.
+/// - A set lists only members that no set it contains has; sets that contain each other list all. A mesh does not keep
+///   the order of ordered sets: they become plain ones.
+/// - Tags come with all their values, those of a dense tag in dense columns where every row of a block has one. A
+///   value that is an entity becomes none if the mesh has left that out.
 /// - Parts keep the values and tags that their sets have in the file, unless cells have migrated.
 /// - A field becomes a dense tag of its name with the owners' values, in place of a tag that has the name: int32 stays,
 ///   all else becomes float64. Fields of one name on several dimensions are one tag.
 /// @throws AgreedError{usage} for a field of 64-bit integers that doubles cannot hold, and for two of one name but of
 /// different types or numbers of components. @pre all ranks have the same fields
-/// Cost: one routed exchange for vertices, for each dimension of cells and for each tag; where ids close up or cells of
-/// several types are mixed, one of the runs of ids more, and for closing up a question to the homes of all local
+/// Cost: one routed exchange for vertices, for each dimension of cells and for each tag; one more, of runs of ids, if
+/// ids close up or cells of several types are mixed; if ids close up, also a question to the homes of all local
 /// vertices. Memory O(n_local + slab).
 [[nodiscard]] MeshTables to_tables(const Mesh& mesh, const ToTablesOptions& options = {});
 

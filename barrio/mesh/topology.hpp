@@ -11,8 +11,8 @@
 
 namespace barrio::mesh {
 
-/// Call `visit(span of corners)` for each face of a polyhedron, whose nodes are closed loops. What follows the last
-/// loop that is closed is passed over. @return number of nodes in closed loops
+/// Call `visit(span of corners)` for each face of a polyhedron, whose nodes are closed loops. Nodes after the last
+/// closed loop are ignored. @return number of nodes in closed loops
 template <class Id, class Visit>
 std::size_t for_each_loop(std::span<const Id> nodes, Visit&& visit) {
   std::size_t first = 0;
@@ -26,7 +26,7 @@ std::size_t for_each_loop(std::span<const Id> nodes, Visit&& visit) {
   return first;
 }
 
-/// Corners of a face without the last ones that say the same again: padded polygons do so.
+/// Corners of a face without repetitions of the last one, by which polygons are padded.
 template <class Id>
 std::span<const Id> without_padding(std::span<const Id> corners) noexcept {
   while (corners.size() > 1 && corners.back() == corners[corners.size() - 2])
@@ -34,7 +34,7 @@ std::span<const Id> without_padding(std::span<const Id> corners) noexcept {
   return corners;
 }
 
-/// Whether the sides of a type stand in `topology(type)`; else they follow from the nodes.
+/// Whether `topology(type)` lists the sides of a type; else they follow from the nodes.
 inline bool has_fixed_sides(CellType type) noexcept { return topology(type).n_corners > 0; }
 
 /// Call `visit(span of corners)` for each side of a cell: faces of a volume, edges of a face, ends of an edge.
@@ -100,8 +100,8 @@ void for_each_side(Dim dim, CellType type, std::span<const Id> nodes, Visit&& vi
   }
 }
 
-/// Number of corner nodes of a cell: its first nodes; polygons and polyhedra have as many as they have nodes, which may
-/// say a corner more than once.
+/// Number of corner nodes of a cell, its first nodes. Of polygons and polyhedra: all nodes, which may repeat a
+/// corner.
 inline std::size_t n_corners(CellType type, std::size_t n_nodes) noexcept {
   const int n = topology(type).n_corners;
   return n > 0 ? static_cast<std::size_t>(n) : n_nodes;
@@ -119,16 +119,16 @@ std::span<const Id> distinct_corners(CellType type, std::span<const Id> nodes, s
   return room;
 }
 
-/// Sides of a type with fixed sides, each as the set of its corners' places: a bit for each.
+/// Sides of a type with fixed sides, each as a bit set of its corners' places.
 struct SideBits {
   std::array<std::uint32_t, 12> bits{};
   std::ptrdiff_t n = 0;
 };
 
-/// Sides or edges of a type. Cost: O(1), they stand in a table. @param dim  one below the type's, or Dim::edge
+/// Sides or edges of a type. Cost: O(1), from a table. @param dim  one below the type's, or Dim::edge
 const SideBits& side_bits(CellType type, Dim dim) noexcept;
 
-/// The bit of a corner's place in a cell, 0 if it is none. Without branches: which place it is cannot be foreseen.
+/// The bit of a corner's place in a cell, 0 if it is no corner. Branch-free, since the place is unpredictable.
 template <class Id>
 std::uint32_t place_bit(std::span<const Id> corners, Id corner) noexcept {
   const auto among = [&](std::size_t n) {
@@ -136,13 +136,13 @@ std::uint32_t place_bit(std::span<const Id> corners, Id corner) noexcept {
     for (std::size_t i = 0; i < n; ++i) bits |= (corners[i] == corner ? 1U : 0U) << i;
     return bits;
   };
-  // The compiler unrolls what it knows.
+  // The compiler unrolls loops of known length.
   if (corners.size() == 8) return among(8);
   if (corners.size() == 4) return among(4);
   return among(corners.size());
 }
 
-/// Whether vertices are the corners of a side of a cell, one that the cell's topology has.
+/// Whether vertices are the corners of a side that the cell's topology has.
 /// @param dim  of the side: below that of the cell
 template <class Id>
 bool is_side_of(std::span<const Id> corners, Dim dim, CellType type, std::span<const Id> nodes) {

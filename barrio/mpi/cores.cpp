@@ -1,5 +1,5 @@
-#include "barrio/mpi/check.hpp"
 #include "barrio/mpi/cores.hpp"
+#include "barrio/mpi/check.hpp"
 
 #include <sched.h>
 

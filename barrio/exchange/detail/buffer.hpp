@@ -8,8 +8,8 @@
 
 namespace barrio::exchange::detail {
 
-/// Words of a packet, 8-byte aligned and, unlike a vector's, without first values: a buffer of which little is used
-/// touches little memory.
+/// Words of a packet, 8-byte aligned and, unlike a vector's, uninitialised: a buffer of which little is used touches
+/// little memory.
 class Buffer {
  public:
   Buffer() = default;

@@ -17,13 +17,13 @@
 
 namespace barrio::exchange::detail {
 
-/// What one rank is to be sent: bytes that are written when all places are known.
+/// What goes to one rank: bytes that are written when all places are known.
 struct BytesTo {
   Rank to;
   std::size_t n_bytes;
 };
 
-/// What one rank has said that it sends.
+/// What one rank has announced to send.
 struct BytesFrom {
   Rank from;
   std::size_t n_bytes;
@@ -44,7 +44,7 @@ struct DeliveredBytes {
   }
 };
 
-/// What the items of a delivery are. It goes with each entry, and ranks that call with others hear of it.
+/// What the items of a delivery are. It goes with each entry, so that ranks that pass items of another kind are told.
 struct ItemKind {
   std::uint64_t hash;
   std::string name;  ///< "int64"
@@ -64,13 +64,13 @@ ItemKind items_of() {
   return kind;
 }
 
-/// Ask all ranks if the destinations are good and the items alike and, with `Route::automatic`, which route is the
-/// cheaper. Collective.
+/// Agree whether the destinations are valid and the items alike and, with `Route::automatic`, which route is cheaper.
+/// Collective.
 /// @throws AgreedError on all ranks if any of them has a fault, or items of another kind than the others
 Route agree_on_route(mpi::Context& context, Status fault, const ItemKind& kind, const std::vector<BytesTo>& outgoing,
                      Route wanted);
 
-/// Words of the crystal router, with a head of their own: (destination, source), (kind, length in bytes), then the
+/// Send words by the crystal router. Each entry has a head, (destination, source), (kind, length in bytes), then its
 /// bytes padded to words.
 std::vector<std::uint64_t> route_words(mpi::Context& context, std::vector<std::uint64_t> words);
 constexpr std::size_t n_head_words = 2;
@@ -88,8 +88,8 @@ using PackAll = std::function<void(std::span<std::byte* const> places)>;
 DeliveredBytes deliver(mpi::Context& context, const ItemKind& kind, const std::vector<BytesTo>& outgoing,
                        const PackAll& pack, Route route);
 
-/// The same by `Route::counted`, with what `agree_on_route` asks all ranks for. @throws AgreedError as agree_on_route,
-/// before anything is packed
+/// The same by `Route::counted`, with the checks of `agree_on_route`. @throws AgreedError as agree_on_route, before
+/// anything is packed
 DeliveredBytes deliver_counted(mpi::Context& context, Status fault, const ItemKind& kind,
                                const std::vector<BytesTo>& outgoing, const PackAll& pack);
 
@@ -98,20 +98,20 @@ DeliveredBytes deliver_counted(mpi::Context& context, Status fault, const ItemKi
 std::vector<BytesFrom> announce(mpi::Context& context, Status fault, const ItemKind& kind,
                                 const std::vector<BytesTo>& outgoing);
 
-/// The fault of the first row that is for no rank.
+/// The fault of the first row whose destination is no rank.
 Status find_fault(std::span<const Rank> to, int n_ranks);
 
-// Tag of counted deliveries, below the ones objects get; order between two ranks keeps calls apart.
+// Tag of counted deliveries, below those given to objects; message order between two ranks keeps calls apart.
 constexpr int counted_tag = 3;
 
-/// Messages of a counted delivery. None of no length is sent. Words reach farther than bytes: MPI counts in an int.
+/// Messages of a counted delivery; empty ones are not sent. Words reach farther than bytes: MPI counts in an int.
 class Counted {
  public:
   Counted(mpi::Context& context, std::size_t n_most) : context_(context) { requests_.reserve(n_most); }
   void receive_words(std::uint64_t* into, std::size_t n_bytes, Rank from);
   void send_words(const std::byte* words, std::size_t n_bytes, Rank to);
   void send_bytes(const std::byte* bytes, std::size_t n_bytes, Rank to);
-  /// One of `type`, which may lie in several pieces.
+  /// Receive one value of `type`, which may lie in several pieces.
   void receive(std::byte* into, MPI_Datatype type, std::size_t n_bytes, Rank from);
   void wait();
 
@@ -122,7 +122,7 @@ class Counted {
   std::vector<MPI_Request> requests_;
 };
 
-/// Ranks up to which `Route::automatic` counts.
+/// `Route::automatic` takes `counted` on up to this many ranks.
 constexpr int most_counted_ranks = 256;
 
 }  // namespace barrio::exchange::detail

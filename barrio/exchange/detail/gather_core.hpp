@@ -16,8 +16,8 @@
 namespace barrio::exchange::detail {
 
 /// Carry the values of a GatherScatter between ranks. Knows bytes and the kind of the values, not types.
-/// A message is two words, the kind and the bytes of a slot, and then the slots, which any type of value is aligned in.
-/// In turn: start(), then with `pairwise` write out_slots() of each peer, send(), receive(), fold in_slots() and
+/// A message is two words, the kind and the bytes of a slot, then the slots, aligned for any type of value.
+/// Call order: start(); with `pairwise` write out_slots() of each peer, send(), receive(), fold in_slots() and
 /// contributions(), finish(); else write partials(), send(), receive(), fold what came into partials(), finish().
 class GatherCore {
  public:
@@ -26,12 +26,11 @@ class GatherCore {
   GatherCore& operator=(const GatherCore&) = delete;
   ~GatherCore();
 
-  /// Begin an exchange with so many values of a kind per slot.
+  /// Begin an exchange with `n_components` values of a kind per slot.
   void start(const MessageKind& kind, std::size_t n_components);
   /// Whether values go straight from the caller's array into messages, without partials().
   [[nodiscard]] bool is_direct() const noexcept { return method_ == GatherMethod::pairwise && !plan_.has_repeats; }
-  /// One value per slot: first what this rank contributes, at last the result. Aligned for any number. @pre
-  /// !is_direct()
+  /// One value per slot: first this rank's contribution, at last the result. Aligned for any number. @pre !is_direct()
   [[nodiscard]] std::byte* partials() noexcept { return partials_.data(); }
   /// With `pairwise`, what this rank sends a peer and what came from it: slots in the order of `plan().all`. What was
   /// sent stays until start().
@@ -40,15 +39,15 @@ class GatherCore {
     return in_.data() + slots_place(plan_.all, peer);
   }
   void send();
-  /// Wait for the contributions that this rank is to combine. @return how; with `pairwise` those of slots that more
-  /// than two ranks share
+  /// Wait for the contributions that this rank combines. @return how; with `pairwise` only slots that more than two
+  /// ranks share
   const GatherFold& receive();
   /// Where each contribution of the fold lies, in the order of its rows; null for one that is in partials().
   [[nodiscard]] std::span<const std::byte* const> contributions() const noexcept { return contributions_; }
   /// Whether a message has come that does not fit.
   [[nodiscard]] bool has_misfit() const noexcept { return misfit_.has_value(); }
-  /// Give back results and wait for those that others have combined.
-  /// @throws Error{usage} when all is done if a rank sent values of another kind, or another number of them
+  /// Send back results and wait for those that others have combined.
+  /// @throws Error{usage} at the end if a rank sent values of another kind, or another number of them
   void finish();
 
   [[nodiscard]] mpi::Context& context() const noexcept { return context_; }
@@ -79,7 +78,7 @@ class GatherCore {
   };
   /// Bytes of a buffer for messages of these slots.
   [[nodiscard]] std::size_t buffer_bytes(const GatherEdges& edges) const noexcept;
-  /// Where the message of a peer begins in it. @param peer  its place among the peers
+  /// Where the message of a peer begins in the buffer. @param peer  its place among the peers
   [[nodiscard]] static std::size_t message_place(const GatherEdges& edges, std::size_t peer,
                                                  std::size_t slot_bytes) noexcept {
     constexpr std::size_t unit = head_bytes;

@@ -17,15 +17,15 @@ struct GatherEdges {
   std::vector<LocalId> slots;
 };
 
-/// How values that came are combined: for each slot its contributions by ascending rank.
+/// How incoming values are combined: for each slot its contributions by ascending rank.
 struct GatherFold {
   static constexpr std::size_t own = std::numeric_limits<std::size_t>::max();
   std::vector<LocalId> slots;
   std::vector<std::size_t> offsets{0};
-  std::vector<std::size_t> rows;  // where the contribution stands among what came, or `own`
+  std::vector<std::size_t> rows;  // where the contribution stands among the incoming ones, or `own`
 };
 
-/// Slots that one peer alone shares with this rank: for each peer the rows of its message, and the slots of these.
+/// Slots that this rank shares with one peer alone: for each peer the rows of its message, and the slots of these.
 struct GatherPairs {
   std::vector<std::size_t> offsets{0};
   std::vector<LocalId> rows;  // within the message
@@ -33,7 +33,7 @@ struct GatherPairs {
 };
 
 /// The positions of one rank by id, and who contributes to which. A slot is an id of this rank that has more than one
-/// position in all; slots are ascending by id.
+/// position over all ranks; slots are ascending by id.
 struct GatherPlan {
   std::vector<std::size_t> position_offsets{0};
   std::vector<LocalId> positions;  // of each slot, ascending

@@ -11,7 +11,7 @@
 
 namespace barrio::exchange::detail {
 
-/// What is done in a round: messages of the caller, or one of the collectives among neighbours.
+/// What a round carries: messages of the caller, or one of the collectives among neighbours.
 enum class RoundCall : std::uint8_t {
   messages,
   byte_messages,
@@ -37,8 +37,8 @@ std::string_view name(RoundCall call) noexcept;
 /// "introductions"
 std::string_view name(Termination termination) noexcept;
 
-/// What the messages of a round are. It travels in the header of each packet, so that ranks whose rounds differ hear of
-/// it and read no wrong values.
+/// What the messages of a round are. It travels in the header of each packet, so that ranks in different rounds get an
+/// error instead of wrong values.
 struct MessageKind {
   enum class Family : std::uint8_t { any, signed_integer, unsigned_integer, floating_point, other };
   RoundCall call;
@@ -60,7 +60,7 @@ constexpr MessageKind make_kind(RoundCall call, MessageKind::Family family, std:
 }
 /// Bytes that the caller packs.
 constexpr MessageKind kind_of_bytes(RoundCall call) { return make_kind(call, MessageKind::Family::any, 0); }
-/// The same in a round that ends so.
+/// The same in a round with this termination.
 constexpr MessageKind with_termination(MessageKind kind, Termination termination) {
   kind.termination = static_cast<std::uint16_t>(termination) & 7U;
   return kind;
@@ -72,12 +72,12 @@ std::string type_name(const MessageKind& kind);
 /// "neighbor_allgather of int64"
 std::string describe(const MessageKind& kind);
 
-/// Say that a rank sends what this one does not expect. @throws Error{usage}
+/// Report that a rank sends what this one does not expect. @throws Error{usage}
 [[noreturn]] void refuse_kind(const std::string& subject, const MessageKind& theirs, const MessageKind& mine);
 
 std::uint16_t name_hash(const char* name) noexcept;
 
-/// An enumeration counts as the integer it is made of. Classes differ by name, as the linker knows them.
+/// An enumeration counts as its underlying integer. Classes are told apart by the names that the linker knows.
 template <class T>
 MessageKind kind_of(RoundCall call) {
   using Family = MessageKind::Family;

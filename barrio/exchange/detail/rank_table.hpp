@@ -18,7 +18,7 @@ class RankTable {
   RankTable() { assign({}); }
   /// @param ranks  without repetition
   void assign(std::span<const Rank> ranks) {
-    // Two at least, and at most half full, so that a look-up ends after a step or two.
+    // At least two entries, at most half of them used, so that a look-up ends after a step or two.
     const std::size_t n_entries = std::bit_ceil(2 * ranks.size() + 2);
     shift_ = 64U - static_cast<unsigned>(std::countr_zero(n_entries));
     entries_.assign(n_entries, {-1, none});
@@ -53,7 +53,7 @@ class RankTable {
   unsigned shift_ = 63;
 };
 
-/// Of a round that was moved from: it knows nobody.
+/// The table of a round that was moved from: empty.
 inline const RankTable& no_channels() {
   static const RankTable none;
   return none;

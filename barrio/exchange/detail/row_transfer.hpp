@@ -17,21 +17,21 @@
 
 namespace barrio::exchange::detail {
 
-/// How many rows each rank is to be sent, and a slot for each of these ranks in which their place is kept meanwhile.
+/// How many rows go to each rank, and a slot for each of these ranks that holds its place while rows are packed.
 /// Cost: O(rows) if there are few ranks for the rows or they lie near each other, else O(rows log rows).
 class Destinations {
  public:
   /// @param row_bytes  that one row takes in a message
   Destinations(std::span<const Rank> to, int n_ranks, std::size_t row_bytes);
-  /// None, for the caller has found a fault.
+  /// No destinations: the caller has found a fault.
   explicit Destinations(Error fault) : fault_(std::move(fault)) {}
   /// Ascending by rank; empty if there is a fault.
   [[nodiscard]] const std::vector<BytesTo>& entries() const noexcept { return entries_; }
-  /// That of the first row that is for no rank.
+  /// The fault of the first row whose destination is no rank.
   [[nodiscard]] const Status& fault() const noexcept { return fault_; }
   [[nodiscard]] std::size_t n_slots() const noexcept { return is_sparse_ ? entries_.size() : n_slots_; }
 
-  /// Call `visit(slot_of)` with a function that gives the slot of a rank, the one that is cheaper here.
+  /// Call `visit(slot_of)`: slot_of gives the slot of a rank, by the look-up that is cheaper here.
   template <class Visit>
   void with_slots(Visit&& visit) const {
     if (is_sparse_) {
@@ -56,7 +56,7 @@ class Destinations {
 
 /// A list of rows as a transfer sees it: columns of values.
 struct TransferredRows {
-  /// Of a value of each column that travels, at least one.
+  /// Bytes of one value, for each column that travels; at least one column.
   std::span<const std::size_t> value_bytes;
   /// Write the values for each destination to its place, column by column. Called once, before `make_room`.
   PackAll pack;
@@ -69,13 +69,13 @@ struct RowsFrom {
   std::size_t n_rows;
 };
 
-/// Send rows to the ranks they are for. Collective. @return who sent how many, in the order in which they stand now: by
-/// ascending rank. @throws AgreedError{usage} as `agree_on_route`
+/// Send rows to the ranks they are for. Collective. @return who sent how many, in the order in which the rows now
+/// stand: by ascending rank. @throws AgreedError{usage} as `agree_on_route`
 std::vector<RowsFrom> transfer_rows(mpi::Context& context, const Destinations& destinations, const ItemKind& kind,
                                     const TransferredRows& rows, Route route);
 
-/// Write some columns that the compiler knows to where they begin in the messages.
-/// @param at  of each slot, of each of the columns
+/// Write columns whose types the compiler knows into the messages.
+/// @param at  where each column begins, for each slot
 template <class... Values>
 void scatter_columns(const Destinations& destinations, std::span<const Rank> to,
                      std::span<const std::array<std::byte*, sizeof...(Values)>> at,
@@ -97,7 +97,7 @@ void scatter_columns(const Destinations& destinations, std::span<const Rank> to,
   });
 }
 
-/// Write columns to the messages: each of them column by column.
+/// Write all columns into the messages. Within a message they follow each other, column by column.
 /// @param places  of the messages of `destinations.entries()`
 template <class... Values>
 void pack_columns(const Destinations& destinations, std::span<const Rank> to, std::span<std::byte* const> places,
@@ -113,8 +113,8 @@ void pack_columns(const Destinations& destinations, std::span<const Rank> to, st
       ((begins[slot_of(entry.to)][k++] = at, at += sizeof(Values) * (entry.n_bytes / row_bytes)), ...);
     }
   });
-  // Together they are read once, and are written at as many places as there are columns and messages: more than the
-  // processor follows where they come from memory.
+  // All columns together are read once, but are written at columns x messages places at a time: more than the processor
+  // can follow if they come from memory.
   constexpr std::size_t most_in_cache = std::size_t{1} << 20U;
   if (to.size() * row_bytes <= most_in_cache) {
     scatter_columns<Values...>(destinations, to, begins, columns...);

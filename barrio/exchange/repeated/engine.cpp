@@ -41,7 +41,7 @@ std::string why_no_core(const mpi::NodeCores& node, int n_computing) {
   return "";
 }
 
-/// As long as it lives, the thread that makes it has the Context of another one, which waits.
+/// While it lives, the thread that made it has the Context of another thread, which waits.
 class StandsIn {
  public:
   explicit StandsIn(mpi::Context& context) : context_(context), waiting_(context.thread()) { context.move_to_thread(); }

@@ -11,19 +11,19 @@ class EngineJob {
   virtual ~EngineJob() = default;
   virtual void start_receives() = 0;
   virtual void start_sends() = 0;
-  /// What decides which thread it goes to.
+  /// Decides which thread it goes to.
   [[nodiscard]] virtual std::size_t tag() const noexcept = 0;
   /// Whether all receives, or all sends, are done.
   virtual bool test_receives() = 0;
   virtual bool test_sends() = 0;
 
   [[nodiscard]] bool is_done() const noexcept { return n_open_.load(std::memory_order_acquire) == 0; }
-  /// Before it is handed over.
+  /// Call it before the job is handed over.
   void open(int n_halves) noexcept { n_open_.store(n_halves, std::memory_order_relaxed); }
-  /// A half is done; what it has written is seen by who sees `is_done()`.
+  /// Mark a half as done; a thread that sees `is_done()` sees what it has written.
   void close_half() noexcept { n_open_.fetch_sub(1, std::memory_order_acq_rel); }
 
-  /// An exception has taken its owner away: do not begin it, and do not wait for it at the end.
+  /// An exception has ended its owner: neither begin it nor wait for it at the end.
   void abandon() noexcept { is_abandoned_.store(true, std::memory_order_release); }
   [[nodiscard]] bool is_abandoned() const noexcept { return is_abandoned_.load(std::memory_order_acquire); }
 

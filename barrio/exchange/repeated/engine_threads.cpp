@@ -14,13 +14,13 @@
 namespace barrio::exchange::detail {
 namespace {
 
-/// Tell mpich_yield.c, where it is preloaded, that threads of this rank share MPI's lock, or no more.
+/// Tell mpich_yield.c, where it is preloaded, that threads of this rank share MPI's lock, or no longer do.
 void hold_yield(int change) {
   using Hold = void (*)(int);
   if (const auto hold = reinterpret_cast<Hold>(::dlsym(RTLD_DEFAULT, "barrio_mpich_hold_yield"))) hold(change);
 }
 
-/// Whose thread this is; null for all others.
+/// The engine whose thread this is; null for all others.
 thread_local const EngineThreads* engine_of_this_thread = nullptr;
 
 bool is_abandoned(const EngineThread::Work& work) { return work.job != nullptr && work.job->is_abandoned(); }
@@ -63,7 +63,7 @@ bool EngineThread::take(std::vector<Work>& under_way) {
     has_news_ = is_ending_;
     if (news.empty() && is_ending_ && std::ranges::all_of(under_way, is_abandoned)) return false;
   }
-  // Outside the lock: a send may take its time, and callers go on.
+  // Outside the lock: a send may take long, and callers must not wait for it.
   for (Work& work : news) {
     if (is_abandoned(work)) continue;
     work.begin();
@@ -73,12 +73,12 @@ bool EngineThread::take(std::vector<Work>& under_way) {
 }
 
 void EngineThread::run() {
-  // Else the system may put it where its rank computes, since one that yields looks busy. If not allowed, so be it.
+  // A thread that yields looks busy, so the system may put it where its rank computes. A refusal is ignored.
   mpi::run_on_cores(cores_);
   engine_of_this_thread = &owner_;
   std::vector<Work> under_way;
   while (take(under_way)) {
-    // The core is spare, yet others may want it for a moment: a thread that computes, or a rank that waits.
+    // Yield even a spare core: a computing thread or a waiting rank may want it for a moment.
     if (std::erase_if(under_way, [](const Work& work) { return work.is_done(); }) == 0) ::sched_yield();
   }
 }
@@ -92,7 +92,7 @@ EngineThreads::EngineThreads(Queues queues, std::size_t n_threads, const std::ve
 }
 
 EngineThreads::~EngineThreads() {
-  receivers_.clear();  // threads end first
+  receivers_.clear();  // joins the threads first
   senders_.clear();
   hold_yield(-1);
 }
@@ -116,7 +116,7 @@ void EngineThreads::start(EngineJob& job) {
     senders_[which]->put({[&job] { job.start_sends(); }, send, &job});
     return;
   }
-  // Receives are there before the sends that they may wait for on the other side.
+  // Receives first: sends on the other side may wait for them.
   receivers_[which]->put({[&job] {
                             job.start_receives();
                             job.start_sends();

@@ -16,14 +16,14 @@ namespace barrio::exchange::detail {
 
 class EngineThreads;
 
-/// The thread behind a queue of work that calls MPI.
+/// The communication thread behind one queue of work.
 class EngineThread {
  public:
-  /// One piece of work: begun once, then asked until it is done.
+  /// One piece of work: begun once, then polled until it is done.
   struct Work {
     std::function<void()> begin;
     std::function<bool()> is_done;
-    const EngineJob* job = nullptr;  ///< what it belongs to, if to any
+    const EngineJob* job = nullptr;  ///< the job it belongs to, or null
   };
 
   /// @param owner  for `EngineThreads::is_own_thread()`
@@ -38,9 +38,9 @@ class EngineThread {
 
  private:
   void run();
-  /// Take what is new; wait for it if nothing is under way. @return false at the end
+  /// Begin new work; wait for some if none is under way. @return false at the end
   bool take(std::vector<Work>& under_way);
-  /// Look for news for a while: to wake a thread that sleeps takes the caller as long as many an exchange.
+  /// Poll for new work for a while: waking a sleeping thread costs the caller as much as many an exchange.
   void linger() const;
 
   const EngineThreads& owner_;
@@ -66,7 +66,7 @@ class EngineThreads {
 
  private:
   using Threads = std::vector<std::unique_ptr<EngineThread>>;
-  Threads receivers_;  ///< with one queue for all that there is
+  Threads receivers_;  ///< with one queue for everything
   Threads senders_;    ///< with two queues
 };
 

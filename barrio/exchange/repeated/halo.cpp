@@ -8,8 +8,8 @@
 
 namespace barrio::exchange {
 namespace {
-// All ranks begin their exchanges in one order, and messages between two ranks keep it, so one tag is enough for them.
-// `reduce()` sends by itself while an engine may still hold an exchange back: it has a tag of its own.
+// Exchanges begin in one order on all ranks, and messages between two ranks keep it, so one tag is enough for them.
+// `reduce()` sends without the engine, which may still hold an exchange back: it has a tag of its own.
 constexpr int n_halo_tags = 2;
 }  // namespace
 

@@ -32,12 +32,12 @@ bool has_thread(const RepeatedExchangeOptions& options) {
 
 std::vector<Strategy> candidates_of(const mpi::Context& context, const RepeatedExchangeOptions& options) {
   if (has_thread(options)) return {Strategy::thread};
-  // An engine that is switched off leaves the best that there is without it.
+  // If its engine is off, `thread` falls back to the best there is without it.
   if (options.strategy != Strategy::automatic && options.strategy != Strategy::thread) {
     if (options.strategy == Strategy::persistent && !has_persistent_requests) return {Strategy::staggered_tests};
     return {options.strategy};
   }
-  // Who sleeps in MPI for messages is a simulator, whose clock shows nothing of the machine.
+  // Only a simulator sleeps in MPI for messages, and its clock shows nothing of the machine.
   if (context.wait_policy().kind == mpi::WaitPolicy::Kind::block) return {Strategy::delayed_waits};
   std::vector<Strategy> candidates{Strategy::staggered_tests, Strategy::delayed_waits};
   if (has_persistent_requests) candidates.push_back(Strategy::persistent);
@@ -114,7 +114,7 @@ void RepeatedCore::make_persistent() {
 
 void RepeatedCore::start_receives() {
   if (strategy_ == Strategy::persistent) {
-    // One by one: MPI_Startall may start them in any order, and those from one peer are told apart by theirs.
+    // One by one: MPI_Startall may start them in any order, and only order tells messages from one peer apart.
     for (MPI_Request& request : receives()) mpi::check(MPI_Start(&request), "MPI_Start");
     return;
   }
@@ -153,7 +153,7 @@ void RepeatedCore::start_all(const Pack& pack) {
     pack_wire(wires_->out[i], pack);
     start_send(i);
     if (strategy_ == Strategy::wait_each) mpi::wait(sends()[i], context_.wait_policy());
-    // Packing is computing too: what others have sent meanwhile comes in between (Saif 2004, figure 4.3).
+    // Packing counts as computing: meanwhile take in what others have sent (Saif 2004, figure 4.3).
     if (has_tests && i + 1 < wires_->out.size() && !incoming.empty()) {
       int done = 0;
       mpi::check(MPI_Test(&incoming[i % incoming.size()], &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -162,7 +162,7 @@ void RepeatedCore::start_all(const Pack& pack) {
 }
 
 void RepeatedCore::count_round() {
-  // Several threads may begin exchanges of their own.
+  // Atomic: several threads may begin exchanges of their own.
   const auto add = [](std::uint64_t& counter, std::uint64_t n) {
     std::atomic_ref(counter).fetch_add(n, std::memory_order_relaxed);
   };
@@ -209,9 +209,9 @@ bool RepeatedCore::test() {
     pace_.tested(false);
     return false;
   }
-  // A call that takes its time has copied something. Then there is more to copy as a rule, and at once costs less than
-  // later, when caches hold something else.
-  // For so long in one go: a call that gives the core away takes its time too, and moves nothing.
+  // A call that takes long has copied something. As a rule there is more to copy, and at once costs less than later,
+  // when caches hold something else.
+  // At most this long in one go: a call that gives the core away takes long too, and moves nothing.
   constexpr double longest = 2e-3;
   constexpr double least_copy_seconds = 2e-6;
   const double longest_idle = std::max(4 * context_.profile().test_seconds, least_copy_seconds);
@@ -293,7 +293,7 @@ void RepeatedCore::end(const Arrived& arrived) {
   if (is_paced()) pace_.end_round(seconds_now() - computing_since_);
   if (is_threaded() && is_done()) is_done_ = true;
   if (is_done_ && !requests_.empty()) statistics_.n_done_before_end += 1;
-  // Nothing is left to do, as a rule, where the caller computes and calls progress().
+  // As a rule nothing is left to do if the caller computed and called progress().
   if (!is_done_ || arrived || wires_->has_joined()) {
     wait_for_receives(arrived);
     if (!is_done_ && !is_threaded()) mpi::wait_all(sends(), context_.wait_policy());

@@ -51,7 +51,7 @@ class RepeatedCore : public EngineJob {
   void count_round();
   void wait_for_receives(const Arrived& arrived);
   void hand_out_in_arrival(const Arrived& arrived);
-  /// Whether the caller's computing is timed in this round; the clock costs more than an exchange that is done.
+  /// Whether to time the caller's computing in this round: the clock costs more than an exchange that is done.
   [[nodiscard]] bool is_paced() const noexcept;
   [[nodiscard]] bool is_threaded() const noexcept { return strategy_ == Strategy::thread; }
   [[nodiscard]] std::span<MPI_Request> receives() noexcept;

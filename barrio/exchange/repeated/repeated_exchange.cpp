@@ -12,7 +12,7 @@ RepeatedExchange::RepeatedExchange(mpi::Context& context, std::span<const Outgoi
 RepeatedExchange::RepeatedExchange(RepeatedExchange&&) noexcept = default;
 
 RepeatedExchange::~RepeatedExchange() {
-  // MPI, or a thread, may still read and write what the core has.
+  // MPI, or a thread, may still use the core's buffers.
   if (!core_ || !core_->is_travelling() || std::uncaught_exceptions() == 0) return;
   core_->abandon();
   static_cast<void>(core_.release());

@@ -35,7 +35,7 @@ void StrategyChoice::begin_trial() {
 void StrategyChoice::end_trial() {
   const std::size_t found = std::ranges::min_element(best_) - best_.begin();
   const bool is_better = best_[found] < advantage * best_[chosen_];
-  // A choice that holds is looked at less often.
+  // A choice that holds is checked less often.
   n_until_trial_ = is_better
                        ? n_rounds_after_trial
                        : std::min(std::max(n_until_trial_, n_rounds_after_trial / 4) * 4, most_rounds_after_trial);

@@ -7,23 +7,23 @@
 
 namespace barrio::exchange::detail {
 
-/// Choose a strategy by what rounds have taken. Local, without MPI. The ranks of an exchange try the same candidates in
-/// the same rounds, so that each sees what it does to all. A candidate takes over only if it is better by more than
+/// Choose a strategy by how long rounds took. Local, without MPI. The ranks of an exchange try the same candidates in
+/// the same rounds, so that each sees the effect on all. A candidate takes over only if it is better by more than
 /// noise, and trials become rarer.
 class StrategyChoice {
  public:
   /// @param candidates  without repetition, one at least; the first is what is expected to be best
   explicit StrategyChoice(std::vector<Strategy> candidates);
 
-  /// For the round that begins.
+  /// The strategy of the round that begins.
   [[nodiscard]] Strategy now() const noexcept { return candidates_[running()]; }
-  /// What the trials have led to so far.
+  /// The best one by the trials so far.
   [[nodiscard]] Strategy chosen() const noexcept { return candidates_[chosen_]; }
-  /// What the round that began last has taken, with all that the caller did until the next one began. Seconds.
+  /// Record the time of the last round, from its begin to the next one's, the caller's work included. Seconds.
   void end_round(double seconds);
 
  private:
-  /// In the rounds of a candidate that is out of question, what is chosen runs: ranks that think otherwise keep step.
+  /// A rejected candidate's rounds run the chosen strategy: ranks that think otherwise keep step.
   [[nodiscard]] std::size_t running() const noexcept { return is_trying_ && !is_out_[tried_] ? tried_ : chosen_; }
   void begin_trial();
   void end_trial();

@@ -5,8 +5,8 @@
 
 namespace barrio::exchange::detail {
 
-/// Decide which of a caller's many calls of `progress()` test messages: so many that messages come in, so few that they
-/// cost little of the computing. Local, without MPI.
+/// Decide which of a caller's many calls of `progress()` test messages: often enough that messages come in, rarely
+/// enough to cost little of the computing. Local, without MPI.
 class TestPace {
  public:
   /// @param n_tests  wanted in a round
@@ -24,7 +24,7 @@ class TestPace {
     n_calls_ += 1;
     return --n_until_test_ == 0;
   }
-  /// After a test. @param moved_data  it took longer than one that finds nothing: more may follow at once
+  /// After a test. @param moved_data  it took longer than one that finds nothing: test again at the next call
   void tested(bool moved_data) noexcept { n_until_test_ = moved_data ? 1 : stride_; }
   /// @param seconds  from the end of begin() to the begin of end()
   void end_round(double seconds) noexcept {
@@ -41,7 +41,7 @@ class TestPace {
   std::uint32_t n_tests_;
   double test_seconds_;
   bool is_fixed_;
-  std::uint32_t stride_ = 1;  ///< calls of progress() for one test
+  std::uint32_t stride_ = 1;  ///< calls of progress() per test
   std::uint32_t n_calls_ = 0;
   std::uint32_t n_until_test_ = 1;
 };

@@ -50,11 +50,11 @@ bool Coalescing::pays(std::uint64_t n, std::uint64_t total, std::uint64_t smalle
   if (total > INT_MAX) return false;  // more than one message holds
   if (is_always) return true;
   if (!is_on || n == 1) return false;
-  // One eager message costs one start, and the copy is short. Eager ones that would not be eager together stay apart.
+  // An eager message costs one start and a short copy. Eager ones that would not be eager together stay apart.
   if (total <= eager_bytes) return true;
   if (smallest <= eager_bytes) return false;
-  // Of messages that each ask their receiver first, one asks for all. Some of the asking goes on at the same time: half
-  // of it was seen to be saved. The price is one more copy, from the cache as long as it lasts.
+  // Of messages that each need a handshake, a joined one needs one for all. Handshakes partly overlap: half of their
+  // time was seen to be saved. The price is one more copy, from the cache as long as it lasts.
   constexpr std::uint64_t cached_bytes = 1U << 20U;
   const double bytes_per_second = total <= cached_bytes ? 20e9 : 8e9;
   return static_cast<double>(n - 1) * handshake_seconds / 2 > static_cast<double>(total) / bytes_per_second;

@@ -9,12 +9,12 @@
 
 namespace barrio::exchange::detail {
 
-/// A message as MPI sees it: one of the caller's, or several of his to or from one peer, one behind the other.
+/// A message as MPI sees it: one of the caller's, or several to or from one peer, back to back.
 struct Wire {
   Rank peer = 0;
   std::byte* data = nullptr;
   int n_bytes = 0;
-  std::vector<std::size_t> messages;  ///< of the caller, in the order of his list
+  std::vector<std::size_t> messages;  ///< places in the caller's list, in its order
 };
 
 /// Which messages of one peer travel as one. Both sides see the same sizes, so they decide alike.
@@ -24,11 +24,11 @@ struct Coalescing {
   std::uint64_t eager_bytes = 0;  ///< see `Profile`; the same on all ranks
   double handshake_seconds = 0.0;
 
-  /// @param smallest  of `n` messages that have `total` bytes between them
+  /// @param smallest  size of the smallest of `n` messages of `total` bytes
   [[nodiscard]] bool pays(std::uint64_t n, std::uint64_t total, std::uint64_t smallest) const noexcept;
 };
 
-/// The wires of both directions, and the memory behind them. Both sides of a pair come to the same wires, for they see
+/// The wires of both directions, and the memory behind them. Both sides of a pair get the same wires, since they see
 /// the same sizes in the same order. Local, without MPI.
 class Wires {
  public:
@@ -42,15 +42,15 @@ class Wires {
   [[nodiscard]] std::size_t n_incoming() const noexcept { return incoming_.size(); }
   [[nodiscard]] std::uint64_t n_bytes_out() const noexcept { return n_bytes_out_; }
   [[nodiscard]] std::uint64_t n_bytes_in() const noexcept { return n_bytes_in_; }
-  /// Whether some messages come as one.
+  /// Whether some messages arrive joined.
   [[nodiscard]] bool has_joined() const noexcept { return !arriving_.empty(); }
-  /// Copy messages that came as one to where they belong.
+  /// Copy messages that arrived joined to where they belong.
   void hand_out(const Wire& wire) const;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
   std::vector<std::max_align_t> memory_;    ///< of what is sent
-  std::vector<std::max_align_t> arriving_;  ///< of what comes as one
+  std::vector<std::max_align_t> arriving_;  ///< of what arrives joined
   std::vector<std::span<std::byte>> outgoing_;
   std::vector<std::span<std::byte>> incoming_;
   std::uint64_t n_bytes_out_ = 0;

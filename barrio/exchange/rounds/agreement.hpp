@@ -11,9 +11,9 @@
 
 namespace barrio::exchange::detail {
 
-/// Find out, by non-blocking collectives, that all parcels of all ranks have arrived. Of `Termination::consensus`: a
-/// barrier that each rank enters when its synchronous sends are done. Of `Termination::allreduce`: sums of what was
-/// sent and what has come, until they are equal.
+/// Find out, by non-blocking collectives, that all parcels of all ranks have arrived. `Termination::consensus`: a
+/// barrier that each rank enters when its synchronous sends are done. `Termination::allreduce`: sums of the parcels
+/// sent and received, repeated until they are equal.
 class Agreement {
  public:
   [[nodiscard]] bool is_prepared() const noexcept { return bool(comm_); }
@@ -29,9 +29,9 @@ class Agreement {
     mode_ = mode;
     state_ = is_needed() ? State::not_begun : State::reached;
   }
-  /// Go on, once this rank has closed the round. @param sends  of parcels  @param n_sent  parcels that nobody announces
+  /// Advance, once this rank has closed the round. @param sends  of parcels  @param n_sent  unannounced parcels
   /// @param n_received  such parcels so far
-  /// @param blocks  sleep in a reduction, if no other rank waits for this one. Not in a barrier: who does not take
+  /// @param blocks  sleep in a reduction, if no other rank waits for this one. Not in a barrier: a rank that takes no
   /// parcels in keeps others out of it
   /// @return false if nothing has happened
   bool advance(std::span<MPI_Request> sends, std::size_t n_sent, std::size_t n_received, bool blocks);

@@ -6,7 +6,7 @@
 
 namespace barrio::exchange::detail {
 
-/// Say what a caller has done out of order with a round. @throws Error{usage} "a round: <cause> (<remedy>)"
+/// Report a call out of order on a round. @throws Error{usage} "a round: <cause> (<remedy>)"
 [[noreturn]] inline void misuse(std::string cause, std::string remedy) {
   throw Error(ErrorCode::usage, {.subject = "a round", .cause = std::move(cause), .remedy = std::move(remedy)});
 }

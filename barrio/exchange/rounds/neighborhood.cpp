@@ -144,7 +144,7 @@ std::vector<Rank> mutual_neighbours(mpi::Context& context, std::span<const Rank>
 }
 
 void Neighborhood::validate() const {
-  // Each rank tells its neighbours that it counts on them, and how; what comes back must be the same.
+  // Each rank sends its neighbours its likeness; those that come back must be from the same ranks, and equal.
   const std::span<const Rank> mine = core_->neighbours();
   const detail::Likeness likeness = core_->likeness();
   const std::vector<detail::Likeness> greeting(mine.size(), likeness);
@@ -248,7 +248,7 @@ std::optional<PacketRound::Packet> PacketRound::poll() {
 }
 
 void PacketRound::refuse(const Packet& packet) {
-  // The round goes on to its end, so that the next one can begin.
+  // Read the round to its end, so that the next one can begin.
   Packet first = packet;
   while (const std::optional<Packet> more = core_->next_packet())
     if (more->kind != kind_ && more->from < first.from) first = *more;

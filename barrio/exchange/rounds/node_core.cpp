@@ -16,7 +16,7 @@
 namespace barrio::exchange::detail {
 namespace {
 
-/// Packets of envelopes are sized by the rounds before, and handed on as they come.
+/// Inner rounds size packets of envelopes by earlier rounds, and hand them on in order of arrival.
 PacketCoreOptions inner_options(PacketCoreOptions options) {
   options.termination = Termination::neighbourhood;
   options.is_by_rank = false;
@@ -63,7 +63,7 @@ MessageKind NodeCore::begin(const MessageKind& kind, const RoundOptions& options
   is_active_ = true;
   locals_.begin(envelopes, inner_options_);
   across_.begin(envelopes, inner_options_);
-  // Keep what rounds like the last one need.
+  // Keep buffers that suit rounds like the last one.
   for (Stage& stage : stages_) {
     shrink(stage.buffer, stage.used_bytes);
     stage.used_bytes = 0;

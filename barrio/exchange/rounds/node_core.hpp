@@ -13,10 +13,10 @@
 
 namespace barrio::exchange::detail {
 
-/// Run the rounds of a Neighborhood by nodes: messages to neighbours on this node directly, those to other nodes in
-/// three steps, each of them a round of its own: to the agent on this node, across to its counterpart, from that to
-/// the receiver. What one rank writes to another one in a round travels as one envelope. `close()` passes on what
-/// comes, and so waits for the other ranks.
+/// Run the rounds of a Neighborhood by nodes. Messages to neighbours on this node go directly. Those to other nodes
+/// take three steps, each a round of its own: to the agent on this node, across to its counterpart, from that to the
+/// receiver. What one rank writes to another one in a round travels as one envelope. `close()` passes on what comes,
+/// and so waits for the other ranks.
 class NodeCore final : public RoundCore {
  public:
   /// Local, but all ranks make it in the same order. @param neighbours  ascending, those of the plan
@@ -44,7 +44,7 @@ class NodeCore final : public RoundCore {
   [[nodiscard]] Likeness likeness() const noexcept override { return near_.likeness(); }
 
  private:
-  /// Stands before what one rank has written to another one.
+  /// The head of what one rank has written to another one.
   struct Envelope {
     Rank to;
     Rank from;
@@ -81,13 +81,13 @@ class NodeCore final : public RoundCore {
   bool is_closed_ = false;
   RoundOptions inner_options_;  // of the rounds that make up this one
   MessageKind kind_{};
-  std::vector<SendCursor> cursors_;  // always without room: each message passes by make_room
+  std::vector<SendCursor> cursors_;  // always full: each message passes by make_room
   std::vector<std::size_t> places_;  // of each neighbour: its channel of near_, or near_.size() + its place in far
   std::vector<Stage> stages_;        // of far
   PacketCore near_;
   PacketCore locals_;
   PacketCore across_;
-  Buffer kept_;  // what has come for this rank where it is itself the agent, or is to be sorted
+  Buffer kept_;  // what has come for this rank as its own agent, or is to be sorted
   std::size_t n_kept_bytes_ = 0;
   std::vector<Arrived> arrived_;
   std::size_t n_read_ = 0;

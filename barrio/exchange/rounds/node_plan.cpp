@@ -26,8 +26,8 @@ std::vector<int> swap_with_neighbours(Neighborhood& hood, std::span<const int> m
   return theirs;
 }
 
-/// Which rank of a node looks after another node: all ranks in turn, for nodes in a row as for those at the strides of
-/// a grid.
+/// Which rank of a node looks after another node. Ranks take turns, for consecutive nodes as for those at the strides
+/// of a grid.
 std::size_t turn_of(int node, std::size_t n_ranks) {
   std::size_t sum = 0;
   for (auto rest = static_cast<std::size_t>(node); n_ranks > 1 && rest > 0; rest /= n_ranks) sum += rest % n_ranks;
@@ -80,7 +80,7 @@ NodePlan make_node_plan(mpi::Context& context, std::span<const Rank> neighbours,
 }
 
 bool is_cheaper_by_node(mpi::Context& context, const NodePlan& plan) {
-  // Two more steps take the time of about as many messages each. Fitted on simulated fat trees of 2 to 8 nodes of 16.
+  // The two extra steps take as long as about two messages each. Fitted on simulated fat trees of 2 to 8 nodes of 16.
   constexpr double cost_of_steps = 4;
   const double near_cost = context.profile().near_cost;
   const auto cost = [near_cost](double n_near, std::size_t n_far) {

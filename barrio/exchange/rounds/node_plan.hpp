@@ -9,8 +9,8 @@
 
 namespace barrio::exchange::detail {
 
-/// Who passes on what between the nodes of a neighbourhood. For each pair of nodes that border on each other one rank
-/// of each node, its agent for the other node, gathers and hands out what goes between them.
+/// Who passes on what between the nodes of a neighbourhood. For each pair of bordering nodes one rank of each, its
+/// agent for the other node, gathers and hands out what goes between them.
 struct NodePlan {
   /// A neighbour on another node, and the agents between.
   struct Far {

@@ -31,7 +31,7 @@ T& attribute(MPI_Comm comm, int key) {
 
 }  // namespace
 
-// Keys are names, no state: that belongs to the communicators.
+// Keys are names without state: the state belongs to the communicators.
 
 std::vector<PacketCore*>& open_rounds(MPI_Comm comm) {
   static const int key = make_key<std::vector<PacketCore*>>();

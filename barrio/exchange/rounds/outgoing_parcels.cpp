@@ -11,7 +11,7 @@ namespace barrio::exchange::detail {
 namespace {
 
 constexpr std::size_t first_words = 64;  // of a parcel's buffer
-// Buffers that are kept from round to round: so many, of at most so many words.
+// Buffers kept from round to round: at most so many, each of at most so many words.
 constexpr std::size_t most_spares = 8;
 constexpr std::size_t most_spare_words = 8192;
 

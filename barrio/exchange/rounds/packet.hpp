@@ -19,7 +19,7 @@ inline constexpr std::size_t header_bytes = sizeof(PacketHeader);
 static_assert(header_bytes == 24 && sizeof(Introduction) == 16);
 
 constexpr std::size_t words_of(std::size_t n_bytes) { return (n_bytes + 7) / 8; }
-/// A size that packets can have: whole words, and one of them beside the header.
+/// A valid packet size: whole words, at least one of them besides the header.
 constexpr std::size_t whole_packet(std::size_t n_bytes) { return std::max(8 * words_of(n_bytes), header_bytes + 8); }
 
 /// @param last  as `PacketHeader::last`

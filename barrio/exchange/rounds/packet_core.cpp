@@ -22,12 +22,12 @@
 namespace barrio::exchange::detail {
 namespace {
 
-// A rank is at most one round ahead of those it exchanges packets with, so two tags would keep rounds apart. With more
-// of them a packet from a rank that is no neighbour is not mistaken for one from a round to come, in which it may be.
+// A rank is at most one round ahead of those it exchanges packets with, so two tags would keep rounds apart. With more,
+// a packet from a rank that is no neighbour is not taken for one of a later round, in which it may be a neighbour.
 constexpr int n_epoch_tags = 16;
-constexpr int n_tags = 2 * n_epoch_tags;  // the same again for parcels of strangers that nobody has announced
+constexpr int n_tags = 2 * n_epoch_tags;  // as many again for parcels of strangers
 constexpr std::uint32_t polls_per_look_at_the_clock = 64;
-// When a rank looks for such as take it for a neighbour in vain: after a change of neighbours, and now and then.
+// When to look for ranks that wrongly take this one for a neighbour: after a change of neighbours, and now and then.
 constexpr std::uint64_t n_rounds_with_check = 4;
 constexpr std::uint64_t n_rounds_without_check = 64;
 
@@ -97,8 +97,8 @@ PacketCore::~PacketCore() {
     std::erase(open_rounds_, this);
     n_open_rounds_ -= 1;
   }
-  // The sends of the last round may still be read by MPI. A core that dies in the middle of a round leaks its buffers,
-  // and so does one that dies of an exception: neighbours may never take the messages in.
+  // MPI may still read the sends of the last round. A core that dies in the middle of a round or of an exception leaks
+  // its buffers: neighbours may never take the messages in.
   if (active_ || std::uncaught_exceptions() > 0) {
     for (Sender& sender : senders_) new Buffer(std::move(sender.pass));
     for (Buffer& buffer : rings_) new Buffer(std::move(buffer));
@@ -140,8 +140,8 @@ void PacketCore::set_neighbours(std::vector<Rank> neighbours) {
   if (active_) misuse("has begun, and neighbours change between rounds", "read it to its end first");
   if (neighbours == neighbours_) return;
   complete_sends();
-  // Rings and sizes go with their neighbours. A neighbour that leaves and comes back between two rounds keeps its
-  // sizes: it may not have seen that it was gone.
+  // Rings and sizes go with their neighbours. One that leaves and comes back between two rounds keeps its sizes: it may
+  // not have seen that it was gone.
   std::vector<Sender> senders(neighbours.size());
   std::vector<Receiver> receivers(neighbours.size());
   std::vector<Buffer> rings(neighbours.size() * ring_depth_);
@@ -233,7 +233,7 @@ void PacketCore::warn_of_non_neighbours(int tag) {
 
 bool PacketCore::advance_agreement() {
   if (agreement_.is_reached()) return false;
-  // Until then a parcel may be one that a neighbour is about to announce.
+  // Before that a neighbour may still announce the parcel.
   if (escalates() && !state_.is_over()) return false;
   if (std::optional<Arrived> parcel = take_unannounced(MPI_ANY_SOURCE)) {
     if (header_of(parcel->buffer).count_or_next_bytes != epoch_) return true;  // lost in an earlier round
@@ -243,7 +243,7 @@ bool PacketCore::advance_agreement() {
     arrived_.push_back(std::move(*parcel));
     return true;
   }
-  if (!closed_) return false;  // what is sent is known then
+  if (!closed_) return false;  // before that it is not known what was sent
   const std::uint64_t n_calls = agreement_.n_calls();
   const std::size_t n_sent = escalates() ? state_.unreachable().size() : outgoing_.size();
   const bool is_news = agreement_.advance(parcel_sends_, n_sent, writers_.size(), may_block() && state_.is_over());
@@ -289,8 +289,8 @@ bool PacketCore::take_completed(int n, std::size_t first) {
 }
 
 bool PacketCore::look() {
-  // Each call of MPI drives it on, and may take messages in that only the next one reports, as Open MPI's do. So what
-  // is here is looked for twice; the agreement's calls are one of the two.
+  // Each MPI call makes progress, and may take messages in that only the next call reports, as in Open MPI. So look
+  // twice; the agreement's calls are one of the two.
   const bool agrees = !agreement_.is_reached() && (!escalates() || state_.is_over());
   if (advance_agreement()) return true;
   if (may_be_more_ && !state_.is_over() && take_some(agrees ? 1 : 2)) return true;
@@ -469,7 +469,7 @@ void PacketCore::end_meeting() {
     for (std::size_t i = 0; !lost.empty() && i < outgoing_.size(); ++i) {
       MPI_Request& request = parcel_sends_[i];
       if (std::ranges::binary_search(lost, outgoing_.all()[i].to) && request != MPI_REQUEST_NULL)
-        mpi::check(MPI_Request_free(&request), "MPI_Request_free");  // it may never be done
+        mpi::check(MPI_Request_free(&request), "MPI_Request_free");  // it may never complete
     }
     complete_sends();
     parcel_sends_.clear();

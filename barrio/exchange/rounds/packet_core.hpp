@@ -76,7 +76,7 @@ class PacketCore final : public RoundCore {
     void begin_round() noexcept { n_packets = n_bytes = 0; }
     void end_round(const PacketSize& size) noexcept;
   };
-  // What a short round touches of a neighbour lies in one line of the cache each.
+  // One cache line each holds what a short round touches of a neighbour.
   struct alignas(64) Sender : Way {
     std::byte* end = nullptr;            // of the buffer that is being written
     std::uint32_t current = 0;           // place in the ring that is being written
@@ -107,8 +107,8 @@ class PacketCore final : public RoundCore {
   static constexpr std::size_t no_channel = SIZE_MAX;
 
   void allocate_tables();
-  /// Make ready for rounds that end so. Collective where all ranks take part in such rounds, the first time.
-  /// @return how; `automatic` stands for introductions with a reduction behind them
+  /// Prepare for rounds with this termination. Collective the first time, where all ranks take part in such rounds.
+  /// @return the one to use; `automatic` stands for introductions with a reduction behind them
   Termination prepare(Termination wanted);
   /// Whether parcels that introductions do not reach are counted by reductions.
   [[nodiscard]] bool escalates() const noexcept { return termination_ == Termination::automatic; }
@@ -127,22 +127,22 @@ class PacketCore final : public RoundCore {
   [[nodiscard]] std::size_t used_bytes(std::size_t channel) noexcept;
   [[nodiscard]] Buffer take_spare(std::size_t channel, std::size_t n_words);
   void post_receive(std::size_t channel, std::size_t n_bytes);
-  /// Give a buffer to MPI. Words travel, so that one message may have 16 GiB.
+  /// Send a buffer. It is counted in words, so that one message may have 16 GiB.
   void send(const Buffer& buffer, std::size_t n_bytes, Rank to, int tag, MPI_Request& request,
             bool is_synchronous = false);
   void flush(std::size_t channel, std::uint64_t next_bytes);
   /// Send the buffer that is being written, of which `n_bytes` are used.
   void send_current(std::size_t channel, const PacketHeader& header, std::size_t n_bytes, bool is_synchronous);
   void flush_last(std::size_t channel, std::span<const Introduction> strangers);
-  /// Make the next buffer of the ring ready for a packet of at most `n_bytes`.
+  /// Prepare the next buffer of the ring for a packet of at most `n_bytes`.
   void wait_for_buffer(std::size_t channel, std::size_t n_bytes);
   /// Hand out the next bytes of the buffer that is being written.
   [[nodiscard]] std::byte* take_place(std::size_t channel, std::size_t n_bytes);
-  /// Bytes that the first packet of this round may have on a way.
+  /// Most bytes of the first packet of this round on a way.
   [[nodiscard]] std::size_t first_packet_bytes(const Way& way) const noexcept {
     return is_size_chosen_ ? packet_bytes_ : way.first_packet_bytes;
   }
-  /// Bytes that the next packet to a neighbour may have.
+  /// Most bytes of the next packet to a neighbour.
   [[nodiscard]] std::size_t next_packet_bytes(const Sender& sender) const noexcept {
     return sender.n_packets == 0 ? first_packet_bytes(sender) : packet_bytes_;
   }
@@ -152,18 +152,18 @@ class PacketCore final : public RoundCore {
   void send_passes();
   void complete_sends();
   void end_round();
-  /// Give up the buffers of large messages, if the last round had none.
+  /// Free the buffers of large messages, if the last round had none.
   void release_large_buffers(std::size_t channel);
   /// Bytes above which a buffer is kept only as long as each round needs one like it.
   [[nodiscard]] std::size_t most_kept_bytes() const noexcept {
     return std::max(packet_bytes_, options_.first_packet.most) + 64;
   }
-  /// Take in what has arrived, in this round and, if that is nothing, in the other open ones; pause if nothing has.
-  /// @param watches_sends  who sleeps in MPI wakes when a send is done, too
+  /// Take in what has arrived in this round or, if nothing has, in the other open ones; pause if nothing has at all.
+  /// @param watches_sends  if it sleeps in MPI, wake also when a send is done
   void progress(bool watches_sends, mpi::Pause& pause);
   /// One look at all that may have arrived. @return false if nothing has
   bool look();
-  /// Take in packets and announced parcels. @param n_looks  into MPI, if the first ones find nothing
+  /// Take in packets and announced parcels. @param n_looks  most calls of MPI, until one finds something
   bool take_some(int n_looks);
   /// The same, and sleep until one has come. @return false if none is awaited
   bool wait_for_some(bool watches_sends);
@@ -173,17 +173,17 @@ class PacketCore final : public RoundCore {
   void take_packet(std::size_t channel);
   void take_pass(std::size_t channel);
   void take_parcel(std::size_t place);
-  /// Take in what strangers have sent without being announced, and bring the agreement on its way.
+  /// Take in unannounced parcels of strangers, and advance the agreement.
   /// @return false if nothing has happened
   bool advance_agreement();
-  /// Take in one parcel that nobody has announced, if there is one. @param from  a rank, or MPI_ANY_SOURCE
+  /// Take in one unannounced parcel, if there is one. @param from  a rank, or MPI_ANY_SOURCE
   std::optional<Arrived> take_unannounced(Rank from);
   /// Take in parcels of a rank that were lost in earlier rounds.
   void discard(Rank from, std::size_t n_parcels);
-  /// Complete parcels, and make the ranks that became known neighbours. @throws Error{usage} if a parcel was lost
+  /// Complete parcels, and make the ranks that were met neighbours. @throws Error{usage} if a parcel was lost
   void end_meeting();
   [[nodiscard]] bool is_complete() const noexcept;
-  /// Whether ranks are to sleep in MPI, and no other round is open that others may wait for this rank in.
+  /// Whether ranks sleep in MPI, and no other round is open in which others may wait for this rank.
   [[nodiscard]] bool may_block() const noexcept;
   /// The next packet that has come. @pre there is one
   [[nodiscard]] std::optional<PacketRound::Packet> hand_out();
@@ -195,7 +195,7 @@ class PacketCore final : public RoundCore {
   [[nodiscard]] std::string describe_stall(double seconds);
   /// Give the buffer that was read back to its channel.
   void recycle(Arrived& read);
-  /// Name a rank that takes this one for a neighbour in vain: one that has sent it a packet of this tag.
+  /// Warn of a rank that wrongly takes this one for a neighbour: one that has sent it a packet of this tag.
   void warn_of_non_neighbours(int tag);
   void count_received(std::size_t n_bytes) noexcept;
 

@@ -16,8 +16,8 @@
 namespace barrio::exchange::detail {
 namespace {
 
-// Small packets may be on their way without being expected, and MPI keeps them at the receiver. After so many bytes of
-// them a synchronous one waits until it is taken in, and with it those before.
+// Small packets may arrive unexpected, and MPI keeps them at the receiver. After so many bytes of them one is sent
+// synchronously: it completes only when it, and with it those before, are taken in.
 constexpr std::size_t credit_bytes = std::size_t{64} * 1024;
 constexpr std::size_t packet_overhead_bytes = 64;
 
@@ -53,7 +53,7 @@ std::byte* PacketCore::take_place(std::size_t channel, std::size_t n_bytes) {
   SendCursor& cursor = cursors_[channel];
   std::byte* const place = std::exchange(cursor.at, cursor.at + n_bytes);
   set_guard(cursor.at);
-  cursor.end = has_guards ? cursor.at : senders_[channel].end;  // each message passes by here where it is guarded
+  cursor.end = has_guards ? cursor.at : senders_[channel].end;  // with guards each message comes through here
   return place;
 }
 
@@ -93,7 +93,7 @@ void PacketCore::wait_for_send(std::size_t place) {
 
 void PacketCore::wait_for_buffer(std::size_t channel, std::size_t n_bytes) {
   Sender& sender = senders_[channel];
-  // Short rounds stay in one buffer, which the cache still has.
+  // Short rounds reuse one buffer, which the cache still has.
   if (sender.n_packets == 0 && sender.current != 0 && is_free(channel, 0)) sender.current = 0;
   if (!is_free(channel, sender.current)) {
     statistics_.waits_for_room += 1;
@@ -175,7 +175,7 @@ void PacketCore::flush_last(std::size_t channel, std::span<const Introduction> s
 void PacketCore::close() {
   context_.check_thread("closes a round");
   if (!active_ || closed_) misuse("is closed twice", "a round is closed once");
-  // All before the first is sent: what is refused here leaves the round open as it was.
+  // Check all before the first is sent: a refusal leaves the round open as it was.
   for (std::size_t channel = 0; has_guards && channel < neighbours_.size(); ++channel)
     if (cursors_[channel].at != nullptr) check_guard(cursors_[channel].at, neighbours_[channel]);
   if (std::optional<Buffer> mine = outgoing_.seal(kind_, epoch_, context_.rank()))
@@ -199,7 +199,7 @@ void PacketCore::close() {
 void PacketCore::send_passes() {
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
     Sender& sender = senders_[channel];
-    // The one of the round before was taken in, or that round would not have ended for the neighbour; MPI may not know.
+    // The pass of the round before was taken in, or the neighbour could not have ended that round; MPI may not know.
     mpi::wait(pass_request(channel), context_.wait_policy());
     const std::vector<Introduction> lines = state_.pass_to(channel);
     const std::size_t n_bytes = header_bytes + lines.size() * sizeof(Introduction);

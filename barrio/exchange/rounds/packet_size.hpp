@@ -13,7 +13,7 @@ struct PacketSize {
   std::size_t least;  ///< bytes; of the first round too
   std::size_t most;   ///< bytes; equal to `least` where the size was chosen by the user
 
-  /// The size in the round after one that brought `n_bytes` that way: room for as much, and no sudden shrinking.
+  /// The size in the round after one that brought `n_bytes` that way: room for as much, shrinking only gradually.
   [[nodiscard]] std::size_t after(std::size_t size, std::uint64_t n_bytes) const noexcept {
     const auto wanted = std::bit_ceil(std::min<std::uint64_t>(n_bytes, most));
     return std::clamp(std::max<std::size_t>(wanted, size / 2), least, most);

@@ -42,7 +42,7 @@ class RoundCore {
   virtual ~RoundCore() = default;
 
   /// Local, but as `RoundOptions` says. @param kind  of the messages; it goes with each packet
-  /// @return the kind with how the round ends. @throws Error{usage} if a round is open
+  /// @return the kind, with the round's termination in it. @throws Error{usage} if a round is open
   virtual MessageKind begin(const MessageKind& kind, const RoundOptions& options) = 0;
   /// What `PacketRound::allocate` does when there is no room left in the buffer. @return the place of the message
   virtual std::byte* make_room(std::size_t channel, std::size_t n_bytes) = 0;
@@ -57,8 +57,8 @@ class RoundCore {
   virtual std::optional<PacketRound::Packet> poll() = 0;
   /// Give up the round that is open, if one is: send nothing more of it, and pass over all that comes, to its end.
   virtual void cancel() = 0;
-  /// Leave out neighbours with whom nothing was exchanged in so many rounds, this one among them. Between rounds.
-  /// @return those that were left out
+  /// Drop neighbours with whom nothing was exchanged in the last `n_rounds` rounds. Between rounds.
+  /// @return the dropped ones
   virtual std::vector<Rank> drop_idle(std::uint64_t n_rounds) = 0;
   /// Between rounds. @param neighbours  ascending, checked
   virtual void set_neighbours(std::vector<Rank> neighbours) = 0;
@@ -85,7 +85,7 @@ class RoundCore {
   }
 
  protected:
-  /// To be called when neighbours have changed.
+  /// Call it when neighbours have changed.
   void index_channels() { channels_.assign(neighbours()); }
 
  private:

@@ -25,7 +25,7 @@ struct Introduction {
 /// First wave: each rank's last packet to each neighbour says how many packets there were, so a round among neighbours
 /// is over when all last packets are here. With introductions it also names the strangers this rank has written to.
 /// Second wave: a rank that has all last packets tells each neighbour who has written to it, and acknowledges what it
-/// passed on. Who has the second wave of all neighbours knows every rank at two hops that has written to it.
+/// passed on. A rank that has the second wave of all neighbours knows every rank at two hops that has written to it.
 /// Proof: docs/decisions/0007-introductions.md. Source: Ovcharenko et al. 2012, section 4.2, and its section 8, which
 /// leaves new neighbours without collectives to future work.
 class RoundState {
@@ -33,7 +33,7 @@ class RoundState {
   /// @param neighbours  ascending; outlives the round and its copies
   void begin(std::span<const Rank> neighbours, bool introduces);
 
-  /// This rank has sent its last packets. @param strangers  whom it has written to besides, without repetition
+  /// This rank has sent its last packets. @param strangers  other ranks it has written to, without repetition
   void close(std::span<const Introduction> strangers);
   /// The last packet of a neighbour came, with its introductions.
   void take_last(std::size_t channel, std::span<const Introduction> introductions);
@@ -54,8 +54,8 @@ class RoundState {
   /// Strangers that no neighbour knows: their parcels were lost. @pre `is_over()`
   [[nodiscard]] std::vector<Rank> unreachable() const;
 
-  /// All that decides how the round goes on, but for the neighbours: two states of equal words do the same from here
-  /// on, whatever came in which order. For searches through all states.
+  /// All state that decides how the round goes on, but for the neighbours: two states of equal words behave alike from
+  /// here on, whatever came in which order. For searches through all states.
   [[nodiscard]] std::vector<std::uint64_t> encoded() const;
 
  private:

@@ -33,7 +33,7 @@ std::size_t add_entry(std::vector<std::uint64_t>& words, Rank to, Rank from, std
   return at + n_head_words;
 }
 
-/// Entries as they travel by the router, with what is for this rank itself in a list of its own.
+/// Entries as they travel by the router; those for this rank itself stand apart.
 struct Packed {
   std::vector<std::uint64_t> others;
   std::vector<std::uint64_t> own;
@@ -115,9 +115,8 @@ Route agree_on_route(mpi::Context& context, Status fault, const ItemKind& kind, 
   if (most[0] == 0 && most[3] != ~most[4] && kind.hash != most[3]) fault = other_items(context.rank(), kind);
   if (most[0] != 0 || most[3] != ~most[4]) mpi::agree(context, fault);
   if (wanted != Route::automatic) return wanted;
-  // A message costs as much as moving `message_bytes`; in each of its stages the router sorts all that a rank has and
-  // sends half of it; the consensus of the direct route and its communicator cost about `n_consensus` times
-  // as many messages as there are stages.
+  // A message costs as much as moving `message_bytes`. In each stage the router sorts all that a rank has and sends
+  // half of it. The consensus of the direct route and its communicator cost about `n_consensus` messages per stage.
   // All fitted on 4 and 8 ranks that share memory.
   constexpr std::uint64_t message_bytes = 16384;
   constexpr std::uint64_t n_consensus = 8;
@@ -236,7 +235,7 @@ DeliveredBytes deliver_counted(mpi::Context& context, Status fault, const ItemKi
     if (one.to != me) next += words_of(one.n_bytes);
   }
   pack(places);
-  Counted counted(context, incoming.places.size() + outgoing.size());  // the last memory that is asked for
+  Counted counted(context, incoming.places.size() + outgoing.size());  // the last allocation
   for (const DeliveredBytes::Place& place : incoming.places)
     if (place.from != me) counted.receive_words(incoming.room.data() + place.first_word, place.n_bytes, place.from);
   for (std::size_t i = 0; i < outgoing.size(); ++i)

@@ -28,7 +28,7 @@ std::vector<std::size_t> order_by_rank(std::span<const Rank> ranks) {
 namespace detail {
 namespace {
 
-// Tag of the router, below the ones objects get; each stage has one partner, and order keeps calls apart.
+// Tag of the router, below those given to objects; each stage has one partner, and message order keeps calls apart.
 constexpr int router_tag = 2;
 
 std::vector<std::uint64_t> receive_words(mpi::Context& context, Rank from) {

@@ -14,8 +14,8 @@
 namespace barrio::exchange::detail {
 namespace {
 
-// Messages of this length are received straight into the columns, by a datatype that takes a microsecond or two to
-// make. Shorter ones are copied out of a buffer. At both ends the same, for MPI wants the same types there.
+// Messages of at least this length are received straight into the columns, by a datatype that takes a microsecond or
+// two to make. Shorter ones are copied out of a buffer. Both ends decide alike, since MPI wants the same types there.
 constexpr std::size_t least_direct_bytes = 16384;
 constexpr std::size_t most_direct_bytes = std::size_t{1} << 30U;
 bool is_direct(std::size_t n_bytes) { return n_bytes >= least_direct_bytes && n_bytes <= most_direct_bytes; }
@@ -104,8 +104,8 @@ std::vector<RowsFrom> transfer_counted(mpi::Context& context, const std::vector<
   }
   rows.pack(places);
 
-  // Short messages come to a buffer of their own. All memory is there before MPI writes into any of it: who lacks some
-  // throws, and gives back what he has.
+  // Short messages come to a buffer of their own. All memory is allocated before MPI writes into any of it: a rank that
+  // lacks some throws, and frees what it has.
   const auto is_staged = [&](const BytesFrom& one) { return one.from != me && !is_direct(one.n_bytes); };
   std::size_t n_staged = 0;
   for (const BytesFrom& one : incoming)
@@ -133,7 +133,7 @@ std::vector<RowsFrom> transfer_counted(mpi::Context& context, const std::vector<
       next += words_of(one.n_bytes);
     } else if (one.from != me) {
       counted.receive(targets[i].begin(), types[i], one.n_bytes, one.from);
-      mpi::check(MPI_Type_free(&types[i]), "MPI_Type_free");  // once it has been received into
+      mpi::check(MPI_Type_free(&types[i]), "MPI_Type_free");  // takes effect after the receive
     }
   }
   for (std::size_t i = 0; i < outgoing.size(); ++i) {
@@ -182,10 +182,10 @@ Destinations::Destinations(std::span<const Rank> to, int n_ranks, std::size_t ro
   }
 }
 
-/// Count rows by slot. Ranks that have none are a fault.
+/// Count rows by slot. A rank without a slot is a fault.
 void Destinations::count(std::span<const Rank> to, std::size_t row_bytes) {
   std::vector<std::size_t> n_rows(n_slots_ + 1, 0);
-  for (const Rank rank : to) {  // one pass: what is too low or too high is counted behind the last
+  for (const Rank rank : to) {  // one pass: ranks too low or too high are counted behind the last
     const std::size_t slot = static_cast<std::uint32_t>(rank - low_);
     n_rows[std::min(slot, n_slots_)] += 1;
   }

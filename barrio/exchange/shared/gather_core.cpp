@@ -17,8 +17,8 @@
 namespace barrio::exchange::detail {
 namespace {
 
-// Contributions and results: two ranks may send each other both, and a fast one begins anew while a slow one ends.
-// Within one tag, order keeps exchanges apart.
+// One for contributions, one for results: two ranks may send each other both, and a fast one may begin anew while a
+// slow one ends. Within one tag, order keeps exchanges apart.
 constexpr int n_gather_tags = 2;
 
 }  // namespace
@@ -76,7 +76,7 @@ void GatherCore::find_contributions(const GatherEdges& edges, const GatherFold& 
         other = contributions_[k];
       }
     }
-    // What this rank sends a sharer lies in one buffer as what comes from it does in the other one.
+    // What goes to a sharer lies in out_ at the same place as what comes from it in in_.
     if (method_ == GatherMethod::pairwise) contributions_[own] = out_.data() + (other - in_.data());
   }
 }
@@ -173,7 +173,7 @@ const GatherFold& GatherCore::receive() {
 
 void GatherCore::finish() {
   if (method_ != GatherMethod::pairwise) {
-    // What came is combined and what was sent has left: both buffers serve the way back.
+    // Contributions are combined and sends are done: both buffers serve the way back.
     pack(plan_.down, in_);
     if (method_ == GatherMethod::crystal) {
       route(plan_.down, in_, plan_.up, out_);

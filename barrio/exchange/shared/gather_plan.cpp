@@ -59,7 +59,7 @@ Edges find_edges(mpi::Context& context, std::span<const GlobalId> ids, std::uint
   plan.has_all = plan.n_most_ranks <= most_pairwise;
   Edges edges;
   for_each_id([&](std::size_t first, std::size_t last) {
-    // A hash spreads the work over the sharers; the complement keeps it apart from the one that chose the home.
+    // A hash spreads the work over the sharers; the complement makes it differ from the hash that chose the home.
     const std::size_t combines = first + mix64(~ordered_bits(id[first])) % (last - first);
     for (std::size_t a = first; a < last; ++a) {
       if (a != combines) {
@@ -92,7 +92,7 @@ GatherEdges choose_edges(const Edges& edges, IsWanted&& is_wanted) {
   return chosen;
 }
 
-/// Order by slot and rank what comes by peer and slot, with the own contribution of each slot in its place.
+/// Reorder what comes by peer and slot to slot and rank, with the own contribution of each slot in its place.
 /// @param is_wanted  (slot)
 template <class IsWanted>
 GatherFold make_fold(const GatherEdges& edges, Rank own, IsWanted&& is_wanted) {
@@ -168,7 +168,7 @@ GatherPlan plan_gather(mpi::Context& context, std::span<const GlobalId> ids, std
   const Unique unique = find_unique(ids);
   Edges edges = find_edges(context, unique.ids, most_pairwise, plan);
 
-  // Ids with one position in all need nothing: give the others numbers without gaps.
+  // Ids with a single position need nothing: number the others without gaps.
   std::vector<char> is_slot(unique.ids.size());
   for (std::size_t i = 0; i < is_slot.size(); ++i) is_slot[i] = unique.offsets[i + 1] - unique.offsets[i] > 1 ? 1 : 0;
   for (const LocalId i : std::as_const(edges).column<1>()) is_slot[index(i)] = 1;

@@ -43,7 +43,7 @@ void GatherScatter::choose_fastest() {
     core_->set_method(method);
     apply(values, 1, Sum{});
   };
-  // Short blocks in turn, so that a disturbance does not strike one method alone; the best block of each counts.
+  // Short blocks in turn, so that a disturbance does not hit one method alone; the best block of each counts.
   constexpr std::size_t n_blocks = 3;
   constexpr int n_exchanges = 4;
   for (const GatherMethod method : methods) exchange(method);

@@ -20,8 +20,8 @@ bool is_cdf(std::string_view head) noexcept;
 
 class CdfHeader;
 
-/// A classic netCDF file, open to read: CDF-1, CDF-2 or CDF-5. A header says where each array begins; arrays are
-/// contiguous and big-endian, but those along the record dimension, whose records take turns.
+/// A classic netCDF file, open to read: CDF-1, CDF-2 or CDF-5. A header says where each array begins. Arrays are
+/// big-endian and contiguous, except along the record dimension: there the records of all variables take turns.
 /// Source: the NetCDF Classic Format Specification, and its CDF-5 extension by PnetCDF.
 class CdfFile {
  public:

@@ -14,7 +14,7 @@
 namespace barrio::files::detail {
 
 /// What HDF5 writes of a new file, kept in memory until the file is complete: its structure, since rows go to the file
-/// past HDF5. So no write of HDF5's can fail, which it does not survive: on closing a file that it could not write it
+/// past HDF5. So no write of HDF5 can fail. It would not survive that: closing a file that it could not write, it
 /// crashes, or says at the end of the program that it cannot end. Memory: as much as HDF5 wrote, to whole pages.
 class MetadataImage {
  public:
@@ -41,7 +41,7 @@ class MetadataImage {
 
   std::map<std::uint64_t, Page> pages_;  ///< by place / page_bytes
   std::uint64_t end_ = 0;                ///< as far as HDF5 has set space aside
-  bool is_short_ = false;                ///< memory was
+  bool is_short_ = false;                ///< memory ran out
   Handle driver_;
 };
 

@@ -22,7 +22,7 @@ constexpr const char* root = "/tstt";
 std::int64_t start_id(hid_t file, const std::string& path, const std::string& table) {
   const auto value = read_attribute(file, table, "start_id");
   if (value.size() != 1) refuse(path, fmt::format("table {} has no start_id", table));
-  // Ids are counted on from here; the last of them has to be a number too.
+  // Ids count up from here; the last of them must be a number too.
   if (value[0] < 0 || value[0] > std::int64_t{1} << 62)
     refuse(path, fmt::format("table {} begins with the id {}, which makes no sense", table, value[0]));
   return value[0];

@@ -105,7 +105,7 @@ SharedFile open_to_read(mpi::Context& context, const std::string& path) {
   agree_after(context, [&] {
     if (context.is_root()) static_cast<void>(open_to_read(path));
   });
-  // MPI_File_open of Open MPI hangs if it fails on some ranks only: whoever cannot open the file shall say so before.
+  // Open MPI's MPI_File_open hangs if it fails on some ranks only, so agree before that all can open the file.
   agree_after(context, [&] {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) throw cannot_read(path);
@@ -129,7 +129,7 @@ SharedFile open_to_read(mpi::Context& context, const std::string& path) {
 
 bool detail::has_link(hid_t where, const std::string& path) {
   const Quiet quiet;
-  // HDF5 wants every step of the path to exist before it answers for the last one.
+  // HDF5 answers for the last step of a path only if every step before it exists.
   for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
     const std::string step = path.substr(0, at);
     if (step != "/" && !step.empty() && H5Lexists(where, step.c_str(), H5P_DEFAULT) <= 0) return false;
@@ -149,7 +149,7 @@ std::vector<std::string> names_in(Place where, const std::string& path) {
   if (!has_link(where.id, path)) return names;
   const Quiet quiet;
   const Handle group = checked(H5Gopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Gclose, path, "opening the group");
-  // Not in the order of names: where the list of a group is damaged, HDF5 1.10 frees what it never took while it sorts.
+  // Not sorted by HDF5: where the list of a group is damaged, HDF5 1.10 frees memory it never took while it sorts.
   const herr_t status = H5Literate(
       group.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr,
       [](hid_t, const char* name, const H5L_info_t*, void* data) -> herr_t {
@@ -207,7 +207,7 @@ void detail::check_size_of(hid_t dataset, hid_t type, hid_t space, const std::st
   }
   const Handle layout(H5Dget_create_plist(dataset), &H5Pclose);
   const std::uint64_t stored = H5Dget_storage_size(dataset);
-  // netCDF-4 gives each variable a fill value; what was never written reads as that, and takes no room.
+  // netCDF-4 gives each variable a fill value: data that were never written read as that, and take no room.
   auto fill = H5D_FILL_VALUE_UNDEFINED;
   H5Pfill_value_defined(layout.get(), &fill);
   const bool is_all_fill = stored == 0 && fill == H5D_FILL_VALUE_USER_DEFINED;

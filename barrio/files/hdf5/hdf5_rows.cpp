@@ -49,7 +49,7 @@ std::vector<Run> detail::checked_runs(Rows rows, std::span<const std::int64_t> s
 
 namespace {
 
-/// Rows as they are stored. `Word` is what they become if they are stored so already: then nothing is copied.
+/// Rows as they are stored, in memory of the wanted type: if they are stored as `Word`, nothing is copied.
 template <class Word>
 struct RawValues {
   static_assert(sizeof(Word) == 8);
@@ -93,7 +93,7 @@ std::string why_alone(hid_t transfer) {
   return fmt::format("cause {:#x} of H5D_mpio_no_collective_cause_t", anywhere);
 }
 
-/// Count a read that was to be collective by what HDF5 says it was.
+/// Count a read that was to be collective, by how HDF5 says it was done.
 void count_read(mpi::Context& context, hid_t transfer, const std::string& path, std::size_t n_bytes) {
   auto mode = H5D_MPIO_NO_COLLECTIVE;
   H5Pget_mpio_actual_io_mode(transfer, &mode);
@@ -118,7 +118,7 @@ struct Request {
   bool has_rows = true;
 };
 
-/// Do all of a read that communicates with nobody. @param accept  throws if the values are not of the kind wanted
+/// Do the local part of a read. @param accept  throws if the values are not of the kind wanted
 template <class Word, class Accept>
 Request prepare(Place where, const std::string& path, Rows rows, const Accept& accept, RawValues<Word>& raw) {
   if (!has_link(where.id, path)) {
@@ -187,7 +187,7 @@ RawValues<Word> read_raw(Place where, const std::string& path, Rows rows, const 
     read();
     return raw;
   }
-  // A rank that stays away from H5Dread, or leaves after it, would be waited for: so all or none go on.
+  // Others would wait for a rank that skips H5Dread, or leaves after it: so all go on or none.
   agree_after(*where.context, [&] { request = prepare(where, path, rows, accept, raw); });
   agree_after(*where.context, read);
   if (request.has_rows) count_read(*where.context, request.transfer.get(), path, raw.n_bytes);
@@ -198,7 +198,7 @@ RawValues<Word> read_raw(Place where, const std::string& path, Rows rows, const 
   throw Error(ErrorCode::bad_input, {.subject = path, .cause = fmt::format("does not hold {}", wanted)});
 }
 
-/// Who asks for rows of numbers counts on as many as the extents say.
+/// A caller that asks for rows of numbers expects as many numbers as the extents say.
 template <class Word>
 void refuse_arrays(const RawValues<Word>& raw, const std::string& path) {
   if (raw.n_per_value != 1)
@@ -219,7 +219,7 @@ std::vector<Word> read_words(Place where, const std::string& path, Rows rows) {
   if (raw.value_bytes == 8 && !raw.swaps) return std::move(raw.words);
   const std::byte* at = raw.bytes();
   std::vector<Word> numbers(raw.n_bytes / raw.value_bytes);
-  // Each value is widened by itself: the two arms of a conditional would first meet in an unsigned type.
+  // Widen each type by itself: the two arms of a conditional would first meet in an unsigned type.
   const auto widen_all = [&]<class Number>(Number) {
     for (Word& number : numbers) {
       number = static_cast<Word>(detail::native<Number>(at, raw.swaps));
@@ -243,7 +243,7 @@ std::vector<std::int64_t> read_integers(Place where, const std::string& path, Ro
 
 std::vector<GlobalId> read_ids(Place where, const std::string& path, std::int64_t first, Rows rows) {
   std::vector<GlobalId> ids = read_words<GlobalId>(where, path, rows);
-  // Unsigned, since an id may be any number: what is too low comes round as one that is too high.
+  // Unsigned, since an id may be any number: one that is too low wraps round to one that is too high.
   for (GlobalId& id : ids)
     id = GlobalId{static_cast<std::int64_t>(static_cast<std::uint64_t>(value(id)) - static_cast<std::uint64_t>(first))};
   return ids;

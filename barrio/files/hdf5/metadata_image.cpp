@@ -12,7 +12,7 @@ namespace barrio::files::detail {
 
 /// The file as HDF5 knows it: a driver of its virtual file layer. No exception may pass through HDF5.
 struct ImageDriver {
-  H5FD_t head{};  // first: HDF5 knows no more
+  H5FD_t head{};  // first: HDF5 knows only this
   MetadataImage* image = nullptr;
 
   static MetadataImage& of(H5FD_t* file) { return *reinterpret_cast<ImageDriver*>(file)->image; }
@@ -56,7 +56,7 @@ struct ImageDriver {
       H5FD_class_t it{};
 #if H5_VERSION_GE(1, 13, 2)
       it.version = H5FD_CLASS_VERSION;
-      it.value = static_cast<H5FD_class_value_t>(701);  // of those left for drivers that HDF5 does not know
+      it.value = static_cast<H5FD_class_value_t>(701);  // from the range for drivers that HDF5 does not know
 #endif
       it.name = "barrio_image";
       it.maxaddr = HADDR_MAX - 1;

@@ -22,8 +22,8 @@ Number native(const std::byte* at, bool swaps) {
   return std::bit_cast<Number>(bytes);
 }
 
-/// What rows mean in each dimension, of a single value as of one row. @throws Error{bad_input} naming `path` if they do
-/// not exist
+/// The run of `rows` in each dimension; a single value counts as one row. @throws Error{bad_input} naming `path` if
+/// they do not exist
 std::vector<Run> checked_runs(Rows rows, std::span<const std::int64_t> shape, const std::string& path);
 
 }  // namespace barrio::files::detail

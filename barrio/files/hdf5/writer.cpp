@@ -39,7 +39,7 @@ constexpr std::uint64_t metadata_bytes_of_one = 1024;  // of a dataset, or of a 
 
 FileWriter::FileWriter(mpi::Context& context, std::string path, std::uint64_t expected_bytes)
     : context_(context), path_(std::move(path)), reserved_bytes_(expected_bytes), claimed_bytes_(metadata_bytes) {
-  // Those who cannot open it must not keep others waiting, nor leave anything behind.
+  // A rank that cannot open it must neither keep others waiting nor leave anything behind.
   const auto attempt = [&](auto&& work) {
     const Status status = capture(work);
     try {
@@ -211,7 +211,7 @@ void FileWriter::write_growing(const std::string& path, std::int64_t n_rows, std
                                const void* values) {
   Growth& growth = growing_.at(path);
   const std::uint64_t chunk_bytes = static_cast<std::uint64_t>(growth.chunk_rows) * growth.row_bytes;
-  std::vector<std::uint64_t> more;  // places of the chunks that come on top
+  std::vector<std::uint64_t> more;  // places of the added chunks
   on_root([&] {
     const std::uint64_t n_chunks = (n_rows + growth.chunk_rows - 1) / growth.chunk_rows;
     const std::uint64_t n_before = growth.chunks.size();
@@ -250,7 +250,7 @@ void FileWriter::put_structure() {
   if (!file_.close()) throw cannot_write(path_, "HDF5 could not complete it");
   image_->for_each_piece(
       [&](std::uint64_t place, std::span<const std::byte> bytes) { put(bytes.data(), bytes.size(), place); });
-  // HDF5 looks whether the file ends where it should; what was asked for too much is given back.
+  // Give back space that was asked for in excess: HDF5 checks whether a file ends where it should.
   if (::ftruncate(data_, static_cast<off_t>(image_->end())) != 0) throw cannot_write(path_, std::strerror(errno));
 }
 
@@ -259,7 +259,7 @@ void FileWriter::close() {
     if (fault_) throw *fault_;
     if (context_.is_root()) put_structure();
   });
-  // Some file systems say only here that they could not write.
+  // Some file systems report a failed write only here.
   const bool is_closed = ::close(std::exchange(data_, -1)) == 0;
   const int reason = errno;
   try {

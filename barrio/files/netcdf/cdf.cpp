@@ -34,7 +34,7 @@ std::size_t size_of(CdfFile::Type type) noexcept {
   }
 }
 
-/// Walk over the words of a header. Its length is not known before, so more of the file is fetched as it goes on.
+/// Read a header word by word. Its length is not known before, so more of the file is fetched on the way.
 class CdfHeader {
  public:
   /// @param more  fetch bytes behind those that are there; false at the end of the file
@@ -44,7 +44,7 @@ class CdfHeader {
     version_ = static_cast<unsigned char>(bytes_[3]);
   }
   [[nodiscard]] const std::string& bytes() const& noexcept { return bytes_; }
-  /// As far as it was read.
+  /// Bytes read so far.
   [[nodiscard]] std::size_t size() const noexcept { return at_; }
 
   std::string_view take(std::uint64_t n) {
@@ -54,7 +54,7 @@ class CdfHeader {
     at_ += n;
     return std::string_view(bytes_).substr(at_ - n, n);
   }
-  /// Text or numbers, which fill up to a multiple of four bytes.
+  /// Text or numbers, padded to a multiple of four bytes.
   std::string padded(std::uint64_t n) {
     std::string text(take(n));
     take(-n % 4);
@@ -127,7 +127,7 @@ std::unique_ptr<std::FILE, int (*)(std::FILE*)> open_file(const std::string& pat
   return file;
 }
 
-/// Fetch the next bytes of a file, as many again as are there.
+/// Fetch the next bytes of a file, doubling what is there.
 bool fetch(std::FILE* file, std::string& bytes) {
   constexpr std::size_t first_bytes = 8192;
   const std::size_t n_before = bytes.size();
@@ -208,8 +208,8 @@ void CdfFile::parse(CdfHeader& header) {
     places_.try_emplace(variable.name, variables_.size());
     variables_.push_back(std::move(variable));
   }
-  if (n_with_records == 1) record_bytes_ = unpadded_bytes;  // a lone variable's records are not filled up
-  // A streaming writer does not come to count its records.
+  if (n_with_records == 1) record_bytes_ = unpadded_bytes;  // a lone variable's records are not padded
+  // A streaming writer does not get to count its records.
   if (n_records == (version_ == 5 ? UINT64_MAX : UINT32_MAX))
     n_records = record_bytes_ > 0 && file_bytes_ > first_record ? (file_bytes_ - first_record) / record_bytes_ : 0;
   std::uint64_t bytes_of_records = 0;
@@ -218,7 +218,7 @@ void CdfFile::parse(CdfHeader& header) {
     header.refuse(fmt::format("has a count of {} records", n_records));
   for (Variable& variable : variables_) {
     if (variable.has_records) variable.shape[0] = n_records;
-    // Of records only the first: a writer may have been stopped within the last. Reading checks the others.
+    // Check only the first record: a writer may have been stopped within the last. Reading checks the others.
     if (!variable.has_records || n_records > 0) check_size(variable);
   }
 }
@@ -280,7 +280,7 @@ CdfFile::Values CdfFile::read(const Variable& variable, Rows rows) const {
 }
 
 void CdfFile::read_bytes(const Variable& variable, std::uint64_t at, std::span<char> bytes) const {
-  // Not through the stream, which would fetch whole buffers for the short pieces of a box.
+  // Not through the stream: it would fetch whole buffers for the short pieces of a box.
   while (!bytes.empty()) {
     const ssize_t n = ::pread(::fileno(file_.get()), bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (n < 0 && errno == EINTR) continue;

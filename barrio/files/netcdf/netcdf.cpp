@@ -92,7 +92,7 @@ const CdfFile::Variable& variable_of(const CdfFile& file, const std::string& pat
   return *variable;
 }
 
-/// HDF5 is asked by names of its own world: errors shall name the file too.
+/// Errors of HDF5 name only the dataset: name the file too.
 template <class Read>
 auto naming(const std::string& path, const std::string& variable, Read&& read) {
   try {

@@ -42,8 +42,8 @@ bool is_bare_dimension(hid_t file, const std::string& dataset) {
 }
 
 void add_measured(hid_t file, const std::string& scale, ScaleNames& names) {
-  // The scale says what it measures, and each dataset says by what. Only the first is of fixed length: HDF5 may read
-  // on for ever in a damaged heap of what varies.
+  // A scale lists its datasets, and each dataset lists its scales. Only the first list is of fixed length: in a damaged
+  // heap of variable-length data HDF5 may read on for ever.
   struct Measured {
     hobj_ref_t dataset;
     int dimension;

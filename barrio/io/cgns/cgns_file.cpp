@@ -54,7 +54,7 @@ CgnsSection section_of(hid_t file, const std::string& path, const CgnsZone& zone
   }
   section.type = known->type;
   section.n_nodes = known->n_nodes;
-  constexpr std::int64_t most = std::int64_t{1} << 62;  // what is added to an element's number has room
+  constexpr std::int64_t most = std::int64_t{1} << 62;  // leaves room for what is added to an element's number
   if (range.size() == 2 && range[0] >= 1 && range[1] >= range[0] && range[1] < most && sizes.size() == 1) {
     section.first = range[0];
     section.n = sizes[0] / section.n_nodes;
@@ -152,8 +152,8 @@ CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, c
       refuse(ErrorCode::bad_input, path, fmt::format("zone '{}' has {} vertices along an index", name, zone.n[d]),
              damaged_remedy);
   }
-  // What HDF5 stores of the coordinates bounds the sizes before anything is made of them. All axes, since ranks that
-  // read other rows would notice a short one on some of them only.
+  // Check the sizes against the coordinates that HDF5 stores, before anything is made of them. Check all axes: only the
+  // ranks that read the missing rows would notice a short one.
   for (std::size_t d = 0; d < static_cast<std::size_t>(catalog.n_dims); ++d) {
     const auto shape = files::extents(file, coordinate_of(zone, d));
     if (!std::ranges::equal(shape.rbegin(), shape.rend(), zone.n.begin(), zone.n.begin() + zone.n_indices))
@@ -227,7 +227,7 @@ std::vector<double> read_cgns_coordinates(files::Place file, const CgnsCatalog& 
   const std::int64_t end = rows.count == 0 ? first : (rows.first + rows.count - 1) / inner + 1;
   for (std::size_t d = 0; d < static_cast<std::size_t>(catalog.n_dims); ++d) {
     const std::vector<double> x = files::read_reals(file, coordinate_of(zone, d), {first, end - first});
-    coordinates.resize(3 * static_cast<std::size_t>(rows.count));  // not before the file showed that it has them
+    coordinates.resize(3 * static_cast<std::size_t>(rows.count));  // only now: the file has shown that it has them
     const std::size_t skipped = rows.first - first * inner;
     for (std::size_t i = 0; i < static_cast<std::size_t>(rows.count); ++i) coordinates[3 * i + d] = x.at(skipped + i);
   }

@@ -64,7 +64,7 @@ CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path);
 std::vector<double> read_cgns_coordinates(files::Place file, const CgnsCatalog& catalog, const CgnsZone& zone,
                                           files::Rows rows);
 /// Read or make the vertices of elements, as rows among all vertices. As read_cgns_coordinates.
-/// @param fault  gets the first vertex that does not exist; reading goes on, since other ranks read along
+/// @param fault  gets the first vertex that does not exist; reading goes on, since other ranks are in the same read
 std::vector<GlobalId> read_cgns_nodes(files::Place file, const std::string& path, const CgnsZone& zone,
                                       const CgnsSection& section, files::Rows rows, Status& fault);
 

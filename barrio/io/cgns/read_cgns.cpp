@@ -176,7 +176,7 @@ class Reader {
     }
     [[nodiscard]] std::int64_t n_faces() const { return n_along(0) * n_along(1) * n_along(2); }
 
-    /// Corners of a face, turned so that it looks out of the zone.
+    /// Corners of a face, in an order by which it looks out of the zone.
     [[nodiscard]] ListedSide side(std::int64_t face) const {
       std::int64_t low = zone->first_vertex;
       std::array<std::int64_t, 2> steps{};
@@ -227,7 +227,7 @@ class Reader {
   std::int64_t n_faces_ = 0;
 };
 
-/// Paths as digits: a name in a file need not be UTF-8, JSON is, and what HDF5 looks for must stay as it is.
+/// Paths in hexadecimal: JSON is UTF-8, a name in a file need not be, and HDF5 needs it unchanged.
 std::string hex_of(std::string_view bytes) {
   std::string digits;
   for (const char byte : bytes) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));

@@ -39,7 +39,7 @@ struct ClimateCatalog {
   bool goes_round = false;          ///< the first longitude comes right after the last one
   std::int64_t n_steps = 0;
   std::vector<ClimateVariable> variables;
-  std::vector<std::string> left_out;    ///< what is not read of the grid, and why
+  std::vector<std::string> left_out;    ///< what of the grid is not read, and why
   std::vector<std::string> not_fields;  ///< variables that are not over latitudes and longitudes
 
   [[nodiscard]] PointGrid grid() const noexcept {
@@ -71,10 +71,10 @@ struct ClimateSource {
   files::NetcdfFile file;
   ClimateCatalog catalog;
 };
-/// Open a file on all ranks; rank 0 reads the catalog. Collective. What is left out is said in the log.
+/// Open a file on all ranks; rank 0 reads the catalog. Collective. The log says what is left out.
 ClimateSource open_climate(mpi::Context& context, const std::string& path);
 
-/// Read a box of a variable, the first axis running fastest; what has no levels is repeated on each. As
+/// Read a box of a variable, the first axis running fastest; a variable without levels is repeated on each. As
 /// NetcdfFile::reals. Missing values become NaN, but those of integers stay.
 std::vector<double> read_climate_box(const files::NetcdfFile& file, const ClimateVariable& variable,
                                      const mesh::IndexBox& box);

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = files::NativeValues::Kind;
 
-/// How an axis is known: by what its variable is called, or by its units or standard name.
+/// How an axis is recognised: by the name of its variable, or by its units or standard name.
 struct Marks {
   const char* noun;
   std::vector<std::string_view> names;
@@ -35,7 +35,7 @@ bool are_degrees(std::string_view units, std::string_view direction) {
   return units == direction || units == (direction == "east" ? "E" : "N");
 }
 
-/// The coordinate variable along whose dimension most others run; one with a single place only if all are so.
+/// The coordinate variable along whose dimension most others run; one with a single place only if all have one.
 const ClimateListing::Variable* most_used(const std::vector<const ClimateListing::Variable*>& all,
                                           const std::vector<std::int64_t>& n_uses) {
   const auto weight = [&](const ClimateListing::Variable* variable) {
@@ -77,7 +77,7 @@ bool ClimateListing::mentions(Axis axis) const {
 
 const ClimateListing::Variable* ClimateListing::find_axis(Axis axis, const std::string& path) const {
   std::vector<const Variable*> all;
-  const Variable* other = nullptr;  // is such, but no axis
+  const Variable* other = nullptr;  // has the marks of the axis, but is no coordinate
   for (const Variable& variable : listing_.variables) {
     if (!is_such(variable, axis)) continue;
     if (is_coordinate(variable)) {
@@ -144,7 +144,7 @@ std::vector<double> ClimateListing::numbers(const Variable& variable, const std:
 void ClimateListing::add_fields(const std::array<const Variable*, 3>& axes, const std::string& path,
                                 ClimateCatalog& catalog) const {
   const auto dimension_of = [&](Axis axis) { return axes[axis] == nullptr ? -2 : axes[axis]->dimensions[0]; };
-  if (dimension_of(longitude) == dimension_of(latitude))  // it is called by the one, and has the units of the other
+  if (dimension_of(longitude) == dimension_of(latitude))  // it has the name of the one and the units of the other
     throw Error(ErrorCode::bad_input,
                 {.subject = path,
                  .cause = fmt::format("variable '{}' would be both latitudes and longitudes", axes[latitude]->name),

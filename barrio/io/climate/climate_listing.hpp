@@ -18,9 +18,9 @@ class ClimateListing {
 
   explicit ClimateListing(const files::NetcdfFile& file) : file_(file), listing_(file.list()) {}
 
-  /// Whether a variable or a dimension is called so, or a variable says that it is such.
+  /// Whether a variable or a dimension has a name of the axis, or the attributes of a variable say that it is one.
   [[nodiscard]] bool mentions(Axis axis) const;
-  /// The coordinate variable that most others run along, of those that are longitudes or latitudes.
+  /// Of the coordinate variables that are longitudes or latitudes, the one that most others run along.
   /// @throws Error{bad_input} saying what is wrong if there is none
   [[nodiscard]] const Variable* find_axis(Axis axis, const std::string& path) const;
   /// The same for levels, of those over a grid of horizontal dimensions. @return null if no field has levels

@@ -6,16 +6,16 @@
 #include "barrio/io/common/readers.hpp"
 #include "barrio/mpi/agree.hpp"
 
-// Grids of longitudes and latitudes. Rank 0 reads the axes and the list of variables; then every rank reads of each
-// field the lines of the grid that its slab of the vertices lies in.
+// Grids of longitudes and latitudes. Rank 0 reads the axes and the list of variables; then every rank reads, of each
+// field, the lines of the grid that hold its slab of the vertices.
 
 namespace barrio::io::detail {
 namespace {
 
 using mesh::IndexBox;
 
-/// Whole lines of a grid that cover rows: the rest of a level, whole levels, the beginning of a level. Maybe none; but
-/// always as many boxes, since ranks read them together.
+/// Whole lines of a grid that cover rows: the rest of a level, whole levels, the beginning of a level. Boxes may be
+/// empty, but there are always three, since ranks read them together.
 std::array<IndexBox, 3> lines_around(const PointGrid& grid, files::Rows rows) {
   std::array<IndexBox, 3> boxes{};
   if (rows.count == 0) return boxes;

@@ -70,8 +70,8 @@ std::vector<double> with_column(const std::vector<double>& values, const std::ve
   return all;
 }
 
-/// Read a field on the vertices of own cells. Beyond the last longitude stands the first one; on a flat grid the upper
-/// side is the lower one.
+/// Read a field on the vertices of own cells. The column beyond the last longitude is the first one; on a flat grid the
+/// upper side repeats the lower one.
 std::vector<double> read_field(const detail::ClimateSource& source, const ClimateVariable& variable, IndexBox box) {
   const std::array<std::int64_t, 3> n = source.catalog.grid().dimensions;
   const bool is_flat = n[2] == 1 && !box.empty();

@@ -38,7 +38,7 @@ class Quality {
   std::int64_t n_ = 0;
 };
 
-/// Say where the vertices are, and how many are nowhere: minima leave NaN out without a word.
+/// Report where the vertices are, and how many are nowhere: minima silently skip NaN.
 void add_box(Json& result, const std::vector<Point>& points);
 /// Numbers of cells by type and number of nodes, 0 where that varies.
 using CellCounts = std::map<std::pair<mesh::CellType, int>, std::int64_t>;

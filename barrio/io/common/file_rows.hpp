@@ -13,7 +13,7 @@ inline files::Rows slab_of(const Slabs& slabs, Rank rank) {
   return {slabs.first(rank), static_cast<std::int64_t>(slabs.size(rank))};
 }
 
-/// What rows and a run of `n` rows from `first` have in common, counted from `first`; maybe none.
+/// The rows that are both in `rows` and in the run of `n` rows from `first`, counted from `first`; maybe none.
 inline files::Rows overlap(files::Rows rows, std::int64_t first, std::int64_t n) {
   const std::int64_t begin = std::clamp<std::int64_t>(rows.first - first, 0, n);
   const std::int64_t end = std::clamp<std::int64_t>(rows.first + rows.count - first, 0, n);

@@ -9,12 +9,12 @@
 
 namespace barrio::io::detail {
 
-/// Notice that a file is written, cut or replaced between the moment it is looked at and the moment its last byte is
-/// read. HDF5 reads zeros where a file was cut after it was opened, and readers open a file more than once: neither
-/// shows by itself. Local.
+/// Notice that a file is written, cut or replaced between the first look at it and the read of its last byte. HDF5
+/// reads zeros where a file was cut after it was opened, and readers open a file more than once: neither shows by
+/// itself. Local.
 class FileWatch {
  public:
-  /// Begin. What is no file, or cannot be opened, is not watched: whoever reads it says what is wrong.
+  /// Begin. What is no file, or cannot be opened, is not watched: its reader says what is wrong.
   explicit FileWatch(std::string path);
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
@@ -24,7 +24,7 @@ class FileWatch {
   [[nodiscard]] std::optional<std::string> change() const;
   /// @throws Error{bad_input} if the file has changed
   void check() const;
-  /// What explains the error of a reader; nothing if the file has not changed.
+  /// The change that explains the error of a reader; nothing if the file has not changed.
   [[nodiscard]] Status explain(const Error& error) const;
 
  private:

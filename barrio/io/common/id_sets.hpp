@@ -9,7 +9,7 @@
 
 namespace barrio::io::detail {
 
-/// Sets that cells name by number, each cell for itself: gathered as runs of rows, made the same on every rank at last.
+/// Sets that each cell names by number: gathered as runs of rows, made the same on every rank at last.
 class IdSets {
  public:
   /// Put a cell into a set. Local. @param row  of its dimension; cheap if rows ascend
@@ -17,7 +17,7 @@ class IdSets {
 
   /// Add the sets to tables, ascending by dimension and id: of the top dimension materials, below it boundaries.
   /// Collective. @param names  of sets, by dimension and id; the same on every rank
-  /// @return false if there are more than `most` sets or an id does not fit in 32 bits; the tables are as before then
+  /// @return false if there are more than `most` sets or an id does not fit in 32 bits; the tables are unchanged then
   /// Cost: O(log P) messages; memory O(runs + sets)
   bool move_into(mpi::Context& context, mesh::MeshTables& tables,
                  const std::map<std::pair<int, int>, std::string>& names = {});

@@ -31,7 +31,7 @@ SideNodes key_of(std::span<const GlobalId> corners) {
 
 std::size_t n_corners(CellType type) { return mesh::topology(type).n_corners; }
 
-/// A side on its way to the rank that compares it with others, or a cell that may be the same.
+/// A side on its way to the rank that compares it with others, or a cell that may equal one.
 struct Candidate {
   SideNodes key;
   std::int64_t place;  ///< position of a side; of a cell its row less all rows, so that cells come first
@@ -69,7 +69,7 @@ std::vector<Candidate> candidates_of(mpi::Context& context, const MeshTables& ta
   return all;
 }
 
-/// Bring equal sides together, let the first of them stand for all, and send members to where it is at home.
+/// Bring equal sides together, let the first of them stand for all, and send members to its home.
 std::vector<Member> compare(mpi::Context& context, const MeshTables& tables, const std::vector<Candidate>& mine,
                             const Slabs& positions) {
   std::vector<Rank> to;
@@ -150,7 +150,7 @@ SidePlaces side_places(CellType type, int n_nodes, int side) {
       if (std::ranges::is_permutation(ends, topology.edges.subspan(2 * static_cast<std::size_t>(e), 2)))
         found.places.push_back(static_cast<std::int8_t>(topology.n_corners + e));
   }
-  // Nodes amid faces stand behind those amid the edges: one for each face, or one for each quadrilateral.
+  // Mid-face nodes stand behind the mid-edge nodes: one for each face, or one for each quadrilateral.
   const int n_amid = n_nodes - topology.n_corners - n_edges;
   if (topology.dim != Dim::volume || n_amid == 0) return found;
   const bool has_all = n_amid >= n_sides(type);
@@ -175,7 +175,7 @@ void add_members(MeshTables& tables, std::int32_t set, Dim dim, std::vector<std:
 void list_sides(mpi::Context& context, MeshTables& tables, const std::vector<ListedSide>& mine,
                 const Slabs& positions) {
   const std::vector<Member> members = compare(context, tables, candidates_of(context, tables, mine), positions);
-  // Those that are to be listed, by ascending position: members are sorted by it.
+  // The sides to be listed, by ascending position, as members are sorted.
   struct Listed {
     std::int64_t position;
     std::size_t shape;

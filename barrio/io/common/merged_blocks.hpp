@@ -14,8 +14,8 @@ struct ElementRun {
   std::int64_t n;
 };
 
-/// Make one block, still without nodes, of all runs of a type and number of nodes; by ascending dimension and type, as
-/// .h5m files have them. Local. @return place in `tables.blocks` of each run
+/// Make one block, still without nodes, of all runs of a type and number of nodes. Blocks ascend by dimension and type,
+/// as in .h5m files. Local. @return place in `tables.blocks` of each run
 std::vector<std::size_t> add_merged_blocks(const mpi::Context& context, mesh::MeshTables& tables,
                                            const std::vector<ElementRun>& runs);
 

@@ -9,11 +9,11 @@
 
 namespace barrio::io::detail {
 
-/// Whether a name means something else in .h5m files, or is none.
+/// Whether a name means something else in .h5m files, or is empty.
 bool is_reserved_tag(std::string_view name);
 
 /// Makes tags from what other formats call variables, fields or properties. A name that means something else in .h5m
-/// files, or a tag of another type, is left out, which the log says once.
+/// files, or is that of a tag of another type, is left out; the log says so once.
 class NewTags {
  public:
   /// @param without  names to leave out; "*" leaves out all

@@ -64,7 +64,7 @@ Order vtk_order(CellType type) {
   return type == CellType::prism ? Order(vtk_prism) : Order();
 }
 
-/// The kinds of a format; cells of fewer nodes have the first of the places of those of more.
+/// The kinds of a format; a cell of fewer nodes has the first of the places of one with more.
 template <class OrderOf>
 std::array<CellKind, kinds.size()> kinds_of(OrderOf&& order_of) {
   std::array<CellKind, kinds.size()> all{};

@@ -8,9 +8,10 @@
 
 #include "barrio/mesh/cell_type.hpp"
 
-// In which order the nodes of a cell stand. Ours is that of .h5m and Exodus: corners, then the nodes amid edges in the
-// order of CellTopology::edges, then those amid faces in the order of CellTopology::sides, the one amid the cell last.
-// Cells that have nodes amid their quadrilaterals only (18-node prism, 14-node pyramid) leave the triangles out.
+// The order of the nodes of a cell. Ours is that of .h5m, and of Exodus but for hexes of 27: corners, then mid-edge
+// nodes in the order of CellTopology::edges, then mid-face nodes in the order of CellTopology::sides, the mid-cell node
+// last. Cells with mid-face nodes on their quadrilaterals only (18-node prism, 14-node pyramid) leave the triangles
+// out.
 
 namespace barrio::io::detail {
 

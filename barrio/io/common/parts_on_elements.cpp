@@ -49,7 +49,7 @@ std::vector<std::int64_t> values_on_top(mpi::Context& context, const MeshTables&
   return values;
 }
 
-/// All different values of all ranks, ascending; each rank finds those that fall to it by a hash. Collective.
+/// All different values of all ranks, ascending; each rank finds those that fall to it by their value. Collective.
 /// @param most  refuse more, before they are all brought together
 std::vector<std::int64_t> different_values(mpi::Context& context, std::vector<std::int64_t> values, std::int64_t most,
                                            const Error& too_many) {

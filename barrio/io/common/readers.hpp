@@ -16,8 +16,8 @@ mesh::MeshTables read_gmsh(mpi::Context& context, const std::string& path);
 /// Element blocks become material sets, node sets Dirichlet sets, side sets Neumann sets of faces or edges.
 mesh::MeshTables read_exodus(mpi::Context& context, const std::string& path,
                              const std::vector<std::string>& without_tags);
-/// Places of a grid of longitudes, latitudes and maybe levels become vertices, with their numbers in degrees and so on
-/// as coordinates; variables over them tags.
+/// Places of a grid of longitudes, latitudes and maybe levels become vertices; their coordinates are the file's
+/// numbers, in degrees and so on. Variables over them become tags.
 mesh::MeshTables read_climate(mpi::Context& context, const std::string& path,
                               const std::vector<std::string>& without_tags);
 /// CGNS on HDF5. Sections of the cells' dimension become material sets, conditions Neumann sets (on vertices of an
@@ -62,7 +62,7 @@ struct PartitionTag {
 /// Local, on a file open on this process alone. Without the tags that have another meaning.
 std::vector<PartitionTag> find_partition_tags(hid_t file, const files::H5mCatalog& catalog);
 
-/// Whether a tag numbers things, each by a number of its own, so that it is no partition.
+/// Whether a tag gives each thing a number of its own, so that it is no partition.
 bool is_id_tag(const std::string& name);
 /// Whether a tag has one integer of 32 or 64 bits on elements, so that its values may be parts.
 bool may_give_parts(const files::H5mTag& tag, const files::H5mCatalog& catalog);

@@ -9,7 +9,7 @@
 
 namespace barrio::io::detail {
 
-/// Replace what is no UTF-8 in texts: a file may call its variables by any bytes.
+/// Replace what is no UTF-8 in texts: a file may name its variables by any bytes.
 inline void make_utf8(nlohmann::json& value) {
   if (value.is_string()) {
     value = nlohmann::json::parse(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));

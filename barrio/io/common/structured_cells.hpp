@@ -25,8 +25,8 @@ struct PointGrid {
                      const std::function<void(std::span<const std::int64_t>)>& visit) const;
 };
 
-/// Refuse a grid of which a rank cannot hold its share: a few letters can say one that no machine holds, so it is
-/// looked at before it is made. On all ranks alike.
+/// Refuse a grid of which a rank cannot hold its share, before it is made: a few bytes of a file can announce one that
+/// no machine holds. On all ranks alike.
 /// @throws AgreedError{bad_input} naming `path`
 void check_size(const PointGrid& grid, const std::string& path, int n_ranks);
 

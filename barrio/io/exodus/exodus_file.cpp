@@ -102,8 +102,8 @@ std::vector<ExodusSet> sets_of(const NetcdfFile& file, const std::string& path, 
   return sets;
 }
 
-/// Refuse a variable whose last dimension does not count `n` things: ranks that read other rows would notice it on some
-/// of them only. A variable that is not there passes.
+/// Refuse a variable whose last dimension does not count `n` things: only the ranks that read the missing rows would
+/// notice. A variable that is not there passes.
 void check_length(const NetcdfFile& file, const std::string& path, const std::string& variable, std::size_t n_dims,
                   std::int64_t n, std::string_view what) {
   if (!file.has(variable)) return;
@@ -226,7 +226,7 @@ std::vector<double> read_exodus_coordinates(const NetcdfFile& file, const Exodus
     const std::int64_t place = d;
     if (are_together) rows.within = std::span(&place, 1);
     const std::vector<double> x = file.reals(are_together ? "coord" : apart[axis], rows);
-    coordinates.resize(3 * static_cast<std::size_t>(rows.count));  // not before the file showed that it has them
+    coordinates.resize(3 * static_cast<std::size_t>(rows.count));  // only now: the file has shown that it has them
     for (std::size_t i = 0; i < x.size(); ++i) coordinates[3 * i + axis] = x[i];
   }
   return coordinates;

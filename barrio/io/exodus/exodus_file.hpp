@@ -74,7 +74,7 @@ std::vector<double> read_exodus_coordinates(const files::NetcdfFile& file, const
                                             files::Rows rows);
 
 /// Read the vertices of elements of a block, 0-based and with nodes in barrio's order. As NetcdfFile::integers.
-/// @param fault  gets the first vertex that does not exist; reading goes on, since other ranks read along
+/// @param fault  gets the first vertex that does not exist; reading goes on, since other ranks are in the same read
 std::vector<GlobalId> read_exodus_nodes(const files::NetcdfFile& file, const std::string& path,
                                         const ExodusCatalog& catalog, const ExodusBlock& block, files::Rows rows,
                                         Status& fault);

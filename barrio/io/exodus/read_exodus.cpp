@@ -125,7 +125,7 @@ ListedSide side_of(const ExodusSource& source, const MeshTables& tables, const N
 }
 
 void read_side_sets(const ExodusSource& source, MeshTables& tables) {
-  // The lists of all sets, one after the other, are cut into slabs: sets of a few sides do not all burden rank 0.
+  // The lists of all sets are joined and cut into slabs, so that sets of a few sides do not all burden rank 0.
   Slabs positions{0, source.context.size()};
   for (const ExodusSet& set : source.catalog.side_sets) positions.n_rows += set.n;
   const Rows mine = slab_of(positions, source.context.rank());
@@ -155,7 +155,7 @@ void read_side_sets(const ExodusSource& source, MeshTables& tables) {
       to.push_back(source.table(tables, static_cast<std::size_t>(named[i].block)).rows.rank_of(named[i].row));
     }
   });
-  // The rank that holds the element says what its side is.
+  // The rank that holds the element resolves its side.
   sides = exchange::ask(source.context, to, named,
                         [&](const NamedSide& question) { return side_of(source, tables, question); });
   for (std::size_t i = 0; i < sides.size(); ++i) {

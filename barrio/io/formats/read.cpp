@@ -26,7 +26,7 @@ void leave_out(mesh::MeshTables& tables, const std::vector<std::string>& names) 
   });
 }
 
-/// Read a file that must stay as it is meanwhile. Rank 0 watches it for all.
+/// Read a file that must not change meanwhile. Rank 0 watches it for all.
 template <class Read>
 mesh::MeshTables read_unchanged(mpi::Context& context, const std::string& path, Read&& read) {
   std::optional<detail::FileWatch> watch;
@@ -45,7 +45,7 @@ mesh::MeshTables read_unchanged(mpi::Context& context, const std::string& path, 
   agree(context, watch ? watch->explain(*fault) : Status());  // whichever rank met the fault, rank 0 knows why
   if (fault->code() != ErrorCode::bad_input || fault->subject().find(path) != std::string::npos)
     throw AgreedError(*fault);
-  // A dataset alone does not say in which of several files it is.
+  // The name of a dataset does not say which of several files it is in: add the path.
   const ErrorText text{
       .subject = fmt::format("{}: {}", path, fault->subject()), .cause = fault->cause(), .remedy = fault->remedy()};
   throw AgreedError(Error(fault->code(), text), fault->first_rank());

@@ -125,7 +125,7 @@ class Indexer {
           for (int d = 0; d < n_doubles; ++d) in_.number<double>();
           for (auto k = in_.number<std::int64_t>(); k > 0; --k) found.push_back(in_.number<int>());
         }
-        // A negative group means the entity's orientation is turned round; the members are the same.
+        // A negative group means that the entity's orientation is reversed; the members are the same.
         for (int& group : found) {
           if (group == std::numeric_limits<int>::min())
             in_.refuse(fmt::format("has an entity in physical group {}", group));

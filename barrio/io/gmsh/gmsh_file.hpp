@@ -20,7 +20,7 @@ struct GmshSegment {
   std::int64_t first;  ///< row in the block
   std::int64_t count;
   std::int64_t offset;         ///< byte in the file: of the first tag (nodes), of the first element
-  std::int64_t second_offset;  ///< of the first coordinates (nodes); of the heading that counts (elements of 2.2)
+  std::int64_t second_offset;  ///< of the first coordinates (nodes); of the heading that applies (elements of 2.2)
 };
 
 /// What one rank reads.
@@ -29,8 +29,8 @@ struct GmshShares {
   std::vector<GmshSegment> elements;
 };
 
-/// Where things stand in a Gmsh file of format 4.1, 2.2 or 1.0. Its size grows with the number of blocks (geometric
-/// entities), and while rank 0 makes it with the number of ranks; not with the mesh.
+/// Index of a Gmsh file of format 4.1, 2.2 or 1.0. Its size grows with the number of blocks (geometric entities) and,
+/// while rank 0 makes it, with the number of ranks; not with the mesh.
 struct GmshIndex {
   struct Block {
     int entity_dim = 0;
@@ -39,8 +39,8 @@ struct GmshIndex {
     std::int64_t n = 0;
   };
   bool is_binary = false;
-  bool is_old = false;    ///< 2.2, 1.0: elements say their type and groups one by one; all stand in one block of type 0
-  bool is_first = false;  ///< 1.0: elements say how many nodes they have, and of groups always two
+  bool is_old = false;    ///< 2.2, 1.0: each element gives its type and groups; all stand in one block of type 0
+  bool is_first = false;  ///< 1.0: elements give their number of nodes, and always two groups
   std::int64_t max_node_tag = 0;  ///< as far as the file says it
   std::vector<Block> nodes;
   std::vector<Block> elements;

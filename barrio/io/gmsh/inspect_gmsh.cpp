@@ -13,7 +13,7 @@ using mesh::CellType;
 
 Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   const GmshIndex index = index_gmsh(path, 1);
-  // Points are passed over: vertices are.
+  // Point elements are skipped: vertices stand for them.
   const auto kind_of = [](int type) {
     const CellKind* const kind = gmsh_kind(type);
     return kind != nullptr && kind->type != CellType::vertex ? kind : nullptr;

@@ -52,7 +52,7 @@ void end_of_section(Scanner& in, std::string_view what) {
 OldGmshElement element_of(const Scanner& in, int type, std::span<const std::int64_t> words, std::size_t n_tags) {
   OldGmshElement element{.type = type, .nodes = words.subspan(n_tags)};
   const std::span<const std::int64_t> tags = words.first(n_tags);
-  // A negative group means that the element is turned round; it is a member all the same.
+  // A negative group means that the element is reversed; it is a member all the same.
   if (n_tags > 0) {
     if (static_cast<std::int32_t>(tags[0]) != tags[0] || tags[0] == std::numeric_limits<std::int32_t>::min())
       in.refuse(fmt::format("has an element in physical group {}", tags[0]));

@@ -31,7 +31,7 @@ struct H5mContents {
   void take(std::int64_t set, std::int64_t first, std::int64_t count, std::int64_t position, const IdSpace& ids);
 };
 
-/// Make the sets of the tables from those of the file: all but parts and what holds nothing but parts. Local.
+/// Make the sets of the tables from those of the file, except sets that are, or hold, parts and nothing else. Local.
 /// @return place of each set of the file, or -1
 std::vector<std::int32_t> make_sets(const H5mPlan& plan, const H5mContents& contents, mesh::MeshTables& tables);
 

@@ -9,7 +9,7 @@
 
 namespace barrio::io::detail {
 
-/// Say what an id of a .h5m file is.
+/// Find what an id of a .h5m file stands for.
 struct IdSpace {
   struct Table {
     std::int64_t first;
@@ -30,7 +30,7 @@ struct IdSpace {
     tables.push_back({catalog.first_set, catalog.n_sets, mesh::Dim::vertex, 0, -1, true});
   }
 
-  /// Call `visit(table, first row in the table, count)` for each piece of a run of ids; ids of nothing are passed over.
+  /// Call `visit(table, first row in the table, count)` for each piece of a run of ids; ids of nothing are skipped.
   template <class Visit>
   void for_each_piece(std::int64_t first, std::int64_t count, Visit&& visit) const {
     std::int64_t end = 0;

@@ -17,8 +17,8 @@ struct TagPlan {
   std::vector<std::string> dense_on;
 };
 
-/// Find out what the tags of a file are, but those that `MeshTables` holds in another way: the partition, meanings of
-/// sets. Local, on a file open on this process alone.
+/// Find the tags of a file, except those that `MeshTables` holds in another way: the partition, meanings of sets.
+/// Local, on a file open on this process alone.
 std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog, const TableOptions& options);
 void share(mpi::Context& context, std::vector<TagPlan>& plans);
 

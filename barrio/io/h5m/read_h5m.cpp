@@ -19,8 +19,8 @@ using mesh::Dim;
 using mesh::MeshTables;
 using mesh::PartRows;
 
-// The steps of Tautges et al. 2012, section II. A file has its partition among its sets, so step 2 is what is left of
-// it when they are read.
+// The steps of Tautges et al. 2012, section II. A file's partition is among its sets, so step 2 is what remains of it
+// when they are read.
 constexpr RegionName vertices_region{"read.vertices"};
 constexpr RegionName cells_region{"read.cells"};
 constexpr RegionName sides_region{"read.sides"};
@@ -112,8 +112,8 @@ void keep_values(mpi::Context& context, const std::vector<std::int64_t>& part_va
 MeshTables read_all(mpi::Context& context, const std::string& path, const Plan& plan, const files::SharedFile& file) {
   MeshTables tables;
   tables.vertices = {plan.catalog.n_vertices, context.size()};
-  // Each read is agreed on. Nothing here is captured: what one rank alone meets between two reads, such as a lack of
-  // memory, must end the job, since the others are in the next read.
+  // Each read agrees on its faults. Nothing is captured between reads: what one rank alone meets there, such as a lack
+  // of memory, must end the job, since the others are in the next read.
   Status fault;
   H5mContents contents;
   read_vertices(context, file.get(), plan, tables, fault);
@@ -166,7 +166,7 @@ MeshTables read_all(mpi::Context& context, const std::string& path, const Plan& 
   return tables;
 }
 
-/// Refuse a tag that somebody took for a partition. @throws AgreedError{usage}
+/// Refuse a partition tag that is no partition. @throws AgreedError{usage}
 void check_partition(const MeshTables& tables, const std::string& path, const TableOptions& options) {
   if (options.partition_tag == default_partition_tag || options.may_lack_partition_tag) return;
   const std::int64_t n_cells = tables.n_global(tables.top_dim());

@@ -255,7 +255,7 @@ std::vector<PartRows> take_members(H5mContents& contents, const std::vector<std:
       if (const std::int32_t part = part_of[holder]; part >= 0) parts.push_back(part);
     return parts;
   };
-  // Runs of one set stand together: what it is, is asked once.
+  // Runs of one set stand together, so its parts are looked up once.
   std::vector<PartRows> part_rows = std::move(contents.part_rows);
   const std::size_t n_listed = part_rows.size();
   for (std::size_t i = 0; i < n_listed;) {

@@ -42,7 +42,7 @@ TagType type_of(const NativeValues& shape, bool is_id, bool is_bits) {
   return TagType::bytes;
 }
 
-/// Turn ids of the file, as they stand there, into codes. Ids of nothing become none.
+/// Turn ids of the file, as stored, into codes. Ids of nothing become none.
 std::vector<std::byte> codes_of(const NativeValues& raw, const IdSpace& ids,
                                 const std::vector<std::int32_t>& place_of_set) {
   const std::size_t n = raw.bytes.size() / raw.number_bytes;
@@ -112,7 +112,7 @@ struct SparseItem {
 constexpr std::int32_t on_sets_block = -2;
 constexpr std::int32_t on_parts_block = -3;
 
-/// Send the items of a tag to where their rows are: of sets to rank 0, of parts to the rank with them. Collective.
+/// Send the items of a tag to the homes of their rows; of sets to rank 0, of parts to the rank with them. Collective.
 /// @param storage  keeps what came
 std::vector<SparseItem> bring_home(mpi::Context& context, const MeshTables& tables,
                                    const std::vector<std::pair<const IdSpace::Table*, std::int64_t>>& rows,
@@ -286,7 +286,7 @@ void read_dense(mpi::Context& context, files::Place file, const files::H5mCatalo
     if (is_on(catalog.groups[g].name))
       read("elements/" + catalog.groups[g].name, tables.blocks[g].rows, static_cast<std::int32_t>(g));
   if (!is_on("sets")) return;
-  // All ranks read along, rank 0 alone reads rows.
+  // All ranks take part in the read, rank 0 alone reads rows.
   const std::string path = "/tstt/sets/tags/" + plan.path;
   const files::Rows rows{0, context.is_root() ? catalog.n_sets : 0};
   const std::vector<std::byte> bytes = values_of(file, path, rows, plan.info, ids, place_of_set);

@@ -160,10 +160,10 @@ std::uint64_t estimated_bytes(const MeshTables& tables) {
 /// Elements as ids of the file: of vertices, and of faces for polyhedra. In the order of the block.
 struct WrittenCells {
   std::vector<std::int64_t> entries;
-  std::vector<std::int64_t> offsets;  // empty if all have as many
+  std::vector<std::int64_t> offsets;  // empty if all have equally many
 };
 
-/// @param faces  rows of the polyhedra's faces, this block's first; moves on behind them
+/// @param faces  rows of the polyhedra's faces, this block's first; advances past them
 WrittenCells polyhedra_to_write(mpi::Context& context, const MeshTables& tables, const WrittenIds& ids,
                                 const CellBlock& block, std::span<const std::int64_t>& faces) {
   WrittenCells cells{{}, {0}};

@@ -82,8 +82,8 @@ std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, c
   return runs;
 }
 
-/// Number what an ordered set holds 0, 1, 2, ...: where a file named what it does not have, positions are left out.
-/// Collective. Each ordered set is put in order by one rank, which sees its runs, not its members.
+/// Renumber the members of ordered sets 0, 1, 2, ...: positions are missing where a file named what it does not have.
+/// Collective. One rank puts each ordered set in order; it sees the set's runs, not its members.
 void close_holes(mpi::Context& context, const MeshTables& tables, std::vector<Run>& runs) {
   struct Piece {
     std::int64_t set;
@@ -123,8 +123,8 @@ void close_holes(mpi::Context& context, const MeshTables& tables, std::vector<Ru
 
 /// What the file's list of sets says, and where this rank's words of their contents go.
 ///
-/// A set's contents are a list of ids, or where that is shorter pairs of first id and number. A run that reaches the
-/// end of a slab may go on on a higher rank: it is one pair there too, so that the file does not depend on the number
+/// A set's contents are a list of ids or, where that is shorter, pairs of first id and number. A run that reaches the
+/// end of a slab may go on on a higher rank: it is one pair even then, so that the file does not depend on the number
 /// of ranks.
 class SetLayout {
  public:
@@ -152,7 +152,7 @@ class SetLayout {
   /// Four numbers of each set: last word, last child, last parent, flags.
   [[nodiscard]] std::vector<std::int64_t>& list() & noexcept { return list_; }
 
-  /// Call `put(place, value)` for the words of the runs of this rank; values of one place are added. @pre once
+  /// Call `put(place, value)` for the words of the runs of this rank; values at one place are to be added. @pre once
   template <class Put>
   void for_each_word(const std::vector<Run>& runs, Put&& put) {
     for (const Run& run : runs) {
@@ -177,7 +177,7 @@ class SetLayout {
   [[nodiscard]] bool is_ordered(std::size_t set) const {
     return set >= n_parts_ && tables_.sets[set - n_parts_].is_ordered;
   }
-  /// All that an ordered set holds is one list, whatever the tables.
+  /// An ordered set is one list across all tables.
   [[nodiscard]] std::size_t key_of(const Run& run) const {
     const std::size_t set = run.set;
     return set * n_tables_ + (is_ordered(set) ? 0 : run.table);

@@ -96,7 +96,7 @@ bool Scanner::is_below_one(std::string_view number) {
   std::int64_t exponent = 0;
   if (std::from_chars(power.data(), power.data() + power.size(), exponent).ec == std::errc::result_out_of_range)
     return power.starts_with('-');
-  // The first digit that counts stands so many places before the point.
+  // Compare the exponent with the places from the point to the first digit that is not 0.
   const std::int64_t point = std::min(digits.find('.'), digits.size());
   const std::int64_t first = std::min(digits.find_first_of("123456789"), digits.size());
   return exponent < first - point;
@@ -118,7 +118,7 @@ std::string_view Scanner::word() {
     if (word_.size() > longest_line) refuse("has a word that is too long for a text mesh");
   }
   if (word_.empty()) refuse("ends early");
-  // The end of a line stays, so that the next line begins where people see it begin.
+  // Leave the end of the line unread, so that the next line begins where people see it begin.
   if (c != EOF) std::ungetc(c, file_.get());
   return word_;
 }
@@ -144,7 +144,7 @@ std::int64_t Scanner::skip_blank_bytes() {
 
 void Scanner::skip(std::int64_t n_bytes) {
   if (n_bytes <= 0) return;
-  if (n_bytes > bytes_left()) refuse("ends early");  // seeking goes past the end without a word
+  if (n_bytes > bytes_left()) refuse("ends early");  // seeking past the end gives no error
   go_to(offset() + n_bytes);
 }
 

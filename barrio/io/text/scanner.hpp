@@ -19,7 +19,7 @@ namespace barrio::io::detail {
 /// not what was asked for.
 class Scanner {
  public:
-  /// @param remedy  what a person shall do about a file that cannot be understood
+  /// @param remedy  what the user should do about a file that cannot be understood
   /// @throws Error{failed} if the file cannot be opened
   Scanner(std::string path, std::string remedy);
 
@@ -50,12 +50,12 @@ class Scanner {
   [[nodiscard]] std::string rest() const { return line_.substr(start_); }
   /// Go on to the next line that has a word if this one has no more. @return false at the end of the file
   bool seek_field();
-  /// Let what reads words or bytes begin with what is left of the line, if that is more than blanks.
+  /// Let reading of words or bytes begin with the rest of the line, if that is more than blanks.
   void return_rest();
   /// Let it begin behind the line, whatever is left.
   void drop_rest() noexcept { start_ = line_.size(); }
 
-  /// The next word of the file, whatever lines it has.
+  /// The next word of the file, across lines.
   std::string_view word();
   template <class Number>
   Number number_word() {
@@ -105,7 +105,7 @@ class Scanner {
       parsed = Number{};
     return end;
   }
-  /// Whether the size of a real, which is not 0, is below 1.
+  /// Whether a real, which is not 0, is below 1 in magnitude.
   static bool is_below_one(std::string_view number);
   void skip_blanks();
   static constexpr std::size_t longest_line = 1U << 20U;

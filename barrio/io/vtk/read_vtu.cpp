@@ -26,7 +26,7 @@ int digit_of(char c) noexcept {
   return c == '+' ? 62 : c == '/' ? 63 : c == '=' ? 0 : -1;
 }
 
-/// Bytes first .. first + n - 1 of what is written from a place on.
+/// Bytes first .. first + n - 1 of the data that begin at a place.
 std::vector<std::byte> read_bytes(Scanner& in, Form form, std::int64_t place, std::int64_t first, std::int64_t n) {
   const std::int64_t group = form == Form::raw ? 0 : first / 3;  // four letters make three bytes
   const std::int64_t begin = form == Form::raw ? place + first : place + 4 * group;
@@ -78,7 +78,7 @@ std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding,
   const std::int64_t width = in.checked_count(head[1]);
   const std::int64_t last = head[2] == 0 ? width : in.checked_count(head[2]);
   const std::vector<std::int64_t> sizes = read_sizes(in, encoding, array, 3 + n_blocks);
-  // zlib makes a thousandth at best, so no file of sound size can make memory run out.
+  // zlib compresses to a thousandth at best, so no file of sound size can make memory run out.
   if (n_blocks > 0 && (width == 0 || last > width || width / 2048 > in.bytes_left() + (std::int64_t{1} << 20) ||
                        width > (std::int64_t{1} << 58) / n_blocks))
     in.refuse(fmt::format("has blocks of {} bytes in the array '{}', which makes no sense", width, array.name));
@@ -95,7 +95,7 @@ std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding,
     const std::int64_t end = begin + (b + 1 == n_blocks ? last : width);
     if (begin < first + n && end > first) {
       const std::vector<std::byte> packed = read_bytes(in, array.form, place, at, size);
-      // Deflate makes 1032 bytes of one at most; what claims more is not worth the memory.
+      // Deflate expands a byte to 1032 at most; what claims more is not worth the memory.
       if (end - begin > 1032 * size + 64)
         in.refuse(fmt::format("has {} bytes in the array '{}' that cannot become {}", size, array.name, end - begin));
       block.resize(end - begin);
@@ -206,7 +206,7 @@ void read_vtu_numbers(Scanner& in, const VtuEncoding& encoding, const VtuArray& 
     in.skip_words(first);
     return read_vtk_numbers(in, array.number, false, n, out);
   }
-  // Values in line stand behind blanks that are not part of them.
+  // Inline values stand behind blanks that are not part of them.
   VtuArray trimmed = array;
   if (array.form == Form::base64) trimmed.offset = in.skip_blank_bytes();
   const std::vector<std::byte> bytes = encoding.is_compressed

@@ -11,7 +11,7 @@ namespace {
 
 using Use = VtkIndex::Section::Use;
 
-/// Where the numbers of a section begin: texts may have them behind its keyword, in the same line.
+/// Where the numbers of a section begin: in text files they may stand behind its keyword, on the same line.
 std::int64_t begin_numbers(Scanner& in, bool is_binary) {
   is_binary ? in.drop_rest() : in.return_rest();
   return in.offset();

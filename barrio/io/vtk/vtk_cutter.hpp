@@ -14,11 +14,11 @@ class VtkCutter {
   /// Both are borrowed.
   VtkCutter(Scanner& in, VtkIndex& index, int n_shares);
 
-  /// Cut rows. @param runs  of rows, each cut evenly for itself
+  /// Cut rows. @param runs  of rows, each cut evenly on its own
   void cut(const VtkIndex::Section& section, std::span<const std::int64_t> runs);
   void give_to_all(const VtkIndex::Section& section, std::int64_t n);
   void pass_over(VtkNumber number, std::int64_t n);
-  /// Cut a list of cells that has the number of nodes and the nodes by turns.
+  /// Cut a list of cells in which each number of nodes is followed by the nodes.
   void cut_mixed_cells(std::int64_t n_cells, std::int64_t n_numbers, int cell_type);
   /// Cut offsets of cells, each share with the one that ends it.
   /// @return where the nodes of each share begin, for those that have cells; and the end

@@ -17,8 +17,8 @@ struct VtkPiece {
   std::int64_t n;       ///< numbers, not rows
 };
 
-/// Where things stand in a legacy VTK file. Its size grows with the number of arrays, and while rank 0 makes it with
-/// the number of shares; not with the mesh.
+/// Index of a legacy VTK file. Its size grows with the number of arrays and, while rank 0 makes it, with the number of
+/// shares; not with the mesh.
 struct VtkIndex {
   enum class Dataset : std::int32_t {
     unstructured_grid,

@@ -46,8 +46,8 @@ struct VtkGrid {
   }
 };
 
-/// Cut poly-lines into lines and triangle strips into triangles, which keep their type's number, and lists of points
-/// into points; each gets the values of the cell that it was part of. Local, of one share.
+/// Cut poly-lines into lines, triangle strips into triangles and lists of points into points. All keep their type's
+/// number, and each gets the values of the cell that it was part of. Local, of one share.
 /// @throws Error{bad_input} naming `path` if a cell that is cut has very many values
 void split_lists(VtkGrid& grid, const std::string& path);
 
@@ -68,7 +68,7 @@ constexpr bool is_set_id(std::string_view array, std::int64_t id) noexcept {
 
 /// Make tables of the shares of all ranks. Collective.
 /// Arrays become tags; one that names materials becomes sets by dimension and id, one that names a partition the parts.
-/// Cells that are single points are passed over: vertices are.
+/// Cells that are single points are skipped: vertices stand for them.
 /// @param set_names  by dimension and id; the same on every rank
 /// @throws AgreedError{bad_input} naming `path` for cells that barrio lacks
 /// Cost: one exchange per block, and per array and block; memory O(share)

@@ -25,7 +25,7 @@ std::size_t n_cells_in(int vtk_type, std::size_t n_nodes) {
   return n == 0 || n_nodes < n ? 1 : n_nodes - n + 1;
 }
 
-/// Say each row as often as its cell has become cells.
+/// Repeat each row once for each cell that its cell was cut into.
 template <class T>
 std::vector<T> repeated(const std::vector<T>& values, std::size_t n_components, const std::vector<std::size_t>& times) {
   std::vector<T> all;
@@ -43,7 +43,7 @@ void split_lists(VtkGrid& grid, const std::string& path) {
   for (std::size_t c = 0; c < grid.types.size(); ++c)
     times.push_back(n_cells_in(grid.types[c], static_cast<std::size_t>(grid.offsets[c + 1] - grid.offsets[c])));
   if (std::ranges::all_of(times, [](std::size_t n) { return n == 1; })) return;
-  // A long list with a long row of values would be a small file that fills any memory.
+  // A long list with a long row of values would let a small file fill any memory.
   constexpr int most_components = 64;
   for (const VtkArray& array : grid.on_cells)
     if (array.n_components > most_components)

@@ -24,7 +24,7 @@ constexpr bool is_integer(VtkNumber number) noexcept { return number < VtkNumber
 std::optional<VtkNumber> vtk_number(std::string_view legacy_name);
 
 /// Append numbers, given as the file has them. @param bytes  as many as there are numbers of that kind
-/// Integers that 64 bits with a sign do not hold become the largest.
+/// Integers beyond signed 64 bits become the largest.
 template <class T>
 void append_vtk_numbers(std::span<const std::byte> bytes, VtkNumber number, std::endian order, std::vector<T>& out);
 

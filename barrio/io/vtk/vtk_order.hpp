@@ -12,8 +12,8 @@
 
 namespace barrio::io::detail {
 
-/// Which keywords of a legacy file say the geometry, and where: in datasets they belong to, once, behind what they
-/// count on and before the data. What reads the shares relies on it.
+/// Check the geometry keywords of a legacy file: each in a dataset it belongs to, once, behind what it needs and before
+/// the data. The readers of shares rely on it.
 class VtkOrder {
  public:
   /// Check that the geometry may have a keyword here; other keywords pass.

@@ -47,7 +47,7 @@ std::string_view name_of(int vtk_type) {
   }
 }
 
-/// A name without what people write now this way, now that.
+/// A name without what is spelled now one way, now another.
 std::string plain(std::string_view name) {
   std::string letters;
   for (const char c : name)
@@ -71,7 +71,7 @@ VtkShape vtk_shape(int vtk_type, std::int64_t n_nodes, const std::string& path) 
                                        .cause = fmt::format("has a cell of VTK type {} with {} nodes, it needs {}",
                                                             vtk_type, n_nodes, shape.n_nodes),
                                        .remedy = damaged_remedy});
-  // Polygons of three and four corners are what they look like.
+  // Polygons of three or four corners are triangles or quads.
   if (shape.type == CellType::polygon && n_nodes == 3) return {CellType::triangle, 3, {}};
   if (shape.type == CellType::polygon && n_nodes == 4) return {CellType::quad, 4, {}};
   return shape;

@@ -34,7 +34,7 @@ struct Move {
 
 constexpr std::size_t most_nodes = most_cell_nodes;  // of a cell that is no polygon
 /// Triangles of strips have a block of their own: in polygonal data they stand in another list than other triangles, so
-/// that those of both would not ascend together with the shares.
+/// both together would not ascend with the shares.
 constexpr std::size_t strip_key = mesh::n_cell_types * (most_nodes + 1);
 constexpr std::size_t n_keys = strip_key + 1;
 
@@ -140,7 +140,7 @@ class TablesMaker {
       block.offsets.push_back(block.offsets.back() + n);
   }
 
-  /// Of arrays with one name the last one counts, as in VTK.
+  /// Of arrays of one name the last counts, as in VTK.
   static void keep_last_of_a_name(std::vector<VtkArray>& arrays) {
     for (std::size_t i = arrays.size(); i-- > 0;) {
       const auto end = arrays.begin() + i;
@@ -149,7 +149,7 @@ class TablesMaker {
     }
   }
 
-  /// Sets and parts, from the first array each that says them.
+  /// Take sets and parts, each from the first array that gives them.
   void take_structure() {
     const auto take = [&](bool (*is_named_so)(std::string_view), bool (TablesMaker::*use)(const VtkArray&)) {
       for (std::size_t i = 0; i < grid_.on_cells.size(); ++i) {
@@ -184,7 +184,7 @@ class TablesMaker {
   bool add_parts(const VtkArray& array) {
     const auto& parts = std::get<0>(array.values);
     const Dim top = tables_.top_dim();
-    std::array<std::int64_t, 2> extremes{0, 0};  // lowest, with its sign turned, and highest
+    std::array<std::int64_t, 2> extremes{0, 0};  // 1 if a part is negative, else 0; and the highest
     for (std::size_t b = 0; b < moves_.size(); ++b) {
       if (mesh::topology(tables_.blocks[b].type).dim != top) continue;
       for (const std::size_t c : moves_[b].cells)

@@ -24,7 +24,7 @@ struct ChosenTags {
   [[nodiscard]] bool has(mesh::Dim dim, std::string_view name) const noexcept;
 };
 
-/// Choose the tags with numbers on vertices and cells, but those whose name a field has. Collective.
+/// Choose the tags with numbers on vertices and cells, except those with the name of a field. Collective.
 /// @param fields  names of the fields that are written, by the dimension of their entities
 /// Cost: one reduction of four numbers a tag.
 ChosenTags choose_tags(const mesh::Mesh& mesh, std::span<const mesh::FieldData* const> fields);

@@ -36,7 +36,7 @@ struct VtuPiece {
   std::vector<VtuArray> on_cells;
 };
 
-/// Where things stand in a .vtu file. Its size grows with the number of arrays and pieces, not with the mesh.
+/// Index of a .vtu file. Its size grows with the number of arrays and pieces, not with the mesh.
 struct VtuIndex {
   VtuEncoding encoding;
   std::vector<VtuPiece> pieces;       ///< at least one; all have the same arrays of data in the same order
@@ -45,8 +45,8 @@ struct VtuIndex {
   std::int64_t n_cells = 0;
 };
 
-/// Copy the markup of a .vtu file; each array that stands in line holds the byte where its values begin instead of
-/// them, appended values are left away. Local; memory does not grow with the mesh.
+/// Copy the markup of a .vtu file. An inline array holds the byte where its values begin instead of them; appended
+/// values are left out. Local; memory does not grow with the mesh.
 /// @throws Error{bad_input} if the markup ends early or is vast; {failed} if the file cannot be read
 std::string read_vtu_markup(const std::string& path);
 

@@ -34,14 +34,14 @@ using mesh::Mesh;
 
 constexpr RegionName vtkhdf_region{"io.write"};
 
-/// What VTK has for a cell: its number, how many of the nodes it takes, and their order.
+/// What VTK has for a cell: its number, and how many of the nodes it takes.
 struct VtkCell {
   int number;
   std::size_t n_nodes;
 };
 
-/// VTK has no pyramid of 14 nodes, and none of ours is without its corners: what it lacks is written as the largest
-/// kind of fewer nodes. @param n_nodes  of the cell
+/// A kind that VTK lacks, such as the pyramid of 14 nodes, is written as the largest kind of fewer nodes; VTK has all
+/// of ours with corners alone. @param n_nodes  of the cell
 VtkCell vtk_cell(CellType type, std::size_t n_nodes) {
   switch (type) {
     case CellType::polygon: return {7, n_nodes};
@@ -87,7 +87,7 @@ std::vector<VtkhdfPiece> make_pieces(const Mesh& mesh, Pieces kind) {
     std::sort(piece.cells.begin(), piece.cells.end(),
               [&](LocalId a, LocalId b) { return cells.global_ids[index(a)] < cells.global_ids[index(b)]; });
     for (const LocalId c : piece.cells) {
-      // All of them, also such as VTK's cell has no place for.
+      // All nodes, also those that VTK's cell has no place for.
       const auto points = mesh::topology(cells.type(index(c))).n_corners > 0
                               ? cells.nodes_of(index(c))
                               : vtk_points(cells.type(index(c)), cells.nodes_of(index(c)), room);
@@ -117,7 +117,7 @@ class VtkhdfWriter::Core {
     choose_tags();
     count();
     tell_of_lost_nodes();
-    // Points and cells once; vertex fields for some steps, more make the file grow.
+    // Estimate: points and cells once, vertex fields for some steps; more steps make the file grow.
     const auto bytes = static_cast<std::uint64_t>(n_points_) * (24 + 8 * point_fields_.size()) +
                        static_cast<std::uint64_t>(n_cells_) * 80 + 65536;
     file_ = std::make_unique<FileWriter>(context_, path, bytes);

@@ -10,11 +10,11 @@
 #include "barrio/mesh/assembly/cells_around.hpp"
 #include "barrio/mesh/tables/side_key.hpp"
 
-// Over a bridge of vertices a cell is a ghost of layer 1 of every rank with which it shares one; those ranks are known
-// to its owner, who sends it. For a further layer a rank tells the users of the vertices that came with the last one
-// that it reaches them, and they send what lies around. Over a bridge of edges or faces ranks name sides instead, from
-// the first layer on. Only owners send, so no cell comes twice. All in rounds of the neighbourhood, which ranks that
-// meet for the first time enter by introduction.
+// Over a bridge of vertices, a cell is a layer-1 ghost on every rank with which it shares one; its owner knows these
+// ranks and sends it. For each further layer, a rank tells the users of the vertices that came with the last layer that
+// it reaches them, and they send the cells around. Over a bridge of edges or faces, ranks name sides instead, from the
+// first layer on. Only owners send, so no cell comes twice. All messages go in rounds of the neighbourhood, which ranks
+// that meet for the first time enter by introduction.
 
 namespace barrio::mesh {
 namespace {

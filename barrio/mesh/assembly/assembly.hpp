@@ -14,12 +14,11 @@
 
 namespace barrio::mesh {
 
-/// Put a Mesh together from what its ranks know of their own cells: add ghosts, plan exchanges, bring all into the
-/// local order. What own cells are is found out by those who derive from this. Each step is collective.
+/// Put a Mesh together once its ranks know their own cells: add ghosts, plan exchanges, bring all into the local order.
+/// Derived classes find the own cells. Each step is collective.
 ///
-/// Until the end vertices and cells are known by their places: the order in which this rank got to know them. Places of
-/// the vertices that its cells use ascend with global ids, those of ghosts' vertices follow; places of cells ascend
-/// with global ids too, ghosts follow.
+/// Until the end, vertices and cells are identified by place: the order in which this rank first met them. Own cells,
+/// and the vertices that they use, come first and ascend with global ids; ghosts and their vertices follow.
 class MeshAssembly {
  protected:
   using Storage = Mesh::Storage;
@@ -55,7 +54,7 @@ class MeshAssembly {
   };
 
   // choose_ghosts.cpp
-  /// Find out which own cells may be ghosts elsewhere. Local. @pre own cells and what sets they are in are known
+  /// Find out which own cells may be ghosts elsewhere. Local. @pre own cells and their sets are known
   /// @throws AgreedError{usage} for a set that does not exist
   void choose_ghosts(std::span<const SetInfo> infos);
   // add_ghosts.cpp
@@ -63,7 +62,7 @@ class MeshAssembly {
   // number.cpp
   /// Give the vertices of own cells places. Local. @param[in] nodes  of all own cells, cell after cell
   void index_vertices(std::span<const GlobalId> nodes);
-  /// The same in place: `cells().nodes` holds the numbers of their global ids, which fit there.
+  /// The same in place: `cells().nodes` holds their global ids as numbers, which fit there.
   void index_vertices();
   void number_vertices();
   void number_cells();
@@ -81,7 +80,7 @@ class MeshAssembly {
     const std::int32_t place = index_.find(id);
     return place < 0 ? no_local_id : vertex_at_[place];
   }
-  /// Room for ghosts behind n own items, so that they come without moving what is there. It is not touched before.
+  /// Capacity for n own items with ghosts behind, so that ghosts need no reallocation. Untouched until they come.
   [[nodiscard]] std::size_t with_room(std::size_t n) const noexcept {
     return options_.ghost_layers > 0 ? n + n / 4 : n;
   }
@@ -106,19 +105,19 @@ class MeshAssembly {
   std::optional<exchange::Neighborhood> hood_;  // of ranks that share vertices, from add_ghosts on
 
  private:
-  /// Own cells that go to each rank with a layer.
+  /// Own cells to send to each rank in one layer.
   using Going = PlacesByRank;
   /// @param[in] own  places of own cells, ascending
   /// @param[in] reached  for each vertex place the number of the set of ranks that reach it, or -1
   template <class Cells>
   [[nodiscard]] Going cells_at_vertices(const Cells& own, std::span<const std::int32_t> reached, const RankSets& sets);
-  /// Tell the users of new vertices that this rank has come to them. @return who reaches what
+  /// Tell the users of new vertices that this rank reaches them. @return by place, the set of ranks that reach it
   std::vector<std::int32_t> announce_vertices(std::size_t first_new, RankSets& sets);
-  /// The same by sides of the bridge's dimension. @param first_new  cells whose sides are reached
+  /// The same by sides of the bridge's dimension. @param first_new  first of the cells whose sides are reached
   [[nodiscard]] Going cells_at_sides(std::size_t first_new);
-  /// Ranks that may have cells at some vertices, but this one.
+  /// The other ranks that may have a cell at all of some vertices.
   void ranks_around(std::span<const LocalId> vertices, std::vector<Rank>& ranks) const;
-  /// Note that own cells go to a rank, those that it does not have yet. @param readers  ascending
+  /// Note that an own cell goes to those readers that do not have it yet. @param readers  ascending
   bool note_readers(std::int32_t cell, std::span<const Rank> readers, Going& going);
   void send_cells(const Going& going);
   void unpack_ghosts(Rank from, std::span<const std::byte> message);

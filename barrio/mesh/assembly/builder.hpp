@@ -24,7 +24,7 @@ class MeshBuilder : private MeshAssembly {
   /// @param[out] all_nodes  of all own cells, cell after cell, as the numbers of their global ids
   template <class Node, class Kept>
   void fetch_cells_with(EntityTable& table, std::vector<Kept>& all_nodes);
-  /// Give a table the shape that all ranks know alike: one type, one number of nodes, or one per entity.
+  /// Set a table's shape, the same on every rank: one type, one number of nodes, or one per entity.
   void shape_table(EntityTable& table, Dim dim) const;
   // resolve_vertices.cpp
   struct VertexAnswer;
@@ -44,12 +44,12 @@ class MeshBuilder : private MeshAssembly {
   [[nodiscard]] SideClaims claim_sides(const exchange::Parcels<std::byte>& offered, std::array<HeldSides, 4>& held);
   /// Find the sharers of the sides that several ranks were offered. Collective.
   void share_sides(const SideClaims& claims, std::int32_t n_contested, std::array<HeldSides, 4>& held);
-  /// @return those among the sides of this rank's cells, by dimension
+  /// @return the listed sides that this rank's cells have, by dimension
   [[nodiscard]] std::array<HeldSides, 4> fetch_sides();
   // fetch_tags.cpp
   void fetch_tags();
   void fetch_tags_of(Dim dim);
-  /// Count entities over all ranks, and say how many of the tables belong to no cell.
+  /// Count entities over all ranks, and log how many in the tables belong to no cell.
   void count_left_out();
 
   const MeshTables& tables_;

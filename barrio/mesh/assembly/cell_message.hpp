@@ -54,11 +54,11 @@ struct CellMessage {
   std::span<const GlobalId> ids;
   std::span<const std::int32_t> parts;
   std::span<const CellType> types;      ///< empty if the mesh has one type
-  std::span<const std::int32_t> sizes;  ///< empty if all cells have as many nodes
+  std::span<const std::int32_t> sizes;  ///< empty if all cells have the same number of nodes
   std::span<const std::int32_t> nodes;  ///< places in vertex_ids
   std::span<const SetRun> cell_sets;
 
-  explicit CellMessage(MessageReader& in);  // moves on behind it
+  explicit CellMessage(MessageReader& in);  // advances the reader past it
 };
 
 }  // namespace barrio::mesh::detail

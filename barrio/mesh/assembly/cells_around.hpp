@@ -16,7 +16,7 @@ namespace barrio::mesh::detail {
 /// Cells around some vertices, compressed. Everything is local.
 class CellsAround {
  public:
-  /// @param n_cells  the first ones of the table are looked at
+  /// @param n_cells  how many cells of the table, the first ones, are searched
   /// @param[in] anchors  vertices to be asked for, in any order
   CellsAround(const EntityTable& cells, std::size_t n_cells, std::span<const LocalId> anchors, std::size_t n_vertices)
       : slots_(n_vertices, -1) {
@@ -24,7 +24,7 @@ class CellsAround {
     for (const LocalId v : anchors)
       if (slots_[index(v)] < 0) slots_[index(v)] = n_slots++;
     std::vector<std::pair<std::int32_t, std::int32_t>> found;  // slot, cell
-    std::vector<std::int32_t> last(n_slots, -1);               // by slot: a cell may say a corner more than once
+    std::vector<std::int32_t> last(n_slots, -1);               // by slot: a cell may repeat a corner
     for (std::size_t c = 0; c < n_cells; ++c)
       for (const LocalId v : cells.nodes_of(c))
         if (const std::int32_t slot = slots_[index(v)]; slot >= 0)
@@ -62,8 +62,8 @@ void for_each_cell_with(const EntityTable& cells, const CellsAround& around, Loc
     if (has_side(cells, c, type, nodes)) visit(c);
 }
 
-/// Whether any of the cells has it. Where cells and vertices are numbered the same way, a side's lowest corner is the
-/// lowest of its cell too, and that cell the last one around it: so the search begins at the end.
+/// Whether any of the cells has it. The search begins at the end: where cells and vertices are numbered alike, a side's
+/// lowest corner is the lowest of its cell too, and that cell the last one around it.
 inline bool is_side_of_any(const EntityTable& cells, const CellsAround& around, LocalId anchor, CellType type,
                            std::span<const LocalId> nodes) {
   const auto last_first = std::views::reverse(around.of(anchor));

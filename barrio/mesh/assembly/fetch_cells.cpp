@@ -38,7 +38,7 @@ struct Columns {
   }
 };
 
-/// Columns as they are read, wherever they lie.
+/// The same columns, read in place from a message.
 template <class Node>
 struct ColumnsView {
   std::span<const std::int32_t> rows;
@@ -64,7 +64,7 @@ struct Destinations {
     if (parts.empty()) return;
     const auto [low, high] = std::ranges::minmax(parts);
     std::vector<std::int32_t> present;   // ascending: their ranks ascend too
-    std::vector<std::int32_t> place_of;  // by part from `low` on, where that is no more than there are rows
+    std::vector<std::int32_t> place_of;  // by part - low; empty if parts span more than there are rows
     if (static_cast<std::size_t>(high - low) < parts.size()) {
       place_of.assign(static_cast<std::size_t>(high - low) + 1, -1);
       for (const std::int32_t part : parts) place_of[part - low] = 0;
@@ -102,7 +102,7 @@ class LeavingCells {
     const std::size_t n = block.rows.size(me_);
     const std::span<const std::int32_t> peers = std::span(to_.of_row).subspan(at, n);
     reserve(block, peers);
-    std::vector<std::int32_t> place_of_row(runs.empty() ? 0 : n);  // among the rows that go the same way
+    std::vector<std::int32_t> place_of_row(runs.empty() ? 0 : n);  // among the rows for the same rank
     std::vector<std::int32_t> n_before(to_.ranks.size(), 0);
     for (std::size_t i = 0; i < n; ++i) {
       const std::int32_t peer = peers[i];
@@ -127,7 +127,7 @@ class LeavingCells {
       if (static_cast<std::int32_t>(p) != self_) columns_[p].put_into(messages_[p]);
   }
 
-  /// What leaves, for each rank. The packer has it no longer.
+  /// What leaves, by rank, moved out of the packer.
   [[nodiscard]] exchange::Parcels<std::byte> take_parcels() {
     columns_.clear();
     exchange::Parcels<std::byte> parcels;
@@ -180,7 +180,7 @@ struct CellTaker {
     parts.insert(parts.end(), in.parts.begin(), in.parts.end());
     detail::append_each(nodes, in.nodes, [](Node node) { return Kept{node}; });
   }
-  /// Rows of this rank's slab of a block that stay: where `peers` says `self`. They follow each other, as a rule.
+  /// Rows of this rank's slab of a block that stay: where `peers` says `self`. Usually they are consecutive.
   void take_kept(const CellBlock& block, GlobalId first, std::span<const std::int32_t> peers, std::int32_t self,
                  std::span<const std::int32_t> parts_of_rows) {
     for (std::size_t i = 0; i < peers.size();) {
@@ -218,7 +218,7 @@ struct CellTaker {
 }  // namespace
 
 void MeshBuilder::shape_table(EntityTable& table, Dim dim) const {
-  // Asked of the tables, which all ranks know alike: a rank without cells has the same shape as the others.
+  // Taken from the tables, which are the same on all ranks: a rank without cells has the same shape as the others.
   const CellBlock* first = nullptr;
   bool same_size = true;
   table.has_one_type = true;

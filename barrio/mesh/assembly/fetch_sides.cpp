@@ -110,7 +110,7 @@ exchange::Parcels<std::byte> MeshBuilder::offer_sides(std::int32_t& n_contested)
   }
   const auto listed = send(context_, to_homes);
 
-  // 2. The home passes it on to all ranks that use that vertex. Those that several may have get a number there.
+  // 2. The home passes it on to all ranks that use that vertex. Sides that several ranks may have get a number.
   Outbox to_users;
   n_contested = 0;
   for (std::size_t p = 0; p < listed.n_peers(); ++p) {
@@ -164,7 +164,7 @@ MeshBuilder::SideClaims MeshBuilder::claim_sides(const exchange::Parcels<std::by
 }
 
 void MeshBuilder::share_sides(const SideClaims& claims, std::int32_t n_contested, std::array<HeldSides, 4>& held) {
-  // 4. The home tells each of those who claimed it who they are, in the order of its claims: so all draw the same
+  // 4. The home tells each claimant the ranks that claimed each side, in the order of its claims: so all draw the same
   // owner.
   const auto heard = exchange::route(context_, claims.numbers);
   const auto claimants = Ragged<Rank>::grouped(n_contested, [&](auto&& put) {  // ascending for each

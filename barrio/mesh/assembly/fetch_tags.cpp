@@ -99,7 +99,7 @@ void MeshBuilder::fetch_tags_of(Dim dim) {
   const auto received = exchange::route(context_, answers, exchange::Route::automatic);
   answers = {};
 
-  // Answers stand in the order of requests; values are put by ascending local id.
+  // Answers come in the order of requests; values are stored by ascending local id.
   std::vector<MessageReader> readers;
   for (std::size_t p = 0; p < received.n_peers(); ++p) readers.emplace_back(received.of(p));
   for (MeshTag& tag : out_.tags) {

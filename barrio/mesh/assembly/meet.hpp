@@ -10,13 +10,13 @@
 
 namespace barrio::mesh::detail {
 
-/// Find out which ranks have the same entities: each tells the former owner of what it has, who answers those that are
-/// not alone. Collective over the neighbourhood; two rounds, nothing for entities that stay with their owner.
-/// @param hood  in which former owners can be written to
+/// Find out which ranks have the same entities: each tells the former owners what it has; they answer for what several
+/// have. Collective over the neighbourhood; two rounds, nothing for entities that stay with their owner.
+/// @param hood  reaches the former owners
 /// @param[in] ids  what this rank has, without repetition
-/// @param[in] former_owners  of each; all who have an entity name the same
+/// @param[in] former_owners  of each; all ranks that have an entity name the same
 /// @param find  gives the place of an id in `ids`, or -1
-/// @param on_shared  called once with (place, ranks that have it, ascending) for what others have too
+/// @param on_shared  called once as (place, ranks that have it, ascending) for each entity that others have too
 template <class Find, class OnShared>
 void meet_at_former_owners(exchange::Neighborhood& hood, std::span<const GlobalId> ids,
                            std::span<const Rank> former_owners, Find&& find, OnShared&& on_shared) {

@@ -165,7 +165,7 @@ Mesh Mesh::moved(std::span<const Rank> to) {
 
 std::size_t Mesh::migrate(std::span<const Rank> to) {
   Mesh mesh = moved(to);
-  // Before this one is gone, whose memory `to` may be.
+  // Counted before this mesh is replaced: `to` may lie in its memory.
   const auto n_left = std::ranges::count_if(to, [&](Rank rank) { return rank != context().rank(); });
   *this = std::move(mesh);
   return n_left;

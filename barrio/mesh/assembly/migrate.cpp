@@ -25,7 +25,7 @@ std::vector<SetRun> runs_of(const std::vector<MeshSet>& sets, Dim dim) {
   return runs;
 }
 
-/// Owned entities by ascending global id: those of the interior and those of the fringe each stand so.
+/// Owned entities by ascending global id: a merge of interior and fringe, each of which ascends.
 std::vector<std::int32_t> by_global_id(const EntityTable& table) {
   std::vector<std::int32_t> order(table.n_owned);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int32_t>(i);
@@ -42,8 +42,8 @@ void keep_shape(const EntityTable& from, EntityTable& to) {
   if (from.nodes_per_entity == 0) to.offsets.push_back(0);
 }
 
-/// Whoever gets a cell from a neighbour is two steps from the former owners of what the cell has, so that rounds of
-/// neighbours do, as long as cells go no farther anywhere. Collective.
+/// Rounds of the old neighbourhood suffice if all cells go to neighbours: a former owner of what a cell has is then at
+/// most two hops away. Collective.
 exchange::Termination termination_for(mpi::Context& context, std::span<const Rank> neighbours,
                                       std::span<const Rank> to) {
   const bool goes_far = std::ranges::any_of(
@@ -109,7 +109,7 @@ void MeshMigration::send_cells() {
   }
   std::ranges::sort(leaving);
 
-  // Sides go where cells go that have them, and stay where one stays.
+  // Sides follow the cells that have them, and also stay if one of these stays.
   std::array<PlacesByRank, 4> sides_going;
   std::array<std::vector<std::int32_t>, 4> sides_leaving;
   std::array<std::vector<SetRun>, 4> side_sets;

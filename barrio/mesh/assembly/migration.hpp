@@ -11,13 +11,13 @@
 
 namespace barrio::mesh {
 
-/// Make of a mesh the one in which cells are on other ranks. Each step is collective.
+/// Make a new mesh from an old one, with its cells on other ranks. Each step is collective.
 ///
-/// Cells travel to where they go with their vertices, listed sides, sets, tags and fields. All who then have an entity
-/// meet at the rank that owned it before, which tells them of each other; so nobody asks a rank that is not near.
+/// Cells travel with their vertices, listed sides, sets, tags and fields. All ranks that then have an entity meet at
+/// its former owner, which tells them of each other; so no rank asks one that is not near.
 class MeshMigration : private MeshAssembly {
  public:
-  /// @param from  the mesh of before; it stays as it is
+  /// @param from  the old mesh; it is not changed
   /// @param[in] to  rank of each owned cell
   MeshMigration(const Mesh::Storage& from, std::span<const Rank> to, Mesh::Storage& out);
   void run();
@@ -65,7 +65,7 @@ class MeshMigration : private MeshAssembly {
 
   const Storage& old_;
   std::span<const Rank> to_;
-  exchange::Neighborhood reach_;  // in which all can be written to who get cells, or share what these have
+  exchange::Neighborhood reach_;  // reaches all ranks that get cells, or share what these have
   std::array<std::vector<detail::TagLookUp>, 4> old_tags_;  // by dimension, then place in the mesh
   std::vector<Arrival> arrivals_;
   std::array<std::vector<std::int32_t>, 4> kept_sides_;  // by dimension, local ids in the old mesh

@@ -25,7 +25,7 @@ std::vector<std::int32_t> order_of_copies(std::vector<std::int32_t> places, std:
 /// A window of ids may cost as much memory as the cells do; ids that are spread wider are hashed.
 std::int64_t window_limit(std::size_t n_nodes) { return 2 * n_nodes + 1024; }
 
-/// Call `visit(first, last)` for runs of places that follow each other.
+/// Call `visit(first, last)` for each run of consecutive places.
 template <class Visit>
 void for_each_run(std::span<const std::int32_t> places, Visit&& visit) {
   for (std::size_t i = 0; i < places.size();) {
@@ -171,7 +171,7 @@ void MeshAssembly::number_cells() {
   permute(table.global_ids);
   permute(out_.cell_parts);
 
-  // Who sends knows the reader's order: by ascending global id, as places do.
+  // The sender knows the reader's order: by ascending global id, as places do.
   auto plan = std::make_shared<exchange::HaloPlan>();
   plan->tags = context_.take_tags(1);
   for (const Owners::Run& run : table.owners.copies())

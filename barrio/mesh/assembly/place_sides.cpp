@@ -38,7 +38,7 @@ void MeshAssembly::set_sharers(HeldSides::Side& side, Dim dim, std::span<const R
 }
 
 void MeshAssembly::add_ghost_sides(HeldSides& held) {
-  // Who gets a cell gets the listed sides that it has.
+  // A rank that gets a cell gets its listed sides too.
   std::vector<LocalId> anchors;
   for (const HeldSides::Side& side : held.sides) anchors.push_back(held.nodes[side.first_node]);
   const detail::CellsAround around(cells(), n_own_cells_, anchors, out_.vertices.size());

@@ -25,7 +25,7 @@ LocalId find_owned(const Table& table, GlobalId id) {
 }
 
 /// Plan how copies come from their owners: each rank tells the owners which ones it has, in one round. Collective.
-/// @param hood  by ascending sender; owners are neighbours, or may be introduced
+/// @param hood  delivers by ascending sender; owners are neighbours, or can be introduced
 /// @param[in] ids  by local id
 /// @param local_of  gives the local id of what this rank owns
 template <class LocalOf>

@@ -19,7 +19,7 @@ struct Copy {
   LocalId theirs;
 };
 
-/// Owners and readers: mutual, since who reads from a rank is among its readers.
+/// Owners and readers: mutual, since a rank that reads from another is among its readers.
 std::vector<Rank> peers_of(const HaloPlan& plan) {
   std::vector<Rank> owners;
   for (const HaloPlan::Incoming& one : plan.incoming) owners.push_back(one.owner);
@@ -28,8 +28,8 @@ std::vector<Rank> peers_of(const HaloPlan& plan) {
   return peers;
 }
 
-/// Copies of this rank's entities, by ascending entity and then rank. Those of a reader lie side by side in the order
-/// of the plan, so it tells one number.
+/// Copies of this rank's entities, by ascending entity and then rank. A reader's copies are contiguous in the order of
+/// the plan, so it sends one number.
 std::vector<Copy> find_copies(exchange::Neighborhood& hood, const HaloPlan& plan) {
   auto round = hood.begin_round<LocalId>();
   for (const HaloPlan::Incoming& one : plan.incoming) round.allocate(one.owner) = one.first;

@@ -17,7 +17,7 @@ using detail::SetRun;
 
 constexpr RegionName share_region{"mesh.share"};
 
-/// Ask: places ascend with ids, and homes with both, so a request is a piece of the list of those wanted. Collective.
+/// Ask the homes. These ascend with ids and places, so each request is a piece of the wanted list. Collective.
 exchange::Parcels<std::int32_t> ask_homes(mpi::Context& context, const Slabs& slabs, std::span<const GlobalId> wanted) {
   exchange::Parcels<std::int32_t> requests;
   std::vector<std::int32_t> rows;
@@ -63,7 +63,7 @@ struct MeshBuilder::VertexAnswer {
   }
 };
 
-/// The same as it is read, wherever it lies.
+/// A view of the same, of this rank or in a message.
 struct MeshBuilder::VertexAnswerView {
   std::span<const std::int32_t> shared;
   std::span<const std::int32_t> sets_of_shared;
@@ -100,7 +100,7 @@ void MeshBuilder::resolve_vertices() {
   out_.neighbours = out_.vertices.rank_sets.all_but(context_.rank());
 }
 
-/// Who asks for a vertex uses it. Those of several users get a list of them, in ascending order as ranks come.
+/// A rank that asks for a vertex uses it. A vertex with several users gets a list of them, ascending as ranks come.
 void MeshBuilder::note_users(const exchange::Parcels<std::int32_t>& asked) {
   struct Use {
     std::int32_t list;

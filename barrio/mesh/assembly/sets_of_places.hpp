@@ -11,8 +11,7 @@
 
 namespace barrio::mesh::detail {
 
-/// The sets of some of the places that runs cover. Cost: O(runs log places), and a sort of the memberships of the
-/// places.
+/// The sets that each of some places is in, from runs. Cost: O(runs log places), and a sort of the memberships.
 class SetsOfPlaces {
  public:
   SetsOfPlaces() = default;

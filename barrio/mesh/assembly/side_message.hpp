@@ -17,11 +17,11 @@ struct SideColumns {
   std::vector<GlobalId> ids;
   std::vector<CellType> types;
   std::vector<std::int32_t> sizes;
-  std::vector<Rank> owners;  ///< or what else is to be said of each
+  std::vector<Rank> owners;  ///< or another number for each
   std::vector<GlobalId> nodes;
   std::vector<SetRun> sets;  ///< of entities by place
 
-  /// Begin one; its nodes are put behind those of the others. @param n  their number
+  /// Begin an entity; the caller then appends its nodes. @param n  their number
   void add(GlobalId id, CellType type, Rank owner, std::size_t n) {
     ids.push_back(id);
     types.push_back(type);
@@ -47,7 +47,7 @@ struct SideColumnsView {
   std::span<const GlobalId> nodes;
   std::span<const SetRun> sets;
 
-  explicit SideColumnsView(MessageReader& in)  // moves on behind them
+  explicit SideColumnsView(MessageReader& in)  // advances the reader past them
       : ids(in.get<GlobalId>()),
         types(in.get<CellType>()),
         sizes(in.get<std::int32_t>()),

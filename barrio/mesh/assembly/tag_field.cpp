@@ -31,7 +31,7 @@ Error refusal(const TagInfo& info, std::string cause, std::string remedy) {
           {.subject = fmt::format("tag '{}'", info.name), .cause = std::move(cause), .remedy = std::move(remedy)}};
 }
 
-/// What the definition of a tag says against a field of some type. Local, the same on every rank.
+/// Refuse a tag whose definition does not fit a field of type T. Local, the same on every rank.
 template <class T>
 void check_definition(const TagInfo& info, int n_components) {
   if (info.length_varies)
@@ -47,7 +47,7 @@ void check_definition(const TagInfo& info, int n_components) {
     if (info.type == TagType::float64) throw refusal(info, "is of float64, not of int32", "ask for a field of double");
 }
 
-/// Whether a number stays the same as a T.
+/// Whether a T holds a number exactly.
 template <class T>
 bool holds(double value) {
   if constexpr (std::is_same_v<T, double>) return true;

@@ -59,7 +59,7 @@ void check_vertices(const Mesh& mesh) {
   }
 }
 
-/// Each owned id meets at a rank drawn by hash; there it must be alone.
+/// Each owned id goes to a rank drawn by its hash, where it must be unique.
 void check_owned_once(mpi::Context& context, std::span<const GlobalId> owned, std::int64_t n_global, Dim dim) {
   std::vector<Rank> to;
   for (const GlobalId id : owned)
@@ -108,8 +108,8 @@ void check_sharers(const Mesh& mesh, Dim dim) {
   });
 }
 
-/// The remote id of the remote id is the entity itself, ghosts among them: each rank tells every other one that holds
-/// an entity what it takes for its id there.
+/// The remote id of the remote id is the entity itself, for ghosts too: each rank tells every other holder of an entity
+/// the local id that it has recorded for that holder.
 void check_remote_ids(const Mesh& mesh, Dim dim) {
   struct Claim {
     LocalId yours;
@@ -155,7 +155,7 @@ void check_remote_ids(const Mesh& mesh, Dim dim) {
   });
 }
 
-/// The sum of a 1 from every sharer is their number.
+/// A 1 from every sharer must sum up to their number.
 void check_sum_of_sharers(const Mesh& mesh, Dim dim) {
   const Sharing& sharing = mesh.sharing(dim);
   std::vector<std::int32_t> ones(mesh.n_local(dim), 0);
@@ -173,7 +173,7 @@ void check_sum_of_sharers(const Mesh& mesh, Dim dim) {
   });
 }
 
-/// Send hashes of the owned entities over the plan: each copy must get the hash of itself.
+/// Send hashes of the owned entities over the plan: each copy must get its own hash.
 template <class HashOf>
 void check_copies(const Mesh& mesh, Dim dim, HashOf&& hash_of) {
   std::vector<std::uint64_t> values(mesh.n_local(dim), 0);

@@ -29,7 +29,7 @@ using detail::SlabMail;
 constexpr RegionName number_region{"join.number"};
 constexpr RegionName tables_region{"join.tables"};
 
-/// Add rows of a slab in their order: segments that came from all sides.
+/// Append a slab's rows in order, from segments of all ranks.
 template <class Segment, class Append>
 void append_in_order(std::vector<Segment>& segments, Append&& append) {
   std::ranges::sort(segments, {}, &Segment::first);
@@ -80,7 +80,7 @@ void move_vertices(mpi::Context& context, const std::vector<MeshTables>& pieces,
   });
 }
 
-/// Different numbers among these.
+/// Number of distinct rows.
 std::size_t n_distinct(std::vector<std::int64_t>& rows) {
   sort_unique(rows);
   return rows.size();
@@ -131,15 +131,15 @@ void refuse_collapsed(mpi::Context& context, const std::vector<MeshTables>& piec
        .remedy = "give one below the shortest edge of the cells where pieces meet"});
 }
 
-/// Cells as they come: from this rank with the rows of their piece, from others with new ones.
+/// A run of cells. Those of this rank have the vertex rows of their piece, those of others the new ones.
 struct CellSegment {
   std::size_t first = 0;  // place in the slab of its block
   std::size_t piece = 0;
   std::span<const GlobalId> old_nodes{};       // of this rank
   std::span<const std::uint32_t> new_nodes{};  // of others, or those in 64 bits
   std::span<const GlobalId> new_wide_nodes{};
-  std::span<const std::int64_t> sizes{};  // of cells of any number of nodes: of others
-  std::span<const std::int64_t> ends{};   // the same of this rank
+  std::span<const std::int64_t> sizes{};  // numbers of nodes, if these vary: of others
+  std::span<const std::int64_t> ends{};   // offsets, if these vary: of this rank
   std::span<const std::int32_t> parts{};
 };
 

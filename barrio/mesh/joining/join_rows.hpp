@@ -57,7 +57,7 @@ class NewVertices {
     const std::int64_t row = row_of_[piece][i];
     return row >= 0 ? row : -2 - row;
   }
-  /// Whether the vertex stays, or is one that another became.
+  /// Whether the vertex stays; false if it was merged into another.
   [[nodiscard]] bool stays(std::size_t piece, std::size_t i) const { return row_of_[piece][i] >= 0; }
 
   /// Answers of other ranks.
@@ -82,7 +82,7 @@ class NewVertices {
         return here[at] >= 0 ? here[at] : -2 - here[at];
       }
     };
-    /// @pre rows that it is asked for are among those that were wanted
+    /// @pre the rows asked for are among the wanted ones
     OfPiece of(std::size_t piece) const&& = delete;
     [[nodiscard]] OfPiece of(std::size_t piece) const& {
       const NewVertices& v = *vertices_;
@@ -94,7 +94,7 @@ class NewVertices {
     const NewVertices* vertices_ = nullptr;
     Lookup found_;
   };
-  /// Rows that are to be translated; those of other ranks' slabs are noted.
+  /// Collects the rows to translate; keeps only those of other ranks' slabs.
   class Wanted {
    public:
     void add(std::size_t piece, std::int64_t row) {
@@ -107,7 +107,7 @@ class NewVertices {
       const Slabs& slabs = vertices_.pieces_[piece].vertices;
       const std::int64_t first = slabs.first(vertices_.context_.rank());
       const std::uint64_t n = slabs.size(vertices_.context_.rank());
-      constexpr std::size_t n_together = 512;  // few blocks have any of others
+      constexpr std::size_t n_together = 512;  // few such chunks have rows of other ranks
       for (; !rows.empty(); rows = rows.subspan(std::min(n_together, rows.size()))) {
         const auto some = rows.first(std::min(n_together, rows.size()));
         bool is_all_here = true;
@@ -124,7 +124,7 @@ class NewVertices {
     const NewVertices& vertices_;
     std::vector<std::int64_t> far_;
   };
-  /// Get the new rows of rows of pieces, wherever they are. Collective.
+  /// Get the new rows of any rows of pieces. Collective.
   /// @param visit  called as visit(wanted), to add all that will be asked for
   template <class Visit>
   [[nodiscard]] Translation translation(Visit&& visit) const {
@@ -219,7 +219,7 @@ class SlabMail {
  public:
   explicit SlabMail(mpi::Context& context) : context_(context) {}
 
-  /// Send rows first .. first + count of a table to where they belong. @param pack  pack(message, first of these,
+  /// Send rows first .. first + count of a table to their homes. @param pack  pack(message, first of these,
   /// count)
   template <class Pack>
   void send(std::int32_t table, const Slabs& slabs, std::int64_t first, std::int64_t count, Pack&& pack) {
@@ -228,7 +228,7 @@ class SlabMail {
       pack(messages_[context_.rank()], at, n);
     });
   }
-  /// The same, with rows that stay on this rank taken at once. @param keep  keep(first of these, count, place in the
+  /// The same, but rows that stay on this rank are kept at once. @param keep  keep(first of these, count, place in the
   /// slab)
   template <class Pack, class Keep>
   void send(std::int32_t table, const Slabs& slabs, std::int64_t first, std::int64_t count, Pack&& pack, Keep&& keep) {
@@ -245,8 +245,8 @@ class SlabMail {
       at += n;
     }
   }
-  /// Deliver. Collective. @param take  take(table, first place in the slab, count, message); the message stays as long
-  /// as this object
+  /// Deliver. Collective. @param take  take(table, first place in the slab, count, message); messages live as long as
+  /// this object
   template <class Take>
   void deliver(Take&& take) {
     exchange::Parcels<std::byte> parcels;

@@ -31,14 +31,14 @@ struct Candidate {
   std::int32_t is_inside;  // the cell is where the vertex itself is
 };
 
-/// Drop candidates in cells of space that only one piece reaches, nearly all of them: where boxes of pieces overlap,
+/// Drop candidates in cells of space that only one piece reaches. These are nearly all: where boxes of pieces overlap,
 /// the pieces themselves seldom do. Cells are told apart by a hash, so some stay that could go.
 void keep_mixed(std::vector<Candidate>& candidates) {
   constexpr std::int32_t none = -1;
   constexpr std::int32_t several = -2;
   const std::size_t n_slots = std::bit_ceil(2 * candidates.size() + 2);
   std::vector<std::int32_t> piece_at(n_slots, none);
-  // All cells of this rank leave one rest, so their low bits may be the same: multiplied, and the high ones taken.
+  // Cells here are equal modulo the number of ranks, so low bits may be equal: multiply and take the high ones.
   const int shift = 64 - std::countr_zero(n_slots);
   const auto at = [&](const Candidate& c) -> std::int32_t& { return piece_at[c.cell * 0x9e3779b97f4a7c15U >> shift]; };
   for (const Candidate& c : candidates) {
@@ -49,8 +49,8 @@ void keep_mixed(std::vector<Candidate>& candidates) {
   std::erase_if(candidates, [&](const Candidate& c) { return at(c) != several; });
 }
 
-// What a sound tolerance never reaches: it is shorter than the edges of cells, so few vertices lie in a cube of eight
-// tolerances, and few become one. Beyond these numbers work would grow faster than the mesh.
+// Limits that a sound tolerance never reaches: it is shorter than the edges of cells, so few vertices lie in a cube of
+// eight tolerances, and few become one. Beyond these limits work would grow faster than the mesh.
 constexpr std::size_t most_in_a_cell = 8192;
 constexpr int most_links_in_a_chain = 64;
 constexpr std::size_t most_in_a_chain = 4096;
@@ -199,12 +199,12 @@ std::vector<Joints::Match> Joints::find_matches() {
         joints_[joints_of_[p][r]].n_near += 1;
       }
       if (!is_near) continue;
-      // The cells that a ball of twice the tolerance reaches: there near misses are seen too.
+      // All cells within twice the tolerance, so that near misses are seen too.
       std::array<std::int64_t, 3> low{};
       std::array<std::int64_t, 3> high{};
       std::array<std::int64_t, 3> inside{};
       for (std::size_t k = 0; k < 3; ++k) {
-        const double at = x[k] - corner_[k];  // far from the origin places would not fit their numbers
+        const double at = x[k] - corner_[k];  // relative: far from the origin, cell numbers would overflow
         low[k] = static_cast<std::int64_t>(std::floor((at - 2.0 * widest_tolerance_) / grid_));
         high[k] = static_cast<std::int64_t>(std::floor((at + 2.0 * widest_tolerance_) / grid_));
         inside[k] = static_cast<std::int64_t>(std::floor(at / grid_));
@@ -407,7 +407,7 @@ void Joints::count_chained(std::span<const Member> members, std::vector<std::int
 }
 
 void Joints::count_chains() {
-  // All that become one vertex meet at its home: there each pair must be within its tolerance.
+  // All vertices that become one meet at its home, where each pair must be within its tolerance.
   std::vector<Rank> to;
   std::vector<Member> members;
   for (std::size_t i = 0; i < partners_.size(); ++i) {

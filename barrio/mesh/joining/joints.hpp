@@ -8,7 +8,7 @@
 
 namespace barrio::mesh::detail {
 
-/// A vertex of one of several pieces: pieces one after the other, rows ascending.
+/// Ids of the vertices of all pieces: piece after piece, rows ascending.
 struct PieceIds {
   std::vector<std::int64_t> first;  ///< of each piece, and the end
 
@@ -40,7 +40,7 @@ class Joints {
     std::int32_t is_open;  // 1: the joint is left open
     double distance;
   };
-  /// One of the vertices that become one.
+  /// One of the vertices that are merged into one.
   struct Member {
     std::int64_t lowest;
     std::int64_t id;
@@ -52,7 +52,7 @@ class Joints {
   void judge();
   void merge();
   void count_chains();
-  /// Whether members are of pieces with joints, all of them within the tolerances.
+  /// Whether every two members have a joint and surely lie within its tolerance. Conservative.
   [[nodiscard]] bool is_tight(std::span<const Member> members) const;
   /// Count those that are merged with one beyond the tolerance, by joint. Cost: quadratic in the members.
   void count_chained(std::span<const Member> members, std::vector<std::int64_t>& n_chained) const;

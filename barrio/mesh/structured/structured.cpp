@@ -33,8 +33,8 @@ bool fits(const std::array<int, 3>& grid, const Place& n) {
   return true;
 }
 
-/// The best grid of as many boxes as there are ranks, or of as many fewer as it takes to find one.
-/// @param cost  of a grid; infinity for one that is not of the kind
+/// The cheapest grid of one box per rank; if there is none, of the largest number of boxes that has one.
+/// @param cost  of a grid; infinity for one that is not allowed
 template <class Cost>
 std::array<int, 3> best_grid(int n_ranks, const Place& n, Cost&& cost) {
   // There are no more boxes than cells; each step tries the divisors of one number.
@@ -275,7 +275,7 @@ void StructuredMesh::find_neighbours() {
           IndexBox their_local = theirs;
           for (std::size_t k = 0; k < 3; ++k) {
             their_vertices.high[k] += 1;
-            // Seen from there, this rank's side is never the end of the index space, for this rank is there.
+            // No clipping is needed: towards this rank, the neighbour's index space does not end.
             their_local.low[k] -= options_.ghost_layers;
             their_local.high[k] += options_.ghost_layers;
           }
@@ -286,7 +286,7 @@ void StructuredMesh::find_neighbours() {
     }
     std::ranges::sort(neighbours_, {}, [](const Neighbour& one) { return std::tuple(one.rank, one.shift); });
   }
-  // The handshake: each tells the others what it thinks they have; nothing else needs a message.
+  // The handshake: each tells the others which box it computed for them; nothing else needs a message.
   std::vector<Rank> ranks;
   for (const Neighbour& neighbour : neighbours_)
     if (neighbour.rank != context_->rank() && (ranks.empty() || ranks.back() != neighbour.rank))
@@ -306,7 +306,7 @@ void StructuredMesh::find_neighbours() {
 }
 
 std::int64_t StructuredMesh::n_shared_vertices() const noexcept {
-  // All own vertices but those of the inside: shared ones lie on the sides that neighbours touch.
+  // All own vertices but the inner ones: shared ones lie on the sides that neighbours touch.
   IndexBox inside = own_vertices();
   for (std::size_t k = 0; k < 3; ++k) {
     if (own_.empty()) break;

@@ -26,7 +26,7 @@ struct AgreedArrays {
 /// @throws AgreedError as tables_from_arrays
 AgreedArrays agree_on_arrays(mpi::Context& context, const MeshArrays& arrays);
 
-/// The rows that this rank gives of a type.
+/// Number of rows that this rank gives of a type.
 std::size_t n_given(const MeshArrays& arrays, CellType type) noexcept;
 
 /// Vertices of a cell of this rank.

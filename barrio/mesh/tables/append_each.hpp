@@ -8,7 +8,7 @@
 
 namespace barrio::mesh::detail {
 
-/// Append `f(item)` for each item. Room is asked for by blocks: a fraction of the time of one `push_back` each.
+/// Append `f(item)` for each item, by blocks: this takes a fraction of the time of one `push_back` each.
 template <class T, class Item, class F>
 void append_each(std::vector<T>& out, std::span<const Item> items, F&& f) {
   std::array<T, 512> block;

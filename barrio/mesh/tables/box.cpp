@@ -78,7 +78,7 @@ struct Grid {
     return {vertex(i, j, k),     vertex(i + 1, j, k),     vertex(i + 1, j + 1, k),     vertex(i, j + 1, k),
             vertex(i, j, k + 1), vertex(i + 1, j, k + 1), vertex(i + 1, j + 1, k + 1), vertex(i, j + 1, k + 1)};
   }
-  /// Corners of a face across an axis, counter-clockwise as seen from its high side; from the low side on the boundary.
+  /// Corners of a face across an axis, counter-clockwise seen from its high side; on the low boundary, from outside.
   [[nodiscard]] std::array<GlobalId, 4> face(std::size_t axis, const Place& p) const {
     const std::size_t u = (axis + 1) % 3;
     const std::size_t v = (axis + 2) % 3;
@@ -93,7 +93,7 @@ struct Grid {
   }
 };
 
-/// First cell of a piece when n cells are cut into as even pieces as can be.
+/// First cell of a piece when n cells are cut as evenly as possible.
 std::int64_t cut(std::int64_t n, std::int64_t piece, std::int64_t n_pieces) { return n * piece / n_pieces; }
 
 /// The model's volumes, surfaces, curves and points; of one dimension they run axis by axis, lower ones first.

@@ -11,7 +11,7 @@
 
 namespace barrio::mesh::detail {
 
-/// Corners of the sides of a type with fixed sides, as places in the cell; -1 fills up.
+/// Corners of the sides of a type with fixed sides, as places in the cell, padded with -1.
 template <int n_corners>
 std::vector<std::array<std::int8_t, n_corners>> shapes_of(CellType type, Dim dim) {
   std::vector<std::array<std::int8_t, n_corners>> shapes;
@@ -40,7 +40,7 @@ std::vector<std::array<std::int8_t, n_corners>> shapes_of(CellType type, Dim dim
   return shapes;
 }
 
-/// Rotate and turn corners so that the one with the lowest id comes first and its lower neighbour next.
+/// Rotate and reverse corners so that the one with the lowest id comes first and its lower neighbour next.
 /// @param[in] c  corners or their places, unused ones -1 at the end @param id  of a corner
 template <std::size_t n_corners, class Corner, class IdOf>
 std::array<Corner, n_corners> canonical(const std::array<Corner, n_corners>& c, IdOf&& id) {
@@ -64,8 +64,8 @@ std::array<Corner, n_corners> canonical(const std::array<Corner, n_corners>& c, 
   return out;
 }
 
-/// Sides of cells of one type in their canonical order. It depends only on how the ids of a cell's corners compare, and
-/// that on few patterns: those met lately are kept.
+/// Sides of cells of one type in their canonical order, which depends only on the relative order of the corners' ids.
+/// Few such patterns occur; recent ones are cached.
 template <int n_corners>
 class CanonicalShapes {
  public:

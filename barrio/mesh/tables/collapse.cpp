@@ -12,7 +12,7 @@ using Place = std::int8_t;
 using Face = std::vector<Place>;
 using Outcome = Collapse::Outcome;
 
-/// A loop of corners without those that follow themselves; none if it encloses nothing.
+/// A loop of corners without consecutive repetitions; empty if it encloses nothing.
 Face without_repetition(std::span<const Place> loop) {
   Face left;
   for (const Place place : loop)
@@ -35,7 +35,7 @@ Face sorted_places(Face face) {
   return face;
 }
 
-/// Faces that enclose something; two that lie on each other are gone.
+/// Faces that enclose something; two that coincide cancel.
 std::vector<Face> faces_left(CellType type, std::span<const Place> first_alike) {
   std::vector<Face> faces;
   for_each_side<Place>(type, first_alike, [&](std::span<const Place> side) {
@@ -52,7 +52,7 @@ std::vector<Face> faces_left(CellType type, std::span<const Place> first_alike) 
   return faces;
 }
 
-/// Whether corners, in the order of a type, have just these faces, the same way round.
+/// Whether a cell of a type with these corners has exactly these faces, with the same orientation.
 bool has_faces(CellType type, std::span<const Place> corners, const std::vector<Face>& faces) {
   std::vector<Face> own;
   for_each_side<Place>(type, corners,
@@ -78,7 +78,7 @@ Collapse collapse_of(CellType type, std::span<const std::int8_t> first_alike) {
   if (topology(type).dim == Dim::edge) return {Outcome::flat};
   if (topology(type).dim == Dim::face) return flat_cell(first_alike);
   const std::vector<Face> faces = faces_left(type, first_alike);
-  if (faces.size() < 4) return {Outcome::flat};  // fewer enclose nothing
+  if (faces.size() < 4) return {Outcome::flat};  // fewer faces enclose nothing
   for (const CellType smaller : {CellType::tet, CellType::pyramid, CellType::prism, CellType::knife}) {
     if (topology(smaller).n_corners != std::ssize(corners)) continue;
     do {

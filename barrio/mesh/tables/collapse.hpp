@@ -9,7 +9,7 @@
 
 namespace barrio::mesh::detail {
 
-/// What is left of a cell of fixed corners some of which are one vertex.
+/// What is left of a cell with fixed corners when several of them are one vertex.
 struct Collapse {
   enum class Outcome : std::uint8_t {
     sound,    ///< all corners differ
@@ -22,8 +22,8 @@ struct Collapse {
   std::array<std::int8_t, 8> corners{};  ///< of a smaller one: their places in the cell
 };
 
-/// Find out what a pattern of equal corners makes of a cell. Local. Cost: some thousand steps at worst; callers keep
-/// the answers, there are few patterns.
+/// Find out what a pattern of equal corners makes of a cell. Local. Cost: some thousand steps at worst; callers
+/// cache the answers, as patterns are few.
 /// @param first_alike  for each corner the place of the first corner that is the same vertex
 Collapse collapse_of(CellType type, std::span<const std::int8_t> first_alike);
 

@@ -13,7 +13,7 @@
 namespace barrio::mesh::detail {
 namespace {
 
-/// Owned values of a field as those of a tag. @throws Error{usage} for integers that no double is
+/// Owned values of a field as those of a tag. @throws Error{usage} for integers that no double holds
 std::vector<std::byte> owned_values(const FieldData& field, std::size_t n_owned) {
   const std::size_t n = n_owned * static_cast<std::size_t>(field.n_components);
   const auto as_tag = [&]<class T>(const std::vector<T>& values) {
@@ -171,7 +171,7 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
     table.columns.push_back(std::move(column));
   }
   if (tag.info.type != TagType::entity) return;
-  // What is the same on every rank is asked for by one.
+  // Values that are the same on every rank are asked for by one.
   for (std::vector<std::byte>* bytes :
        {&table.on_sets.items.bytes, &table.info.default_value, &table.info.mesh_value}) {
     std::vector<std::byte> asked = context.is_root() ? *bytes : std::vector<std::byte>{};

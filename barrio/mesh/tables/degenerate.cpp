@@ -195,7 +195,7 @@ class Reducer {
     n_left_[b] = n_all[b];
   }
 
-  /// A cell on its way, as words: block, row, part, nodes.
+  /// Move the cells. Each travels as words: block, row, part, nodes.
   void move_cells() {
     exchange::Outbox outbox;
     Collapses collapses;
@@ -264,7 +264,7 @@ class Reducer {
     }
     return {b, row};
   }
-  /// The row of a dimension that a cell here has now; -1: it is gone.
+  /// The new row, in its dimension, of a cell here; -1: dropped.
   [[nodiscard]] std::int64_t row_after(std::size_t b, std::int64_t row) const {
     if (!targets_[b]) return tables_.first_row(b) + row;
     const Target target = (*targets_[b])[row - before_.blocks[b].rows.first(context_.rank())];

@@ -33,7 +33,7 @@ struct Homed {
   std::optional<std::int64_t> differs;  // a row that came twice, with other bytes
 };
 
-/// Send each row's bytes to its home. Of several for one row those of the lowest rank stay. Collective.
+/// Send each row's bytes to its home. If several ranks send one row, the lowest rank's bytes stay. Collective.
 /// @pre each row of the slabs comes from some rank
 Homed send_home(mpi::Context& context, const Slabs& slabs, std::span<const GlobalId> rows,
                 std::span<const std::byte> values, std::size_t row_bytes) {
@@ -100,7 +100,7 @@ class ArrayTables {
       out_.vertices = {agreed_.n_rows[0], context_.size()};
       return;
     }
-    // Ids that several ranks give have one home each, which counts them once.
+    // Each id has one home, which counts it once however many ranks give it.
     std::vector<GlobalId> ids;
     for (const std::int64_t id : arrays_.vertex_ids) ids.push_back(GlobalId{id});
     const std::int64_t highest = mpi::max(context_, ids.empty() ? -1 : value(*std::ranges::max_element(ids)));
@@ -124,7 +124,7 @@ class ArrayTables {
     if (!homed.bytes.empty()) std::memcpy(out_.coordinates.data(), homed.bytes.data(), homed.bytes.size());
   }
 
-  /// Collective. @param row  a vertex that came with two places
+  /// Collective. @param row  a vertex that came with two positions
   void refuse_place(GlobalId row) const {
     agree_after(context_, [&] {
       const auto at = std::ranges::find(vertex_rows_, row) - vertex_rows_.begin();

@@ -14,10 +14,10 @@ namespace barrio::mesh::detail {
 /// hash table. So neither depends on the size of the mesh: memory is O(number of ids) in both.
 class IdIndex {
  public:
-  /// Take the different ones of `ids`; places ascend with ids. @param[in] ids  in any order, with repetitions
+  /// Take the distinct `ids`; places ascend with ids. @param[in] ids  in any order, with repetitions
   /// @param window_limit  largest span of ids for which the window is taken, in ids
   IdIndex(std::span<const GlobalId> ids, std::int64_t window_limit) { take(ids, window_limit); }
-  /// The same for vertices that are still known by the numbers of their global ids, where those fit.
+  /// The same for vertices whose global ids are still stored as numbers, where those fit.
   static IdIndex of_numbers(std::span<const LocalId> numbers, std::int64_t window_limit) {
     IdIndex index;
     index.take(numbers, window_limit);

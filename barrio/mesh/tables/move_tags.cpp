@@ -118,7 +118,7 @@ void move_tags(mpi::Context& context, const Moves& moves, std::vector<TagTable>&
         move_column(context, slabs_of(moves.after, block), moved->second, tag.info, column);
       column.block = block;
     }
-    // Values on sets, on the mesh and by default are the same on every rank: each asks for itself.
+    // Default values, and those on sets and the mesh, are the same on every rank: each asks for itself.
     if (tag.info.type == TagType::entity) {
       translate_codes(context, moves, tag.on_sets.items);
       for (std::vector<std::byte>* value : {&tag.info.default_value, &tag.info.mesh_value}) {

@@ -12,10 +12,10 @@ namespace barrio::mesh::detail {
 struct Moves {
   const MeshTables& before;  ///< only slabs and types are looked at
   const MeshTables& after;
-  /// New row, in its block, of each of this rank's rows, by old block (-1: vertices); -1 for a row that is no more. A
+  /// New row, in its block, of each of this rank's rows, by old block (-1: vertices); -1 for a removed row. A
   /// block without an entry has kept its rows.
   std::map<std::int32_t, std::vector<std::int64_t>> new_rows;
-  std::vector<std::int32_t> new_blocks = {};  ///< by old block, no_block where it is no more; empty: they are the same
+  std::vector<std::int32_t> new_blocks = {};  ///< by old block, no_block for a removed one; empty: unchanged
   static constexpr std::int32_t no_block = -2;
 
   [[nodiscard]] std::int32_t block_after(std::int32_t block) const noexcept {
@@ -27,8 +27,8 @@ struct Moves {
   }
 };
 
-/// Let the values of tags go where their rows go; entities that are values go along, and become none if they are no
-/// more. Collective. Values that are sets are left as they are.
+/// Move the values of tags with their rows. Collective. Values that are entities follow these, and become none if they
+/// are removed; values that are sets stay as they are.
 void move_tags(mpi::Context& context, const Moves& moves, std::vector<TagTable>& tags);
 
 }  // namespace barrio::mesh::detail

@@ -5,8 +5,8 @@
 namespace barrio::mesh {
 namespace {
 
-/// Walks from set to set. A set from which no earlier one of the path is reached closes a group: all that was met
-/// since.
+/// Depth-first walk over sets. A set that reaches no earlier one of the path closes a group: the sets met since that
+/// have none.
 class Walk {
  public:
   Walk(std::span<const SetInfo> sets, std::vector<std::int32_t>& group_of)
@@ -62,7 +62,7 @@ class Walk {
   std::span<const SetInfo> sets_;
   std::vector<std::int32_t>& group_of_;
   std::vector<std::int32_t> met_as_;    // number of the set in the order of meeting, or -1
-  std::vector<std::int32_t> earliest_;  // met set that is reached from a set
+  std::vector<std::int32_t> earliest_;  // lowest such number that a set reaches
   std::vector<std::int32_t> open_;      // met, and in no group yet
   std::vector<Step> path_;
   std::int32_t n_met_ = 0;

@@ -8,8 +8,8 @@
 
 namespace barrio::mesh::detail {
 
-/// The order that sorts ids, found by merging the runs in which they ascend: in a mesh those of a group of vertices, or
-/// of one owner. Local. Cost: O(n log runs), or that of a sort for many runs
+/// The permutation that sorts ids, found by merging their ascending runs: in a mesh those of a group of vertices, or of
+/// one owner. Local. Cost: O(n log runs), or that of a sort for many runs
 [[nodiscard]] std::vector<std::int32_t> order_of_runs(std::span<const GlobalId> ids);
 
 }  // namespace barrio::mesh::detail

@@ -147,7 +147,7 @@ std::vector<std::int64_t> reorder_block(mpi::Context& context, const MeshTables&
       new_members.push_back({tables.top_dim(), set, first_row + first + static_cast<std::int64_t>(i), position});
   }
 
-  // Back to where the cells were, for tags.
+  // For tags: tell the old homes of the cells their new rows.
   struct Moved {
     std::int64_t from;
     std::int64_t to;

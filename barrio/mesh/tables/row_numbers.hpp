@@ -9,7 +9,7 @@
 
 namespace barrio::mesh::detail {
 
-/// Rows that follow each other and are of one kind.
+/// Consecutive rows of one kind.
 struct KindRun {
   std::int64_t first;
   std::int64_t count;
@@ -24,17 +24,17 @@ class RowNumbers {
   RowNumbers() = default;
   /// Collective. The context is borrowed.
   /// @param[in] ids    owned by this rank; each id by one rank
-  /// @param[in] kinds  of each of them; not looked at unless has_kinds, which all ranks say alike: then all are of kind
-  /// 0 Cost: one reduction; with holes or kinds one routed exchange of runs of ids
+  /// @param[in] kinds  of each id; ignored, and all are of kind 0, unless has_kinds, which is the same on all ranks
+  /// Cost: two reductions; with holes or kinds one routed exchange of runs of ids
   RowNumbers(mpi::Context& context, std::span<const GlobalId> ids, std::span<const std::int64_t> kinds, bool has_kinds);
 
   [[nodiscard]] std::int64_t n_rows() const noexcept { return n_rows_; }
-  /// Whether rows are other numbers than ids.
+  /// Whether rows differ from ids.
   [[nodiscard]] bool has_holes() const noexcept { return n_rows_ < n_ids_; }
-  /// Rows of any ids; no_global_id for ids that are not there. Collective. Cost: with holes a question to their homes
-  /// and an answer, else none
+  /// Rows of any ids; no_global_id for missing ones. Collective. Cost: with holes a question to their homes and an
+  /// answer, else none
   [[nodiscard]] std::vector<GlobalId> rows_of(std::span<const GlobalId> ids) const;
-  /// The longest runs of rows of one kind, ascending; the same on every rank. Collective.
+  /// The maximal runs of rows of one kind, ascending; the same on every rank. Collective.
   /// Cost: O(log P) messages of all runs
   [[nodiscard]] std::vector<KindRun> runs() const;
 
@@ -44,7 +44,7 @@ class RowNumbers {
   std::int64_t n_ids_ = 0;  // all are below
   bool has_kinds_ = false;
   Slabs slabs_;                     // of ids
-  std::vector<KindRun> home_;       // runs of ids in this rank's slab, ascending; unless rows are ids of one kind
+  std::vector<KindRun> home_;       // runs of ids in this rank's slab, ascending; empty if rows are ids of one kind
   std::vector<std::int64_t> rows_;  // of the first of each run
 };
 

@@ -64,7 +64,7 @@ std::vector<BlockRun> by_block(const MeshTables& tables) {
 }  // namespace
 
 HomeRuns set_runs_at_home(mpi::Context& context, const MeshTables& tables) {
-  // A set of the whole mesh is one run: its reader alone would send to all ranks. So long runs are handed on in pieces.
+  // A set of the whole mesh is one run, whose holder would write to all ranks. So long runs are handed on in pieces.
   constexpr std::int64_t fan_out = 64;
   std::vector<BlockRun> runs = by_block(tables);
   for (std::int64_t stride = fan_out; stride > 1;) {
@@ -102,7 +102,7 @@ HomeRuns set_runs_at_home(mpi::Context& context, const MeshTables& tables) {
 }
 
 std::vector<Range> ranges_of_sets(std::vector<SetRun>& runs, std::span<const LocalId> at, std::size_t n_sets) {
-  // By set they are counted; those of one set come nearly in order.
+  // A counting sort by set; the runs of one set are nearly in order.
   auto sorted = Ragged<SetRun>::grouped(n_sets, [&](auto&& put) {
     for (const SetRun& run : runs) put(run.set, run);
   });

@@ -16,7 +16,7 @@ struct SetRun {
   std::int32_t count;
 };
 
-/// Add one item, to the last run if it follows it. @pre items of one set come in ascending order
+/// Add one item; the last run grows if the item follows it. @pre items of one set come in ascending order
 inline void append(std::vector<SetRun>& runs, std::int32_t set, std::int32_t item) {
   if (!runs.empty() && runs.back().set == set && runs.back().first + runs.back().count == item) {
     runs.back().count += 1;

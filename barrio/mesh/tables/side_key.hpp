@@ -10,7 +10,7 @@
 
 namespace barrio::mesh::detail {
 
-/// What names a side on every rank, whatever its corner comes first: its corners ascending, -1 where there are fewer.
+/// The key of a side, the same on every rank whichever corner comes first: its corners ascending, padded with -1.
 /// A face with more than four has its three lowest, and a hash of all, which is below -1.
 using SideKey = std::array<GlobalId, 4>;
 

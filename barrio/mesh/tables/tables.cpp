@@ -174,7 +174,7 @@ std::string fault_of_loops(std::span<const GlobalId> nodes) {
   return {};
 }
 
-/// @return whether a cell here has one vertex at two corners; only if it may
+/// @return whether a cell here has one vertex at two corners, if cells may
 bool validate_locally(mpi::Context& context, const MeshTables& tables, const std::string& subject,
                       bool may_repeat_corners) {
   bool repeats_corners = false;
@@ -182,7 +182,7 @@ bool validate_locally(mpi::Context& context, const MeshTables& tables, const std
     throw Error(ErrorCode::bad_input, {.subject = subject, .cause = std::move(cause), .remedy = std::move(remedy)});
   };
   const std::int64_t n_vertices = tables.vertices.n_rows;
-  // Sound tables are the rule: one quick pass says so, and only a fault is looked for row by row.
+  // Tables are usually sound: one quick pass confirms it, and only a fault is searched for row by row.
   if (!std::ranges::all_of(tables.coordinates, [](double x) { return std::isfinite(x); })) {
     const auto fault = std::ranges::find_if(tables.coordinates, [](double x) { return !std::isfinite(x); });
     refuse(fmt::format("a coordinate of vertex {} is not a finite number",

@@ -8,7 +8,7 @@
 #include "barrio/mesh/tables/collected_rows.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// Owners send what they own to the homes of its rows. Which rows make a block is known before, so that cells travel
+// Owners send what they own to the homes of its rows. Which rows make a block is known beforehand, so cells travel
 // once.
 
 namespace barrio::mesh {
@@ -27,8 +27,8 @@ std::int64_t kind_of(CellType type, std::size_t n_nodes) {
   return static_cast<std::int64_t>(type) << 32 | (varies ? 0 : static_cast<std::int64_t>(n_nodes));
 }
 
-/// What becomes blocks. Where types hardly ever repeat, cells of one type make one block whatever their numbers of
-/// nodes are: every rank knows every block.
+/// The runs that become blocks. If they are too many, those of one type merge whatever their numbers of nodes, since
+/// every rank knows every block.
 std::vector<KindRun> block_runs(std::vector<KindRun> runs) {
   constexpr std::size_t most = 1024;
   if (runs.size() <= most) return runs;
@@ -232,7 +232,7 @@ MeshTables to_tables(const Mesh& mesh, const ToTablesOptions& options) {
   detail::collect_tags(mesh, rows, options.with_fields, tables);
   tables.part_sets.values = mesh.part_sets().values;
   for (const PartSets::Tag& tag : mesh.part_sets().tags) {
-    const auto is_same = [&](const TagTable& table) {  // no field of its name, of another type
+    const auto is_same = [&](const TagTable& table) {  // not a field of that name with another type
       const TagInfo& info = mesh.tag(tag.name).info;
       return table.info.name == tag.name && table.info.type == info.type &&
              table.info.n_components == info.n_components && table.info.length_varies == info.length_varies;
