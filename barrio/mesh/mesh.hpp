@@ -44,6 +44,8 @@ struct EntityTable : Sharing {
   std::int64_t n_global = 0;
 
   [[nodiscard]] std::size_t size() const noexcept { return global_ids.size(); }
+  [[nodiscard]] GlobalId id(std::size_t i) const noexcept { return global_ids[i]; }
+  [[nodiscard]] Rank owner(std::size_t i) const noexcept { return owners[i]; }
   [[nodiscard]] CellType type(std::size_t i) const noexcept { return has_one_type ? types[0] : types[i]; }
   [[nodiscard]] std::span<const LocalId> nodes_of(std::size_t i) const& noexcept {
     if (offsets.empty()) {

@@ -48,8 +48,12 @@ class MeshAssembly {
     std::vector<detail::SetRun> sets;  // by place in `sides`
 
     void add(GlobalId id, CellType type, std::span<const LocalId> of_side, Rank owner);
-    [[nodiscard]] std::span<const LocalId> nodes_of(const Side& side) const {
-      return std::span(nodes).subspan(side.first_node, side.n_nodes);
+    [[nodiscard]] std::size_t size() const noexcept { return sides.size(); }
+    [[nodiscard]] GlobalId id(std::size_t i) const noexcept { return sides[i].id; }
+    [[nodiscard]] CellType type(std::size_t i) const noexcept { return sides[i].type; }
+    [[nodiscard]] Rank owner(std::size_t i) const noexcept { return sides[i].owner; }
+    [[nodiscard]] std::span<const LocalId> nodes_of(std::size_t i) const {
+      return std::span(nodes).subspan(sides[i].first_node, sides[i].n_nodes);
     }
   };
 

@@ -4,6 +4,7 @@
 #include "barrio/mesh/assembly/cells_around.hpp"
 #include "barrio/mesh/assembly/meet.hpp"
 #include "barrio/mesh/assembly/migration.hpp"
+#include "barrio/mesh/assembly/sides_along.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
@@ -117,20 +118,12 @@ void MeshMigration::send_cells() {
   for (std::size_t d = 1; d < 4; ++d) {
     const Dim dim{static_cast<int>(d)};
     if (!has_sides(dim)) continue;
-    const EntityTable& table = old_table(dim);
-    std::vector<LocalId> anchors;
-    for (std::size_t s = 0; s < table.size(); ++s) anchors.push_back(table.nodes_of(s)[0]);
-    const detail::CellsAround around(cells, cells.n_owned, anchors, old_.vertices.size());
-    for (std::size_t s = 0; s < table.size(); ++s) {
-      const auto side = static_cast<std::int32_t>(s);
-      const auto nodes = table.nodes_of(s);
-      detail::for_each_cell_with(cells, around, nodes[0], table.type(s), nodes, [&](std::int32_t c) {
-        const Rank to = to_[c];
-        std::vector<std::int32_t>& there = to == me ? kept_sides_[d] : sides_going[d].of(to);
-        if (there.empty() || there.back() != side) there.push_back(side);
-        if (to != me && (sides_leaving[d].empty() || sides_leaving[d].back() != side)) sides_leaving[d].push_back(side);
-      });
-    }
+    const auto follow = [&](std::int32_t side, std::int32_t c) {
+      const Rank to = to_[c];
+      detail::add_once(to == me ? kept_sides_[d] : sides_going[d].of(to), side);
+      if (to != me) detail::add_once(sides_leaving[d], side);
+    };
+    detail::for_each_side_and_cell(cells, cells.n_owned, old_.vertices.size(), old_table(dim), follow);
     side_sets[d] = runs_of(old_.sets, dim);
     sets_of_sides[d] = detail::SetsOfPlaces(side_sets[d], sides_leaving[d]);
   }
@@ -155,17 +148,9 @@ void MeshMigration::send_cells() {
     const auto carried = packer.put_into(message, going.places[r]);
     for (std::size_t d = 1; d < 4; ++d) {
       if (!has_sides(Dim{static_cast<int>(d)})) continue;
-      const EntityTable& table = old_.entities[d];
-      detail::SideColumns out;
-      for (const std::int32_t side : sides_going[d].of(going.ranks[r])) {
-        const std::size_t s = side;
-        for (const std::int32_t set : sets_of_sides[d].of(side))
-          detail::append(out.sets, set, static_cast<std::int32_t>(out.ids.size()));
-        const auto nodes = table.nodes_of(s);
-        out.add(table.global_ids[s], table.type(s), table.owners[s], nodes.size());
-        for (const LocalId v : nodes) out.nodes.push_back(old_.vertices.global_ids[index(v)]);
-      }
-      out.put_into(message);
+      detail::columns_of(sides_going[d].of(going.ranks[r]), old_.entities[d], sets_of_sides[d],
+                         old_.vertices.global_ids)
+          .put_into(message);
     }
     put_values(message, Dim::vertex, carried);
     for (std::size_t d = 1; d < 4; ++d)
@@ -214,7 +199,7 @@ void MeshMigration::take_cells() {
   n_own_cells_ = order.size();
   table.global_ids.reserve(with_room(order.size()));
   std::vector<GlobalId> nodes;
-  nodes.reserve(order.size() * (std::max(table.nodes_per_entity, 4)));
+  nodes.reserve(order.size() * std::max(table.nodes_per_entity, 4));
   std::vector<std::int32_t> place_of(old.size(), -1);
   std::vector<std::vector<std::int32_t>> place_of_arrived;
   for (const Arrival& arrival : arrivals_) place_of_arrived.emplace_back(arrival.cells.ids.size());

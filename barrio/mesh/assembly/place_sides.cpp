@@ -7,7 +7,9 @@
 #include "barrio/mesh/assembly/cells_around.hpp"
 #include "barrio/mesh/assembly/plan_halo.hpp"
 #include "barrio/mesh/assembly/sets_of_places.hpp"
+#include "barrio/mesh/assembly/sides_along.hpp"
 #include "barrio/mesh/nested_sets.hpp"
+#include "barrio/mesh/tables/local_order.hpp"
 #include "barrio/mesh/tables/order_of_runs.hpp"
 
 // Listed entities come into the local order as cells do, and sets get their members.
@@ -39,9 +41,6 @@ void MeshAssembly::set_sharers(HeldSides::Side& side, Dim dim, std::span<const R
 
 void MeshAssembly::add_ghost_sides(HeldSides& held) {
   // A rank that gets a cell gets its listed sides too.
-  std::vector<LocalId> anchors;
-  for (const HeldSides::Side& side : held.sides) anchors.push_back(held.nodes[side.first_node]);
-  const detail::CellsAround around(cells(), n_own_cells_, anchors, out_.vertices.size());
   std::vector<std::pair<std::int32_t, Rank>> readers_of;  // own cell, reader
   for (std::size_t r = 0; r < sent_.ranks.size(); ++r)
     for (const std::int32_t place : sent_.places[r])
@@ -49,33 +48,20 @@ void MeshAssembly::add_ghost_sides(HeldSides& held) {
   std::ranges::sort(readers_of);
   std::vector<std::int32_t> leaving;
   PlacesByRank going;
-  for (std::size_t s = 0; s < held.sides.size(); ++s) {
-    const auto place = static_cast<std::int32_t>(s);
-    const auto nodes = held.nodes_of(held.sides[s]);
-    detail::for_each_cell_with(cells(), around, nodes[0], held.sides[s].type, nodes, [&](std::int32_t c) {
-      const auto readers = std::ranges::equal_range(readers_of, c, {}, &std::pair<std::int32_t, Rank>::first);
-      for (const auto& [cell, reader] : readers) {
-        std::vector<std::int32_t>& places = going.of(reader);
-        if (places.empty() || places.back() != place) places.push_back(place);
-        if (leaving.empty() || leaving.back() != place) leaving.push_back(place);
-      }
-    });
-  }
+  const auto follow = [&](std::int32_t side, std::int32_t c) {
+    const auto readers = std::ranges::equal_range(readers_of, c, {}, &std::pair<std::int32_t, Rank>::first);
+    for (const auto& [cell, reader] : readers) {
+      detail::add_once(going.of(reader), side);
+      detail::add_once(leaving, side);
+    }
+  };
+  detail::for_each_side_and_cell(cells(), n_own_cells_, out_.vertices.size(), held, follow);
   const detail::SetsOfPlaces sets(held.sets, leaving);
   auto round = hood_->begin_byte_round();
   MessageWriter message;
   for (std::size_t r = 0; r < going.ranks.size(); ++r) {
-    detail::SideColumns out;
-    for (const std::int32_t place : going.places[r]) {
-      const HeldSides::Side& side = held.sides[place];
-      for (const std::int32_t set : sets.of(place))
-        detail::append(out.sets, set, static_cast<std::int32_t>(out.ids.size()));
-      const auto nodes = held.nodes_of(side);
-      out.add(side.id, side.type, side.owner, nodes.size());
-      for (const LocalId v : nodes) out.nodes.push_back(out_.vertices.global_ids[index(v)]);
-    }
     message.clear();
-    out.put_into(message);
+    detail::columns_of(going.places[r], held, sets, out_.vertices.global_ids).put_into(message);
     std::ranges::copy(message.bytes(), round.allocate(going.ranks[r], message.bytes().size()).begin());
   }
   round.close();
@@ -102,40 +88,33 @@ void MeshAssembly::add_ghost_sides(HeldSides& held) {
 void MeshAssembly::place_sides(Dim dim, HeldSides held) {
   const Region region(context_.trace(), place_region);
   if (options_.ghost_sides && options_.ghost_layers > 0) add_ghost_sides(held);
-  const Rank me = context_.rank();
   EntityTable& table = this->table(dim);
   std::vector<GlobalId> ids;
   ids.reserve(held.sides.size());
   for (const HeldSides::Side& side : held.sides) ids.push_back(side.id);
-  std::array<std::vector<std::int32_t>, 3> groups;  // interior, fringe, copies
-  for (const std::int32_t i : detail::order_of_runs(ids)) {
-    const HeldSides::Side& side = held.sides[i];
-    const bool is_interior =
-        std::ranges::all_of(held.nodes_of(side), [&](LocalId v) { return index(v) < out_.vertices.n_owned; });
-    groups[side.owner != me ? 2 : (is_interior ? 0 : 1)].push_back(i);
-  }
-  std::ranges::stable_sort(groups[2], {}, [&](std::int32_t i) { return held.sides[i].owner; });
-  table.n_interior = groups[0].size();
-  table.n_owned = groups[0].size() + groups[1].size();
-  table.owners = Owners(me, table.n_owned);
+  const auto owner_of = [&](std::int32_t i) { return held.sides[i].owner; };
+  const auto is_interior = [&](std::int32_t i) {
+    return std::ranges::all_of(held.nodes_of(i), [&](LocalId v) { return index(v) < out_.vertices.n_owned; });
+  };
+  detail::LocalOrder local_order(context_.rank(), ids.size(), detail::order_of_runs(ids), owner_of, is_interior);
+  table.n_interior = local_order.n_interior;
+  table.n_owned = local_order.n_owned;
+  table.owners = std::move(local_order.owners);
   table.nodes.reserve(held.nodes.size());
   table.global_ids.reserve(held.sides.size());
   std::vector<LocalId> local_of(held.sides.size());
-  for (const auto& group : groups) {
-    for (const std::int32_t i : group) {
-      const HeldSides::Side& side = held.sides[i];
-      const LocalId local = local_id(table.global_ids.size());
-      local_of[i] = local;
-      const auto of_side = held.nodes_of(side);
-      table.nodes.insert(table.nodes.end(), of_side.begin(), of_side.end());
-      table.global_ids.push_back(side.id);
-      if (!table.has_one_type) table.types.push_back(side.type);
-      if (table.nodes_per_entity == 0) table.offsets.push_back(static_cast<std::int32_t>(table.nodes.size()));
-      if (side.owner != me) table.owners.add(side.owner, 1);
-      if (side.sharer_set < 0) continue;
-      table.shared.push_back(local);
-      table.sharer_sets.push_back(side.sharer_set);
-    }
+  for (const std::int32_t i : local_order.places) {
+    const HeldSides::Side& side = held.sides[i];
+    const LocalId local = local_id(table.global_ids.size());
+    local_of[i] = local;
+    const auto of_side = held.nodes_of(i);
+    table.nodes.insert(table.nodes.end(), of_side.begin(), of_side.end());
+    table.global_ids.push_back(side.id);
+    if (!table.has_one_type) table.types.push_back(side.type);
+    if (table.nodes_per_entity == 0) table.offsets.push_back(static_cast<std::int32_t>(table.nodes.size()));
+    if (side.sharer_set < 0) continue;
+    table.shared.push_back(local);
+    table.sharer_sets.push_back(side.sharer_set);
   }
   auto& runs = set_runs_[index(dim)];
   for (const SetRun& run : held.sets)

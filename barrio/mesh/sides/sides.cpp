@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
@@ -15,6 +17,7 @@
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/assembly/plan_halo.hpp"
 #include "barrio/mesh/sides/matched_sides.hpp"
+#include "barrio/mesh/tables/local_order.hpp"
 #include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -358,17 +361,15 @@ void Sides::Builder<n_corners>::order() {
   const Rank me = context_.rank();
   const std::size_t n = sides_.size();
   EntityTable& table = out_.table_;
-  std::array<std::vector<std::int32_t>, 3> groups;  // interior, fringe, copies
-  groups[0].reserve(n);
-  for (std::size_t s = 0; s < n; ++s) {
-    const bool is_interior =
-        std::ranges::all_of(corners_of(s), [&](LocalId v) { return index(v) < vertices_.n_owned; });
-    groups[owners_[s] != me ? 2 : (is_interior ? 0 : 1)].push_back(static_cast<std::int32_t>(s));
-  }
-  std::ranges::stable_sort(groups[2], {}, [&](std::int32_t side) { return owners_[side]; });
-  table.n_interior = groups[0].size();
-  table.n_owned = groups[0].size() + groups[1].size();
-  table.owners = Owners(me, table.n_owned);
+  const auto is_interior = [&](std::int32_t s) {
+    return std::ranges::all_of(corners_of(s), [&](LocalId v) { return index(v) < vertices_.n_owned; });
+  };
+  detail::LocalOrder local_order(
+      me, n, std::views::iota(0, static_cast<std::int32_t>(n)), [&](std::int32_t s) { return owners_[s]; },
+      is_interior);
+  table.n_interior = local_order.n_interior;
+  table.n_owned = local_order.n_owned;
+  table.owners = std::move(local_order.owners);
 
   // One shape in the whole mesh is known from the cells' types.
   std::vector<LocalId> local_of(n);
@@ -384,20 +385,15 @@ void Sides::Builder<n_corners>::order() {
     if (!table.has_one_type) table.offsets.push_back(0);
     table.nodes.reserve(4 * n);
   }
-  for (const auto& group : groups) {
-    for (const std::int32_t side : group) {
-      const std::size_t s = side;
-      local_of[s] = local_id(table.global_ids.size());
-      table.global_ids.push_back(ids_[s]);
-      const std::span<const LocalId> corners = corners_of(s);
-      table.nodes.insert(table.nodes.end(), corners.begin(), corners.end());
-      if (table.nodes_per_entity == 0) {
-        table.offsets.push_back(static_cast<std::int32_t>(table.nodes.size()));
-        table.types.push_back(corners.size() == 3 ? CellType::triangle
-                                                  : (corners.size() == 4 ? CellType::quad : CellType::polygon));
-      }
-      if (owners_[s] != me) table.owners.add(owners_[s], 1);
-    }
+  for (const std::int32_t s : local_order.places) {
+    local_of[s] = local_id(table.global_ids.size());
+    table.global_ids.push_back(ids_[s]);
+    const std::span<const LocalId> corners = corners_of(s);
+    table.nodes.insert(table.nodes.end(), corners.begin(), corners.end());
+    if (table.nodes_per_entity > 0) continue;
+    table.offsets.push_back(static_cast<std::int32_t>(table.nodes.size()));
+    table.types.push_back(corners.size() == 3 ? CellType::triangle
+                                              : (corners.size() == 4 ? CellType::quad : CellType::polygon));
   }
   std::vector<LocalId> of_number(n);
   for (std::size_t number = 0; number < n; ++number) of_number[number] = local_of[sides_.place_of()[number]];
