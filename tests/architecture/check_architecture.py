@@ -8,7 +8,8 @@ One that is called as a room includes all public headers of that room.
 
 A header that is a direct child of its room is public. What lies in a folder of a room is private to the room: no other
 room includes it or names its `detail`, and no public header does; only `detail/` holds what public templates need. The
-folders of a room, but for `detail`, do not include each other in a circle, and hold at most 40 files.
+folders of a room, but for `detail`, do not include each other in a circle, and hold at most 40 files. No function has more
+than 100 lines.
 """
 
 from __future__ import annotations
@@ -25,6 +26,14 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTIL
 FOREIGN_DETAIL = re.compile(r"\b(\w+)::detail\b")
 LINE_COMMENT = re.compile(r"//[^\n]*")
 MOST_FILES = 40  # in a folder
+MOST_LINES = 100  # of a function
+NOT_CODE = re.compile(
+    r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|^[ \t]*#[^\n]*',
+    re.DOTALL | re.MULTILINE,
+)
+SCOPE = re.compile(
+    r"(^|\n)\s*(inline )?namespace\b[^;()]*$|\b(class|struct|enum|union)\b[^()]*$|\bextern\b\s*$"
+)
 BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 File = pathlib.PurePosixPath  # a path inside the tree
@@ -91,6 +100,35 @@ def foreign_details(text: str, room: str, rooms: set[str]) -> list[tuple[int, st
         other = named.get(match.group(1), match.group(1))
         if other in rooms and other != room:
             found.append((text.count("\n", 0, match.start()) + 1, match.group(1) + "::detail"))
+    return found
+
+
+def long_functions(text: str) -> list[tuple[int, int]]:
+    """First line and number of lines of functions of C++ that are too long: bodies in namespaces and classes."""
+    text = NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+    found = []
+    inside: list[
+        int | None
+    ] = []  # for each open brace the line its function begins in, or 0: a scope; None: a block
+    begin = 0  # of the statement
+    for place in re.finditer(r"[;{}]", text):
+        at = place.start()
+        if place.group() == "{":
+            head = text[begin:at]
+            if SCOPE.search(head) and not re.search(
+                r"\)\s*(const|noexcept|override|->[^()]*)?\s*$", head
+            ):
+                inside.append(0)
+            elif ")" in head and all(line == 0 for line in inside):
+                inside.append(text.count("\n", 0, begin + len(head) - len(head.lstrip())) + 1)
+            else:
+                inside.append(None)
+        elif place.group() == "}" and inside:
+            first = inside.pop()
+            n_lines = text.count("\n", 0, at) + 2 - first if first else 0
+            if first and n_lines > MOST_LINES:
+                found.append((first, n_lines))
+        begin = at + 1
     return found
 
 
@@ -184,6 +222,11 @@ def check(tree: pathlib.Path, edges: dict[str, set[str]]) -> tuple[list[str], in
         room = room_of(path)
         graph[str(path)] = []
         folder = folder_of(path)
+        if room not in OUTSIDE and path.suffix in (".hpp", ".cpp"):
+            for line, n_lines in long_functions(text_of(tree, path)):
+                faults.append(
+                    f"{path}:{line}: a function has {n_lines} lines, more than {MOST_LINES}"
+                )
         for line, name in foreign_details(text_of(tree, path), room, set(edges)):
             faults.append(f"{path}:{line}: '{room}' names {name}, which is private")
         for line, included in includes_of(tree, path):

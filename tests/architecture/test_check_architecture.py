@@ -157,6 +157,29 @@ class CheckArchitecture(unittest.TestCase):
             {f"barrio/mpi/a/{i}.cpp": "" for i in range(41)},
         )
 
+    def test_a_function_with_too_many_lines(self) -> None:
+        body = "  call();\n" * 99
+        for head in (
+            "int f(int a) {\n",
+            "template <class T>\nvoid f(T&& a,\n  int b) noexcept {\n",
+            "struct S {\n  int i = 0;\n  int f() const {\n",
+            "namespace {\nS::S(int a)\n  : a_(a) {\n",
+        ):
+            text = (
+                head
+                + body
+                + "}\n"
+                + "};\n" * head.startswith("struct")
+                + "}\n" * head.startswith("name")
+            )
+            self.assert_refused("a function has ", {"barrio/mpi/long.cpp": text})
+            short = text.replace("  call();\n", "", 3)
+            passed, output = check({"barrio/mpi/long.cpp": short})
+            self.assertTrue(passed, output)
+        many = "namespace a {\n" + 'void f() { // }\n  if (b) {\n    c("}");\n  }\n}\n' * 50 + "}\n"
+        passed, output = check({"barrio/mpi/many.cpp": many})
+        self.assertTrue(passed, output)
+
     def test_an_umbrella_that_misses_a_header(self) -> None:
         self.assert_refused(
             "barrio/mpi.hpp does not include barrio/mpi/more.hpp",
