@@ -14,9 +14,9 @@
 #include "barrio/rankmap/machine_sources.hpp"
 #include "barrio/rankmap/map_document.hpp"
 #include "barrio/rankmap/measured_machine.hpp"
-#include "barrio/rankmap/order_choice.hpp"
 #include "barrio/rankmap/qaplib.hpp"
 #include "barrio/rankmap/recorded_run.hpp"
+#include "barrio/rankmap/solve.hpp"
 #include "barrio/rankmap/traffic_files.hpp"
 #include "barrio/rankmap/verify.hpp"
 

@@ -16,7 +16,6 @@
 #include "apps/table.hpp"
 #include "barrio/base/json.hpp"
 #include "barrio/base/text.hpp"
-#include "barrio/rankmap/kept_run.hpp"
 #include "barrio/rankmap/recorded_run.hpp"
 
 namespace barrio::apps {

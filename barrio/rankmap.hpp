@@ -4,13 +4,11 @@
 
 #include "barrio/rankmap/assignment.hpp"
 #include "barrio/rankmap/hosts.hpp"
-#include "barrio/rankmap/kept_run.hpp"
 #include "barrio/rankmap/launcher.hpp"
 #include "barrio/rankmap/machine.hpp"
 #include "barrio/rankmap/machine_sources.hpp"
 #include "barrio/rankmap/map_document.hpp"
 #include "barrio/rankmap/measured_machine.hpp"
-#include "barrio/rankmap/order_choice.hpp"
 #include "barrio/rankmap/qaplib.hpp"
 #include "barrio/rankmap/recorded_run.hpp"
 #include "barrio/rankmap/reorder.hpp"

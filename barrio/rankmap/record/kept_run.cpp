@@ -1,4 +1,4 @@
-#include "barrio/rankmap/kept_run.hpp"
+#include "barrio/rankmap/recorded_run.hpp"
 
 #include <fmt/format.h>
 

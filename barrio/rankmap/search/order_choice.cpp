@@ -1,4 +1,4 @@
-#include "barrio/rankmap/order_choice.hpp"
+#include "barrio/rankmap/solve.hpp"
 
 #include <fmt/format.h>
 

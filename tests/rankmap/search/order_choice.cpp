@@ -1,4 +1,4 @@
-#include "barrio/rankmap/order_choice.hpp"
+#include "barrio/rankmap/solve.hpp"
 
 #include "barrio/rankmap/map_document.hpp"
 #include "tests/rankmap/support.hpp"
