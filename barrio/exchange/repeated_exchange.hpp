@@ -32,7 +32,7 @@ struct Incoming {
 
 struct RepeatedExchangeOptions {
   Strategy strategy = Strategy::automatic;
-  /// Tests, or probes, of a round while the caller computes. 0: as many as the context's profile says, within 1 % of
+  /// Tests of a round while the caller computes. 0: as many as the context's profile says, within 1 % of
   /// the time between begin() and end().
   std::uint32_t n_tests = 0;
   /// The communication thread, for `Strategy::thread` and `automatic`; it must outlive the exchange. If it is off, the

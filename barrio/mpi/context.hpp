@@ -44,7 +44,7 @@ struct ContextOptions {
   double agree_limit_seconds = 600.0;  ///< how long `agree` waits for a rank that does not come
 };
 
-/// Hold what distributed objects share: one private communicator, log, trace, memory account, profile, tags.
+/// Hold what distributed objects share: one private communicator, log, trace, profile, tags.
 /// Not a singleton: several may live side by side. Objects made from a Context keep a reference; it must outlive them.
 class Context {
  public:

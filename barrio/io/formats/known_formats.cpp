@@ -106,8 +106,10 @@ constexpr std::array formats{
 }  // namespace
 
 UnknownFile::UnknownFile(const std::string& path) : path_(path), head_(head_of(path)) {
-  if (head_.starts_with("\x89HDF\r\n\x1a\n")) hdf5_ = files::open_to_read(path);
+  if (head_.starts_with("\x89HDF\r\n\x1a\n")) open_as_hdf5();
 }
+
+void UnknownFile::open_as_hdf5() { hdf5_ = files::open_to_read(path_); }
 
 bool UnknownFile::has_group(const char* group) const { return is_hdf5() && files::has(hdf5(), group); }
 
@@ -118,7 +120,12 @@ const files::NetcdfFile* UnknownFile::netcdf() {
   return netcdf_ ? &*netcdf_ : nullptr;
 }
 
-std::span<const KnownFormat> known_formats() { return formats; }
+std::optional<Format> find_format(UnknownFile& file) {
+  for (const KnownFormat& known : formats)
+    if (known.is(file)) return known.format;
+  // The reader of .h5m says what a file of HDF5 misses.
+  return file.is_hdf5() ? std::optional(Format::h5m) : std::nullopt;
+}
 
 const KnownFormat& known_format(Format format) {
   const auto found = std::ranges::find(formats, format, &KnownFormat::format);
@@ -130,9 +137,7 @@ const KnownFormat& known_format(Format format) {
 
 Format detect_format(const std::string& path) {
   detail::UnknownFile file(path);
-  for (const detail::KnownFormat& known : detail::known_formats())
-    if (known.is(file)) return known.format;
-  if (file.is_hdf5()) return Format::h5m;  // whose reader says what it misses
+  if (const std::optional<Format> known = detail::find_format(file)) return *known;
   const std::string formats_read = fmt::format("barrio reads {}", readable_formats);
   if (file.is_classic_netcdf())
     throw Error(
@@ -144,7 +149,10 @@ Format detect_format(const std::string& path) {
     throw Error(ErrorCode::bad_input, {.subject = path,
                                        .cause = "is a CGNS file in the old ADF format",
                                        .remedy = "convert it to HDF5, with adf2hdf of the CGNS tools"});
-  if (path.ends_with(".h5m")) static_cast<void>(files::open_to_read(path));  // says that it is no HDF5 file
+  if (path.ends_with(".h5m")) {
+    file.open_as_hdf5();  // says what is wrong if it is none; a user block may stand before its signature
+    return detail::find_format(file).value_or(Format::h5m);
+  }
   throw Error(ErrorCode::bad_input, {.subject = path,
                                      .cause = file.head().empty() ? "is empty" : "is of no format that barrio reads",
                                      .remedy = formats_read});

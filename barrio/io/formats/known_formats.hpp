@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,6 +21,8 @@ class UnknownFile {
   /// Whether it has a group of HDF5; no other file has any.
   [[nodiscard]] bool has_group(const char* group) const;
   [[nodiscard]] bool is_hdf5() const noexcept { return hdf5_.has_value(); }
+  /// Take it for HDF5 although it does not begin so. @throws Error{bad_input} if it is none
+  void open_as_hdf5();
   [[nodiscard]] hid_t hdf5() const noexcept { return hdf5_->get(); }
   /// As netCDF, on HDF5 or classic; nullptr for other files. Opened when first asked for.
   [[nodiscard]] const files::NetcdfFile* netcdf();
@@ -42,8 +43,8 @@ struct KnownFormat {
   Json (*inspect)(const std::string& path, const InspectOptions& options);
 };
 
-/// All formats, in the order in which they are tried.
-std::span<const KnownFormat> known_formats();
+/// The format of a file, by its contents; nothing if it is none of those known.
+std::optional<Format> find_format(UnknownFile& file);
 const KnownFormat& known_format(Format format);
 
 }  // namespace barrio::io::detail

@@ -40,8 +40,8 @@ struct VtkCell {
   std::size_t n_nodes;
 };
 
-/// A kind that VTK lacks, such as the pyramid of 14 nodes, is written as the largest kind of fewer nodes; VTK has all
-/// of ours with corners alone. @param n_nodes  of the cell
+/// A kind that VTK lacks, such as the pyramid of 14 nodes, is written as the largest kind of fewer nodes; a knife as a
+/// hex. VTK has all others with corners alone. @param n_nodes  of the cell
 VtkCell vtk_cell(CellType type, std::size_t n_nodes) {
   switch (type) {
     case CellType::polygon: return {7, n_nodes};

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <set>
 #include <tuple>
@@ -10,6 +11,7 @@
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/box.hpp"
 #include "barrio/mesh/partition_cells.hpp"
+#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/io/damage.hpp"
 #include "tests/io/tagged_box.hpp"
@@ -39,6 +41,21 @@ void scatter(mesh::Mesh& mesh) {
 bool has_polyhedra(const mesh::Mesh& mesh) {
   const mesh::EntityTable& cells = mesh.cells();
   return std::ranges::find(cells.types, mesh::CellType::polyhedron) != cells.types.end() && cells.has_one_type;
+}
+
+TEST(Checkpoint, MayStandBehindAUserBlock) {
+  mesh::MeshTables tables = mesh::make_box(world(), {.n = {3, 2, 2}, .tets = true});
+  mesh::partition_cells(world(), tables, 3);
+  const fs::path plain = test::scratch() / "plain.h5m";
+  const fs::path behind = test::scratch() / "behind.h5m";
+  write_h5m(world(), tables, plain.string());
+  agree_after(world(), [&] {
+    if (!world().is_root()) return;
+    std::ofstream out(behind, std::ios::binary);
+    out << std::string(512, ' ') << std::ifstream(plain, std::ios::binary).rdbuf();
+  });
+  EXPECT_EQ(detect_format(behind.string()), Format::h5m);
+  EXPECT_EQ(read(world(), behind.string()).checksum(), mesh::Mesh(world(), tables).checksum());
 }
 
 TEST(Checkpoint, FileOfAMeshIsThatOfItsTables) {
