@@ -74,7 +74,11 @@ int ranks_of_launcher() {
 void expect_no_other_processes() {
   // Open MPI 4 starts a daemon for a process without a launcher, in case that it spawns others. A user's word stands.
   constexpr int leaves_what_is_set = 0;
-  if (ranks_of_launcher() == 0) ::setenv("OMPI_MCA_ess_singleton_isolated", "true", leaves_what_is_set);
+  if (ranks_of_launcher() > 0) return;
+  ::setenv("OMPI_MCA_ess_singleton_isolated", "true", leaves_what_is_set);
+  // Such processes have one session folder in common, which one that ends removes while another opens a file: no shared
+  // file pointers then, which would be kept there.
+  ::setenv("OMPI_MCA_sharedfp", "individual", leaves_what_is_set);
 }
 
 std::vector<std::string> launch_line(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
