@@ -24,12 +24,19 @@ class CellsAround {
     for (const LocalId v : anchors)
       if (slots_[index(v)] < 0) slots_[index(v)] = n_slots++;
     std::vector<std::pair<std::int32_t, std::int32_t>> found;  // slot, cell
+    found.reserve(6 * static_cast<std::size_t>(n_slots));      // as many as a boundary of tets has, as a rule
     std::vector<std::int32_t> last(n_slots, -1);               // by slot: a cell may repeat a corner
-    for (std::size_t c = 0; c < n_cells; ++c)
-      for (const LocalId v : cells.nodes_of(c))
+    const auto look_at = [&](std::size_t c, std::span<const LocalId> nodes) {
+      const auto cell = static_cast<std::int32_t>(c);
+      for (const LocalId v : nodes)
         if (const std::int32_t slot = slots_[index(v)]; slot >= 0)
-          if (const auto cell = static_cast<std::int32_t>(c); std::exchange(last[slot], cell) != cell)
-            found.emplace_back(slot, cell);
+          if (std::exchange(last[slot], cell) != cell) found.emplace_back(slot, cell);
+    };
+    if (const std::size_t width = cells.nodes_per_entity; width > 0) {
+      for (std::size_t c = 0; c < n_cells; ++c) look_at(c, {&cells.nodes[c * width], width});
+    } else {
+      for (std::size_t c = 0; c < n_cells; ++c) look_at(c, cells.nodes_of(c));
+    }
     cells_ = Cells::grouped(n_slots, [&](auto&& put) {
       for (const auto& [slot, cell] : found) put(slot, cell);
     });
