@@ -33,11 +33,10 @@ class Ragged {
 
   [[nodiscard]] std::size_t size() const noexcept { return offsets_.size() - 1; }
   [[nodiscard]] std::span<const T> operator[](std::size_t row) const& noexcept {
-    return std::span<const T>(items_).subspan(offsets_[row],
-                                              static_cast<std::size_t>(offsets_[row + 1] - offsets_[row]));
+    return std::span<const T>(items_).subspan(offsets_[row], offsets_[row + 1] - offsets_[row]);
   }
   [[nodiscard]] std::span<T> operator[](std::size_t row) & noexcept {
-    return std::span<T>(items_).subspan(offsets_[row], static_cast<std::size_t>(offsets_[row + 1] - offsets_[row]));
+    return std::span<T>(items_).subspan(offsets_[row], offsets_[row + 1] - offsets_[row]);
   }
   std::span<const T> operator[](std::size_t row) const&& = delete;
   /// Add a row behind the last.

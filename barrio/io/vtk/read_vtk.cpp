@@ -97,8 +97,8 @@ class VtkShareReader {
     if (!std::ranges::is_sorted(ends_) || ends_.back() - ends_.front() != n)
       in_.refuse("has offsets of cells that do not ascend");
     for (std::size_t i = 0; i + 1 < ends_.size(); ++i)
-      grid_.add_cell(cell_type_, std::span<const std::int64_t>(nodes).subspan(
-                                     ends_[i] - ends_.front(), static_cast<std::size_t>(ends_[i + 1] - ends_[i])));
+      grid_.add_cell(cell_type_,
+                     std::span<const std::int64_t>(nodes).subspan(ends_[i] - ends_.front(), ends_[i + 1] - ends_[i]));
   }
 
   void types(const VtkIndex::Section& section, std::int64_t n) {

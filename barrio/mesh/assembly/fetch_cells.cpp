@@ -127,7 +127,7 @@ class LeavingCells {
       if (static_cast<std::int32_t>(p) != self_) columns_[p].put_into(messages_[p]);
   }
 
-  /// What leaves, by rank, moved out of the packer.
+  /// What leaves, by rank; this has it no longer.
   [[nodiscard]] exchange::Parcels<std::byte> take_parcels() {
     columns_.clear();
     exchange::Parcels<std::byte> parcels;
@@ -260,13 +260,13 @@ void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Kept>& all_no
   for (std::size_t b = 0; b < tables_.blocks.size(); ++b)
     if (topology(tables_.blocks[b].type).dim == top) blocks.push_back(b);
 
-  LeavingCells<Node> packer(tables_, me, to, self);
+  LeavingCells<Node> leaving(tables_, me, to, self);
   std::size_t at = 0;
   for (const std::size_t b : blocks) {
-    packer.pack(tables_.blocks[b], home_runs_.of_blocks[b], at);
+    leaving.pack(tables_.blocks[b], home_runs_.of_blocks[b], at);
     at += tables_.blocks[b].rows.size(me);
   }
-  const auto received = exchange::route(context_, packer.take_parcels(), exchange::Route::automatic);
+  const auto received = exchange::route(context_, leaving.take_parcels(), exchange::Route::automatic);
 
   std::vector<MessageReader> readers;
   for (std::size_t p = 0; p < received.n_peers(); ++p) readers.emplace_back(received.of(p));
@@ -294,7 +294,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Kept>& all_no
     for (; p < readers.size() && received.peers[p] < me; ++p)
       taker.take(block, ColumnsView<Node>(readers[p]), first_of(received.peers[p]));
     const std::size_t n = block.rows.size(me);
-    taker.take_sets(packer.kept_sets()[k]);
+    taker.take_sets(leaving.kept_sets()[k]);
     taker.take_kept(block, first_of(me), std::span(to.of_row).subspan(at, n), self,
                     std::span(tables_.parts).subspan(at, n));
     at += n;
