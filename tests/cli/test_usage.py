@@ -47,6 +47,13 @@ class Help(Case):
             with self.subTest(words):
                 self.assert_code(barrio(*words, environment=broken), 0)
 
+    def test_one_process_needs_no_folder_of_its_launcher(self) -> None:
+        # Open MPI keeps one for all single processes of a user, where they get into each other's way.
+        file = self.folder / "no-folder"
+        file.touch()
+        outcome = barrio("load", WING, environment={"OMPI_MCA_orte_tmpdir_base": str(file)})
+        self.assert_code(outcome, 0)
+
     def test_main_help_lists_all_commands(self) -> None:
         outcome = barrio("--help")
         self.assert_code(outcome, 0)

@@ -96,6 +96,7 @@ int LLVMFuzzerInitialize(int* argc, char*** argv) {
   ::setenv("BARRIO_LOG", "off", 0);
   // One process alone, which starts no helper and leaves the signals to the fuzzer.
   ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  ::setenv("OMPI_MCA_orte_create_session_dirs", "false", 0);
   ::setenv("OMPI_MCA_opal_signal", "", 0);
   int provided = 0;
   MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
