@@ -15,6 +15,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "barrio/base/temporary_file.hpp"
 #include "barrio/base/version.hpp"
 
 namespace barrio {
@@ -34,22 +35,21 @@ std::string utc_now() {
   return text.data();
 }
 
-[[noreturn]] void fail_to_write(const std::string& path, const std::string& temporary, int reason) {
-  if (!temporary.empty()) ::unlink(temporary.c_str());
-  throw Error(ErrorCode::failed, {.subject = path,
-                                  .cause = fmt::format("cannot be written: {}", std::strerror(reason)),
-                                  .remedy = "choose another place, or make room and rights for it"});
-}
-
-/// Write all of a text. @return 0 or the system's error number
-int write_all(int file, std::string_view text) noexcept {
-  while (!text.empty()) {
+/// Write all of a text, to the disk where there is one, and close the file. @return 0 or the system's error number
+int write_and_close(int file, std::string_view text) noexcept {
+  if (file < 0) return errno;
+  int reason = 0;
+  while (!text.empty() && reason == 0) {
     const ssize_t n = ::write(file, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno;
-    text.remove_prefix(n);
+    if (n >= 0) {
+      text.remove_prefix(n);
+    } else if (errno != EINTR) {
+      reason = errno;
+    }
   }
-  return 0;
+  if (reason == 0 && ::fsync(file) != 0 && errno != EINVAL && errno != EROFS) reason = errno;  // of no use on a device
+  if (::close(file) != 0 && reason == 0) reason = errno;
+  return reason;
 }
 
 }  // namespace
@@ -69,24 +69,19 @@ Json to_json(const Error& error) {
 }
 
 void write_file_atomically(const std::string& path, std::string_view text) {
+  const auto expect = [&](int reason) {
+    if (reason != 0) throw cannot_write(path, std::strerror(reason));
+  };
   // A device or a pipe (/dev/stdout, /dev/null) is written to; a rename would put a file in its place.
   struct stat known{};
   const bool exists = ::stat(path.c_str(), &known) == 0;
   if (exists && !S_ISREG(known.st_mode) && !S_ISDIR(known.st_mode)) {
-    const int device = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (device < 0) fail_to_write(path, {}, errno);
-    const int reason = write_all(device, text);
-    if (::close(device) != 0 || reason != 0) fail_to_write(path, {}, reason != 0 ? reason : errno);
+    expect(write_and_close(::open(path.c_str(), O_WRONLY | O_CLOEXEC), text));
     return;
   }
-  const std::string temporary = fmt::format("{}.part{}", path, ::getpid());
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) fail_to_write(path, temporary, errno);
-  int reason = write_all(file, text);
-  if (reason == 0 && ::fsync(file) != 0 && errno != EINVAL) reason = errno;  // EINVAL: no fsync on this file system
-  if (::close(file) != 0 && reason == 0) reason = errno;
-  if (reason != 0) fail_to_write(path, temporary, reason);
-  if (::rename(temporary.c_str(), path.c_str()) != 0) fail_to_write(path, temporary, errno);
+  TemporaryFile temporary(path, TemporaryFile::Writers::several);
+  expect(write_and_close(temporary.descriptor(), text));
+  expect(temporary.complete());
 }
 
 Json read_json_file(const std::string& path) {

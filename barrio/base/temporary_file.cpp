@@ -51,7 +51,8 @@ Error cannot_write(const std::string& path, const std::string& reason) {
            .remedy = "choose another place, or make room and rights for it"}};
 }
 
-TemporaryFile::TemporaryFile(const std::string& path) : path_(path), name_(name_for(path)) {
+TemporaryFile::TemporaryFile(const std::string& path, Writers writers)
+    : path_(path), name_(name_for(path) + (writers == Writers::one ? "" : std::to_string(::getpid()))) {
   constexpr int most_tries = 100;  // each failed one means that another job came in between
   for (int i = 0; i < most_tries; ++i) {
     file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);

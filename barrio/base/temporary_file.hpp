@@ -18,9 +18,13 @@ Error cannot_write(const std::string& path, const std::string& reason);
 /// taken for a left one; then the job that loses its file to another one fails when it would give it its name.
 class TemporaryFile {
  public:
+  /// Who may write a result at one time: one job; or several, each process into a file of its own (`PATH.part4711`), of
+  /// which the last to complete wins.
+  enum class Writers { one, several };
+
   TemporaryFile() = default;
   /// Local. @throws Error{failed} naming the path if it cannot be made, or another job writes to it
-  explicit TemporaryFile(const std::string& path);
+  explicit TemporaryFile(const std::string& path, Writers writers = Writers::one);
   TemporaryFile(TemporaryFile&& other) noexcept
       : path_(std::move(other.path_)), name_(std::move(other.name_)), file_(std::exchange(other.file_, -1)) {}
   TemporaryFile& operator=(TemporaryFile&& other) noexcept {
@@ -32,6 +36,7 @@ class TemporaryFile {
   /// Removes the file, unless it has its name.
   ~TemporaryFile() { remove(); }
 
+  /// What the file of one writer is called.
   static std::string name_for(const std::string& path) { return path + ".part"; }
   [[nodiscard]] const std::string& name() const& noexcept { return name_; }
   /// A descriptor of its own to write with, which the caller closes; some file systems say only then that they could

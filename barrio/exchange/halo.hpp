@@ -99,13 +99,13 @@ class HaloExchange {
     requests.reserve(plan_->incoming.size() + plan_->readers.size());
     for (std::size_t reader = 0; reader < plan_->readers.size(); ++reader) {
       const std::size_t n_bytes = plan_->sent_to(reader).size() * n_components_ * sizeof(T);
-      mpi::check(MPI_Irecv(out(reader), mpi::checked_bytes(n_bytes), MPI_BYTE, plan_->readers[reader],
-                           plan_->tags.first + 1, context_->comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
+      mpi::check(MPI_Irecv(out(reader), mpi::as_count(n_bytes), MPI_BYTE, plan_->readers[reader], plan_->tags.first + 1,
+                           context_->comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
                  "MPI_Irecv");
     }
     for (const HaloPlan::Incoming& in : plan_->incoming) {
       const std::size_t n_bytes = static_cast<std::size_t>(in.count) * n_components_ * sizeof(T);
-      mpi::check(MPI_Isend(&values_[index(in.first) * n_components_], mpi::checked_bytes(n_bytes), MPI_BYTE, in.owner,
+      mpi::check(MPI_Isend(&values_[index(in.first) * n_components_], mpi::as_count(n_bytes), MPI_BYTE, in.owner,
                            plan_->tags.first + 1, context_->comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
                  "MPI_Isend");
       context_->counters().messages_sent += 1;

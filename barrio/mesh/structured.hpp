@@ -178,7 +178,7 @@ void StructuredMesh::exchange(std::span<T> values, int n_components) const {
     const Neighbour& neighbour = neighbours_[i];
     in[i].resize(static_cast<std::size_t>(neighbour.receive_cells.size()) * width);
     if (in[i].empty()) continue;
-    mpi::check(MPI_Irecv(in[i].data(), mpi::checked_bytes(in[i].size() * sizeof(T)), MPI_BYTE, neighbour.rank,
+    mpi::check(MPI_Irecv(in[i].data(), mpi::as_count(in[i].size() * sizeof(T)), MPI_BYTE, neighbour.rank,
                          tag(neighbour.shift, -1), context_->comm(), &requests[i]),
                "MPI_Irecv");
   }
@@ -189,7 +189,7 @@ void StructuredMesh::exchange(std::span<T> values, int n_components) const {
     for_each_row(neighbour.send_cells, [&](std::size_t first, std::size_t count) {
       out[i].insert(out[i].end(), &values[first], &values[first] + count);
     });
-    mpi::check(MPI_Isend(out[i].data(), mpi::checked_bytes(out[i].size() * sizeof(T)), MPI_BYTE, neighbour.rank,
+    mpi::check(MPI_Isend(out[i].data(), mpi::as_count(out[i].size() * sizeof(T)), MPI_BYTE, neighbour.rank,
                          tag(neighbour.shift, 1), context_->comm(), &requests[n + i]),
                "MPI_Isend");
     context_->counters().messages_sent += 1;

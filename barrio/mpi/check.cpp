@@ -18,8 +18,9 @@ void throw_mpi_error(int code, const char* call) {
       {.subject = call, .cause = length > 0 ? std::string(text.data(), length) : fmt::format("MPI error {}", code)});
 }
 
-void throw_too_many() {
-  throw Error(ErrorCode::internal, {.subject = "call of MPI", .cause = "more than 2^31 - 1 items in one call"});
+void throw_too_many(std::size_t n) {
+  throw Error(ErrorCode::internal, {.subject = "call of MPI",
+                                    .cause = fmt::format("{} items do not fit one call, which takes 2^31 - 1", n)});
 }
 
 }  // namespace barrio::mpi::detail

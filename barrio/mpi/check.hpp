@@ -9,7 +9,7 @@ namespace barrio::mpi {
 
 namespace detail {
 [[noreturn]] void throw_mpi_error(int code, const char* call);
-[[noreturn]] void throw_too_many();
+[[noreturn]] void throw_too_many(std::size_t n);
 }  // namespace detail
 
 /// Turn an MPI error code into an Error that names the call, the error class and MPI's own text.
@@ -18,10 +18,10 @@ inline void check(int code, const char* call) {
     detail::throw_mpi_error(code, call);
 }
 
-/// A number of items or requests as MPI counts. @throws Error{internal} above 2^31 - 1
+/// A number of bytes, items or requests as MPI counts. @throws Error{internal} above 2^31 - 1
 [[nodiscard]] inline int as_count(std::size_t n) {
   if (n > std::size_t{std::numeric_limits<int>::max()}) [[unlikely]]
-    detail::throw_too_many();
+    detail::throw_too_many(n);
   return static_cast<int>(n);
 }
 

@@ -2,19 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "barrio/base/error.hpp"
 
 namespace barrio::mpi {
-
-int checked_bytes(std::size_t bytes) {
-  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw Error(ErrorCode::internal,
-                {.subject = "message", .cause = fmt::format("{} bytes do not fit one MPI message", bytes)});
-  }
-  return static_cast<int>(bytes);
-}
 
 void detail::check_whole_items(std::size_t bytes, std::size_t item_bytes, Rank from, int tag) {
   if (bytes % item_bytes != 0) {

@@ -12,9 +12,6 @@
 
 namespace barrio::mpi {
 
-/// Bytes of a message as MPI counts them. @throws Error{internal} above 2^31 - 1
-[[nodiscard]] int checked_bytes(std::size_t bytes);
-
 namespace detail {
 struct BeginRequest;
 void check_whole_items(std::size_t bytes, std::size_t item_bytes, Rank from, int tag);
@@ -74,7 +71,7 @@ struct BeginRequest {
   static Request<T> send(Context& context, std::vector<T> items, Rank to, int tag) {
     Request<T> made(context, std::move(items));
     const std::size_t bytes = made.items_->size() * sizeof(T);
-    check(MPI_Isend(made.items_->data(), checked_bytes(bytes), MPI_BYTE, to, tag, context.comm(), &made.request_),
+    check(MPI_Isend(made.items_->data(), as_count(bytes), MPI_BYTE, to, tag, context.comm(), &made.request_),
           "MPI_Isend");
     context.counters().messages_sent += 1;
     context.counters().bytes_sent += bytes;
@@ -83,8 +80,7 @@ struct BeginRequest {
   template <Trivial T>
   static Request<T> receive(Context& context, std::size_t n, Rank from, int tag) {
     Request<T> made(context, std::vector<T>(n));
-    check(MPI_Irecv(made.items_->data(), checked_bytes(n * sizeof(T)), MPI_BYTE, from, tag, context.comm(),
-                    &made.request_),
+    check(MPI_Irecv(made.items_->data(), as_count(n * sizeof(T)), MPI_BYTE, from, tag, context.comm(), &made.request_),
           "MPI_Irecv");
     context.counters().messages_received += 1;
     context.counters().bytes_received += n * sizeof(T);
@@ -110,7 +106,7 @@ Request<T> begin_receive(Context& context, std::size_t n, Rank from, int tag) {
 template <Trivial T>
 void send(Context& context, std::span<const T> items, Rank to, int tag) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Isend(items.data(), checked_bytes(items.size_bytes()), MPI_BYTE, to, tag, context.comm(), &request),
+  check(MPI_Isend(items.data(), as_count(items.size_bytes()), MPI_BYTE, to, tag, context.comm(), &request),
         "MPI_Isend");
   context.counters().messages_sent += 1;
   context.counters().bytes_sent += items.size_bytes();

@@ -106,11 +106,11 @@ TEST_F(Ring, ARequestMayBeDroppedWhileAnExceptionIsOnItsWay) {
 }
 
 TEST(MessageSize, IsLimitedByMpisInt) {
-  EXPECT_EQ(checked_bytes(2147483647U), 2147483647);
-  const Status status = capture([] { (void)checked_bytes(std::size_t{1} << 31U); });
+  EXPECT_EQ(as_count(2147483647U), 2147483647);
+  const Status status = capture([] { (void)as_count(std::size_t{1} << 31U); });
   ASSERT_TRUE(status);
   EXPECT_EQ(status->code(), ErrorCode::internal);
-  EXPECT_EQ(status->cause(), "2147483648 bytes do not fit one MPI message");
+  EXPECT_EQ(status->cause(), "2147483648 items do not fit one call, which takes 2^31 - 1");
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ Wires::Wires(std::span<const Outgoing> outgoing, std::span<const Incoming> incom
       n_bytes = static_cast<std::size_t>(at - first) + outgoing[i].n_bytes;
       at += whole_units(outgoing[i].n_bytes);
     }
-    out.push_back({outgoing[messages.front()].to, first, mpi::checked_bytes(n_bytes), messages});
+    out.push_back({outgoing[messages.front()].to, first, mpi::as_count(n_bytes), messages});
   }
 
   const auto in_groups = group(
@@ -93,7 +93,7 @@ Wires::Wires(std::span<const Outgoing> outgoing, std::span<const Incoming> incom
   for (const std::vector<std::size_t>& messages : in_groups) {
     const Incoming& front = incoming[messages.front()];
     if (messages.size() == 1) {
-      in.push_back({front.from, front.bytes.data(), mpi::checked_bytes(front.bytes.size()), messages});
+      in.push_back({front.from, front.bytes.data(), mpi::as_count(front.bytes.size()), messages});
       continue;
     }
     std::byte* const first = at;
@@ -102,7 +102,7 @@ Wires::Wires(std::span<const Outgoing> outgoing, std::span<const Incoming> incom
       n_bytes = static_cast<std::size_t>(at - first) + incoming[i].bytes.size();
       at += whole_units(incoming[i].bytes.size());
     }
-    in.push_back({front.from, first, mpi::checked_bytes(n_bytes), messages});
+    in.push_back({front.from, first, mpi::as_count(n_bytes), messages});
   }
   for (const Wire& wire : out) n_bytes_out_ += wire.n_bytes;
   for (const Wire& wire : in) n_bytes_in_ += wire.n_bytes;

@@ -38,7 +38,7 @@ void PacketCore::post_receive(std::size_t channel, std::size_t n_bytes) {
   Receiver& receiver = receivers_[channel];
   receiver.posted = take_spare(channel, words_of(n_bytes));
   may_be_more_ = true;
-  mpi::check(MPI_Irecv(receiver.posted.data(), mpi::checked_bytes(receiver.posted.size()), MPI_UINT64_T,
+  mpi::check(MPI_Irecv(receiver.posted.data(), mpi::as_count(receiver.posted.size()), MPI_UINT64_T,
                        neighbours_[channel], tag_, context_.comm(), &receive_request(channel)),
              "MPI_Irecv");
 }
@@ -84,8 +84,8 @@ void PacketCore::take_pass(std::size_t channel) {
     incoming_.push_back({line.rank, Buffer(words_of(line.n_bytes))});
     requests_.push_back(MPI_REQUEST_NULL);
     may_be_more_ = true;
-    mpi::check(MPI_Irecv(incoming_.back().buffer.data(), mpi::checked_bytes(incoming_.back().buffer.size()),
-                         MPI_UINT64_T, line.rank, parcel_tag(), context_.comm(), &requests_.back()),
+    mpi::check(MPI_Irecv(incoming_.back().buffer.data(), mpi::as_count(incoming_.back().buffer.size()), MPI_UINT64_T,
+                         line.rank, parcel_tag(), context_.comm(), &requests_.back()),
                "MPI_Irecv");
   }
   recycle(pass);

@@ -126,8 +126,8 @@ void PacketCore::release_large_buffers(std::size_t channel) {
 
 void PacketCore::send(const Buffer& buffer, std::size_t n_bytes, Rank to, int tag, MPI_Request& request,
                       bool is_synchronous) {
-  mpi::check((is_synchronous ? MPI_Issend : MPI_Isend)(buffer.data(), mpi::checked_bytes(words_of(n_bytes)),
-                                                       MPI_UINT64_T, to, tag, context_.comm(), &request),
+  mpi::check((is_synchronous ? MPI_Issend : MPI_Isend)(buffer.data(), mpi::as_count(words_of(n_bytes)), MPI_UINT64_T,
+                                                       to, tag, context_.comm(), &request),
              is_synchronous ? "MPI_Issend" : "MPI_Isend");
   context_.counters().messages_sent += 1;
   context_.counters().bytes_sent += n_bytes;

@@ -186,7 +186,7 @@ MPI_Request& Counted::next_sent(std::size_t n_bytes) {
 
 void Counted::receive_words(std::uint64_t* into, std::size_t n_bytes, Rank from) {
   if (n_bytes == 0) return;
-  mpi::check(MPI_Irecv(into, mpi::checked_bytes(words_of(n_bytes)), MPI_UINT64_T, from, counted_tag, context_.comm(),
+  mpi::check(MPI_Irecv(into, mpi::as_count(words_of(n_bytes)), MPI_UINT64_T, from, counted_tag, context_.comm(),
                        &next_received(n_bytes)),
              "MPI_Irecv");
 }
@@ -197,16 +197,15 @@ void Counted::receive(std::byte* into, MPI_Datatype type, std::size_t n_bytes, R
 
 void Counted::send_words(const std::byte* words, std::size_t n_bytes, Rank to) {
   if (n_bytes == 0) return;
-  mpi::check(MPI_Isend(words, mpi::checked_bytes(words_of(n_bytes)), MPI_UINT64_T, to, counted_tag, context_.comm(),
+  mpi::check(MPI_Isend(words, mpi::as_count(words_of(n_bytes)), MPI_UINT64_T, to, counted_tag, context_.comm(),
                        &next_sent(n_bytes)),
              "MPI_Isend");
 }
 
 void Counted::send_bytes(const std::byte* bytes, std::size_t n_bytes, Rank to) {
   if (n_bytes == 0) return;
-  mpi::check(
-      MPI_Isend(bytes, mpi::checked_bytes(n_bytes), MPI_BYTE, to, counted_tag, context_.comm(), &next_sent(n_bytes)),
-      "MPI_Isend");
+  mpi::check(MPI_Isend(bytes, mpi::as_count(n_bytes), MPI_BYTE, to, counted_tag, context_.comm(), &next_sent(n_bytes)),
+             "MPI_Isend");
 }
 
 void Counted::wait() { mpi::wait_all(requests_, context_.wait_policy()); }

@@ -105,7 +105,7 @@ void GatherCore::lay_out(std::size_t slot_bytes) {
   const std::size_t n = in.peers.size();
   requests_.assign(2 * n, MPI_REQUEST_NULL);
   for (std::size_t peer = 0; peer < n; ++peer) {
-    const int n_bytes = mpi::checked_bytes(message_bytes(in, peer));
+    const int n_bytes = mpi::as_count(message_bytes(in, peer));
     const std::size_t place = message_place(in, peer, slot_bytes_);
     mpi::check(MPI_Recv_init(in_.data() + place, n_bytes, MPI_BYTE, in.peers[peer], tags_.first, context_.comm(),
                              &requests_[peer]),
@@ -219,19 +219,19 @@ void GatherCore::unpack(const GatherEdges& edges, const Buffer& buffer) {
 
 void GatherCore::post_receives(const GatherEdges& edges, Buffer& buffer, int tag, std::span<MPI_Request> requests) {
   for (std::size_t peer = 0; peer < edges.peers.size(); ++peer)
-    mpi::check(MPI_Irecv(buffer.data() + message_place(edges, peer, slot_bytes_),
-                         mpi::checked_bytes(message_bytes(edges, peer)), MPI_BYTE, edges.peers[peer], tag,
-                         context_.comm(), &requests[peer]),
-               "MPI_Irecv");
+    mpi::check(
+        MPI_Irecv(buffer.data() + message_place(edges, peer, slot_bytes_), mpi::as_count(message_bytes(edges, peer)),
+                  MPI_BYTE, edges.peers[peer], tag, context_.comm(), &requests[peer]),
+        "MPI_Irecv");
   count(edges, true);
 }
 
 void GatherCore::post_sends(const GatherEdges& edges, const Buffer& buffer, int tag, std::span<MPI_Request> requests) {
   for (std::size_t peer = 0; peer < edges.peers.size(); ++peer)
-    mpi::check(MPI_Isend(buffer.data() + message_place(edges, peer, slot_bytes_),
-                         mpi::checked_bytes(message_bytes(edges, peer)), MPI_BYTE, edges.peers[peer], tag,
-                         context_.comm(), &requests[peer]),
-               "MPI_Isend");
+    mpi::check(
+        MPI_Isend(buffer.data() + message_place(edges, peer, slot_bytes_), mpi::as_count(message_bytes(edges, peer)),
+                  MPI_BYTE, edges.peers[peer], tag, context_.comm(), &requests[peer]),
+        "MPI_Isend");
   count(edges, false);
 }
 
