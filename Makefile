@@ -86,10 +86,11 @@ check-tsan:  ## the communication thread with the thread sanitizer
 	$(call build,tsan) --target test_exchange_threads
 	ctest --preset tsan
 
-check-long: check-asan check-tsan tidy  ## sanitizers, static analysis and the tests too slow for check
+check-long: check-asan check-tsan tidy  ## sanitizers, static analysis, the tests too slow for check, a short fuzz
 	@$(call configure,release)
 	$(call build,release)
 	ctest --preset long
+	$(MAKE) fuzz SECONDS=10
 
 fuzz:  ## clang's fuzzer on every mesh reader, SECONDS for each
 	@tools/setup build mpi libraries fuzz
