@@ -7,12 +7,14 @@ export RANKS
 
 base := build mpi libraries python pictures
 
-# configure a preset once; Ninja runs CMake again by itself when its files change. Several sources at a time compile in
-# a third of the time; whoever works on the sources configures the presets by hand, or with UNITY=OFF
+# configure a preset once; Ninja runs CMake again by itself when its files change. A source alone spends half of its time
+# on headers, so that a room compiles as one source or two; whoever works on the sources configures the presets by hand,
+# or with UNITY=OFF
 UNITY ?= ON
+unity := -DCMAKE_UNITY_BUILD=$(UNITY) -DCMAKE_UNITY_BUILD_BATCH_SIZE=24
 # where make install puts it
 PREFIX ?= $(CURDIR)/build/prefix
-configure = test -f build/$(1)/build.ninja || cmake --preset $(1) -DCMAKE_UNITY_BUILD=$(UNITY)
+configure = test -f build/$(1)/build.ninja || cmake --preset $(1) $(unity)
 build = cmake --build --preset $(1) -j $(JOBS)
 
 .NOTPARALLEL:

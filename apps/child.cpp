@@ -18,7 +18,6 @@ namespace barrio::apps {
 namespace {
 
 constexpr long most_error_bytes = 8192;
-constexpr int cannot_start = 127;
 
 std::string end_of(std::FILE* file) {
   std::fseek(file, 0, SEEK_END);

@@ -76,8 +76,8 @@ void expect_no_other_processes() {
   constexpr int leaves_what_is_set = 0;
   if (ranks_of_launcher() > 0) return;
   ::setenv("OMPI_MCA_ess_singleton_isolated", "true", leaves_what_is_set);
-  // Such processes have one session folder in common, which one that ends removes while another starts, or opens a file.
-  // One process needs none: without it, file pointers shared between processes have no place to be kept.
+  // Such processes have one session folder in common, which one that ends removes while another starts, or opens a
+  // file. One process needs none: without it, file pointers shared between processes have no place to be kept.
   ::setenv("OMPI_MCA_orte_create_session_dirs", "false", leaves_what_is_set);
   ::setenv("OMPI_MCA_sharedfp", "individual", leaves_what_is_set);
 }

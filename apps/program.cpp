@@ -20,8 +20,6 @@
 namespace barrio::apps {
 namespace {
 
-constexpr int cannot_start = 127;
-
 // Who is told to end when this process is, and what told it.
 volatile sig_atomic_t told_to_end = 0;
 volatile sig_atomic_t last_signal = 0;

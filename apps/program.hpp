@@ -18,10 +18,12 @@ std::string why_not_startable(const std::string& program);
 
 /// Added to a signal it makes the exit code of what the signal has ended, as in shells.
 inline constexpr int signal_code = 128;
+/// Exit code of a program that cannot be started, as in shells.
+inline constexpr int cannot_start = 127;
 
 /// How a program ended that this one has waited for.
 struct ProgramEnd {
-  int code = 0;    ///< its exit code, 128 + signal if one ended it, 127 if it cannot be started
+  int code = 0;    ///< its exit code, 128 + signal if one ended it, `cannot_start`
   int signal = 0;  ///< that this process was told to end by meanwhile, SIGINT and SIGTERM among them; 0 if none
 };
 

@@ -60,9 +60,10 @@ nb::ndarray<nb::numpy, T> tabulated(const IndexBox& box, const ValueAt& value_at
 
 using Along = std::array<std::vector<double>, 3>;
 
-StructuredPointer make(const CommArgument& comm, const Place& n, const std::array<double, 3>& low,
-                       const std::array<double, 3>& high, const std::optional<Along>& along,
-                       const std::array<bool, 3>& periodic, const std::string& decomposition, int ghost_layers) {
+StructuredPointer make_structured(const CommArgument& comm, const Place& n, const std::array<double, 3>& low,
+                                  const std::array<double, 3>& high, const std::optional<Along>& along,
+                                  const std::array<bool, 3>& periodic, const std::string& decomposition,
+                                  int ghost_layers) {
   const mesh::Decomposition cut = mesh::decomposition_of(decomposition);
   return in_own_context(comm, [&](std::unique_ptr<mpi::Context>& context) {
     StructuredMesh mesh(*context, {.n = n,
@@ -76,8 +77,8 @@ StructuredPointer make(const CommArgument& comm, const Place& n, const std::arra
   });
 }
 
-nb::tuple read(const CommArgument& comm, const std::filesystem::path& path, const std::vector<std::string>& fields,
-               const std::string& decomposition, int ghost_layers) {
+nb::tuple read_structured(const CommArgument& comm, const std::filesystem::path& path,
+                          const std::vector<std::string>& fields, const std::string& decomposition, int ghost_layers) {
   const mesh::Decomposition cut = mesh::decomposition_of(decomposition);
   std::vector<io::StructuredField> found;
   const StructuredPointer shared = in_own_context(comm, [&](std::unique_ptr<mpi::Context>& context) {
@@ -135,7 +136,7 @@ void bind_structured(nb::module_& module) {
 Indices count along i, j, k; arrays have the axes k, j, i. Vertices and cells have the global ids of
 their places in the whole. Along a periodic axis the last vertex is the first one.)");
   shared
-      .def(nb::new_(&make), "comm"_a, "n"_a = Place{8, 8, 8}, nb::kw_only(), "low"_a = zero, "high"_a = one,
+      .def(nb::new_(&make_structured), "comm"_a, "n"_a = Place{8, 8, 8}, nb::kw_only(), "low"_a = zero, "high"_a = one,
            "along"_a = nb::none(), "periodic"_a = open, "decomposition"_a = "sqijk", "ghost_layers"_a = 0,
            R"(Cut n[0] x n[1] x n[2] cells into one box per rank. Collective over comm.
 
@@ -245,8 +246,8 @@ Decompositions: alljorkori, alljkbal, sqij, sqjk, sqijk.)")
                            self.context->size(), self.mesh.own_cells().size());
       });
   module.def(
-      "read_structured", &read, "comm"_a, "path"_a, nb::kw_only(), "fields"_a = std::vector<std::string>{"*"},
-      "decomposition"_a = "sqijk", "ghost_layers"_a = 0,
+      "read_structured", &read_structured, "comm"_a, "path"_a, nb::kw_only(),
+      "fields"_a = std::vector<std::string>{"*"}, "decomposition"_a = "sqijk", "ghost_layers"_a = 0,
       nb::sig("def read_structured(comm: mpi4py.MPI.Comm, path: str | os.PathLike, *, fields: "
               "collections.abc.Sequence[str] = ['*'], decomposition: str = 'sqijk', ghost_layers: int = 0) -> "
               "tuple[StructuredMesh, dict[str, numpy.typing.NDArray[numpy.float64]]]"),

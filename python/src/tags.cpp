@@ -52,7 +52,7 @@ std::size_t number_bytes(TagType type) {
   }
 }
 
-nb::tuple values(const SharedTag& self, Dim dim) {
+nb::tuple values_on(const SharedTag& self, Dim dim) {
   if (dim < Dim::vertex || dim > Dim::volume) throw_usage(fmt::format("dimension {}", value(dim)), "is not in 0 .. 3");
   const mesh::TagInfo& info = self.tag->info;
   const MeshTag::Values& on = self.tag->on[static_cast<std::size_t>(value(dim))];
@@ -87,7 +87,7 @@ void bind_tags(nb::module_& module, nb::class_<SharedMesh>& shared) {
           "mesh_value", [](const SharedTag& self) { return one_value(self.tag->info, self.tag->info.mesh_value); },
           nb::sig("def mesh_value(self) -> numpy.typing.NDArray[typing.Any] | None"),
           "The value on the mesh as a whole.")
-      .def("values", &values, nb::arg("dim"),
+      .def("values", &values_on, nb::arg("dim"),
            nb::sig("def values(self, dim: Dim) -> tuple[numpy.typing.NDArray[typing.Any], ...]"),
            "Values on local entities of a dimension, copies included: (local ids, values), values of shape (n,) or (n, "
            "n_components); if lengths vary (local ids, offsets, values).")

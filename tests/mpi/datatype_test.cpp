@@ -23,10 +23,10 @@ static_assert(Builtin<GlobalId> && Builtin<std::byte> && Builtin<bool> && !Built
 
 template <class T>
 class DatatypeOf : public testing::Test {};
-using Numbers = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
-                               std::uint32_t, std::uint64_t, long, long long, unsigned long, float, double, bool, char,
-                               std::byte, GlobalId, LocalId, Small>;
-TYPED_TEST_SUITE(DatatypeOf, Numbers);
+using AllTypes = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+                                std::uint32_t, std::uint64_t, long, long long, unsigned long, float, double, bool, char,
+                                std::byte, GlobalId, LocalId, Small>;
+TYPED_TEST_SUITE(DatatypeOf, AllTypes);
 
 TYPED_TEST(DatatypeOf, HasTheSizeOfTheType) {
   int bytes = 0;

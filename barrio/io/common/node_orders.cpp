@@ -32,14 +32,14 @@ constexpr std::array<std::int8_t, 27> cgns_hex{0,  1,  2,  3,  4,  5,  6,  7,  8
 constexpr std::array<std::int8_t, 27> exodus_hex{0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13,
                                                  14, 15, 16, 17, 18, 19, 25, 24, 26, 23, 21, 22, 20};
 
-struct Kind {
+struct KnownCell {
   CellType type;
   int n_nodes;
   int vtk;
   int gmsh;
   int cgns;
 };
-constexpr std::array<Kind, 20> kinds{
+constexpr std::array<KnownCell, 20> kinds{
     {{CellType::vertex, 1, 1, 15, 2},     {CellType::edge, 2, 3, 1, 3},       {CellType::edge, 3, 21, 8, 4},
      {CellType::triangle, 3, 5, 2, 5},    {CellType::triangle, 6, 22, 9, 6},  {CellType::triangle, 7, 34, 0, 0},
      {CellType::quad, 4, 9, 3, 7},        {CellType::quad, 8, 23, 16, 8},     {CellType::quad, 9, 28, 10, 9},
@@ -68,7 +68,7 @@ Order vtk_order(CellType type) {
 template <class OrderOf>
 std::array<CellKind, kinds.size()> kinds_of(OrderOf&& order_of) {
   std::array<CellKind, kinds.size()> all{};
-  std::ranges::transform(kinds, all.begin(), [&](const Kind& kind) {
+  std::ranges::transform(kinds, all.begin(), [&](const KnownCell& kind) {
     const Order order = order_of(kind.type);
     const std::size_t n = kind.n_nodes;
     return CellKind{kind.type, kind.n_nodes, order.size() < n ? Order() : order.first(n)};
@@ -76,13 +76,14 @@ std::array<CellKind, kinds.size()> kinds_of(OrderOf&& order_of) {
   return all;
 }
 
-const CellKind* look_up(const std::array<CellKind, kinds.size()>& all, int Kind::* number, int wanted) {
+const CellKind* look_up(const std::array<CellKind, kinds.size()>& all, int KnownCell::* number, int wanted) {
   const auto at = std::ranges::find(kinds, wanted, number);
   return wanted <= 0 || at == kinds.end() ? nullptr : &all[at - kinds.begin()];
 }
 
-const Kind* find(CellType type, int n_nodes) {
-  const auto at = std::ranges::find_if(kinds, [&](const Kind& k) { return k.type == type && k.n_nodes == n_nodes; });
+const KnownCell* find(CellType type, int n_nodes) {
+  const auto at =
+      std::ranges::find_if(kinds, [&](const KnownCell& k) { return k.type == type && k.n_nodes == n_nodes; });
   return at == kinds.end() ? nullptr : &*at;
 }
 
@@ -90,21 +91,21 @@ const Kind* find(CellType type, int n_nodes) {
 
 const CellKind* gmsh_kind(int number) noexcept {
   static const auto all = kinds_of(gmsh_order);
-  return look_up(all, &Kind::gmsh, number);
+  return look_up(all, &KnownCell::gmsh, number);
 }
 
 const CellKind* cgns_kind(int number) noexcept {
   static const auto all = kinds_of([](CellType type) { return type == CellType::hex ? Order(cgns_hex) : Order(); });
-  return look_up(all, &Kind::cgns, number);
+  return look_up(all, &KnownCell::cgns, number);
 }
 
 const CellKind* vtk_kind(int number) noexcept {
   static const auto all = kinds_of(vtk_order);
-  return look_up(all, &Kind::vtk, number);
+  return look_up(all, &KnownCell::vtk, number);
 }
 
 int vtk_number(CellType type, int n_nodes) noexcept {
-  const Kind* const kind = find(type, n_nodes);
+  const KnownCell* const kind = find(type, n_nodes);
   return kind == nullptr ? 0 : kind->vtk;
 }
 

@@ -65,9 +65,9 @@ std::string decoded(std::string_view name) {
   return text;
 }
 
-class Indexer {
+class VtkIndexer {
  public:
-  Indexer(const std::string& path, int n_shares)
+  VtkIndexer(const std::string& path, int n_shares)
       : in_(path, "check that the file is a complete legacy VTK file"), cutter_(in_, index_, n_shares) {}
 
   VtkIndex run() {
@@ -379,6 +379,6 @@ std::vector<VtkPiece> VtkIndex::pieces_of(mpi::Context& context) const {
   return exchange::route(context, exchange::pack_by_rank<VtkPiece>(to, items)).items;
 }
 
-VtkIndex index_vtk(const std::string& path, int n_shares) { return Indexer(path, n_shares).run(); }
+VtkIndex index_vtk(const std::string& path, int n_shares) { return VtkIndexer(path, n_shares).run(); }
 
 }  // namespace barrio::io::detail

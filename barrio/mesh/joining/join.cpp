@@ -26,7 +26,7 @@ using detail::NewBlocks;
 using detail::NewVertices;
 using detail::SlabMail;
 
-constexpr RegionName number_region{"join.number"};
+constexpr RegionName join_number_region{"join.number"};
 constexpr RegionName tables_region{"join.tables"};
 
 /// Append a slab's rows in order, from segments of all ranks.
@@ -354,7 +354,7 @@ Joined join(mpi::Context& context, std::vector<MeshTables> pieces, const JoinOpt
   MeshTables& out = joined.tables;
   std::optional<NewVertices> vertices;
   {
-    const Region region(context.trace(), number_region);
+    const Region region(context.trace(), join_number_region);
     vertices.emplace(context, pieces, joints);
   }
   const Region region(context.trace(), tables_region);

@@ -15,12 +15,12 @@ namespace {
 constexpr std::array<std::array<int, 4>, 6> kuhn_tets{
     {{0, 1, 2, 6}, {0, 2, 3, 6}, {0, 3, 7, 6}, {0, 7, 4, 6}, {0, 4, 5, 6}, {0, 5, 1, 6}}};
 
-using Place = std::array<std::int64_t, 3>;
+using GridPoint = std::array<std::int64_t, 3>;
 
 /// A piece of the grid: cells low .. high - 1 along each axis; flat ones are faces, edges or a vertex.
 struct Piece {
-  Place low;
-  Place high;
+  GridPoint low;
+  GridPoint high;
 
   /// Grid entities in it: along flat axes there is one.
   [[nodiscard]] std::int64_t size() const {
@@ -29,8 +29,8 @@ struct Piece {
     return n;
   }
   /// Entities run along the lowest axis first.
-  [[nodiscard]] Place at(std::int64_t i) const {
-    Place place = low;
+  [[nodiscard]] GridPoint at(std::int64_t i) const {
+    GridPoint place = low;
     for (std::size_t a = 0; a < 3; ++a) {
       const std::int64_t n = std::max<std::int64_t>(high[a] - low[a], 1);
       place[a] += i % n;
@@ -67,23 +67,23 @@ struct Pieces {
 };
 
 struct Grid {
-  Place n;
+  GridPoint n;
 
   [[nodiscard]] GlobalId vertex(std::int64_t i, std::int64_t j, std::int64_t k) const {
     return GlobalId{(k * (n[1] + 1) + j) * (n[0] + 1) + i};
   }
-  [[nodiscard]] GlobalId vertex(const Place& p) const { return vertex(p[0], p[1], p[2]); }
-  [[nodiscard]] std::array<GlobalId, 8> hex(const Place& p) const {
+  [[nodiscard]] GlobalId vertex(const GridPoint& p) const { return vertex(p[0], p[1], p[2]); }
+  [[nodiscard]] std::array<GlobalId, 8> hex(const GridPoint& p) const {
     const auto [i, j, k] = p;
     return {vertex(i, j, k),     vertex(i + 1, j, k),     vertex(i + 1, j + 1, k),     vertex(i, j + 1, k),
             vertex(i, j, k + 1), vertex(i + 1, j, k + 1), vertex(i + 1, j + 1, k + 1), vertex(i, j + 1, k + 1)};
   }
   /// Corners of a face across an axis, counter-clockwise seen from its high side; on the low boundary, from outside.
-  [[nodiscard]] std::array<GlobalId, 4> face(std::size_t axis, const Place& p) const {
+  [[nodiscard]] std::array<GlobalId, 4> face(std::size_t axis, const GridPoint& p) const {
     const std::size_t u = (axis + 1) % 3;
     const std::size_t v = (axis + 2) % 3;
     const auto corner = [&](std::int64_t a, std::int64_t b) {
-      Place c = p;
+      GridPoint c = p;
       c[u] += a;
       c[v] += b;
       return vertex(c);
@@ -121,12 +121,12 @@ class Model {
   void for_all(const std::array<bool, 3>& spans, Pieces& out) const {
     std::array<std::size_t, 3> axes{2, 1, 0};  // slowest first
     std::ranges::stable_partition(axes, [&](std::size_t a) { return !spans[a]; });
-    Place n{};
+    GridPoint n{};
     for (std::size_t a = 0; a < 3; ++a) n[a] = options_.volumes[a] + (spans[a] ? 0 : 1);
     for (std::int64_t i = 0; i < n[axes[0]]; ++i) {
       for (std::int64_t j = 0; j < n[axes[1]]; ++j) {
         for (std::int64_t k = 0; k < n[axes[2]]; ++k) {
-          Place at{};
+          GridPoint at{};
           at[axes[0]] = i;
           at[axes[1]] = j;
           at[axes[2]] = k;
@@ -188,8 +188,8 @@ void check(const BoxOptions& options, int n_ranks) {
 }
 
 /// Part of a hex, by its place in the grid.
-std::int32_t part_of(const BoxOptions& options, const Place& p) {
-  Place at{};
+std::int32_t part_of(const BoxOptions& options, const GridPoint& p) {
+  GridPoint at{};
   for (std::size_t a = 0; a < 3; ++a) {
     at[a] = p[a] * options.parts[a] / options.n[a];
     while (p[a] >= cut(options.n[a], at[a] + 1, options.parts[a])) ++at[a];
@@ -201,7 +201,7 @@ void add_vertices(const BoxOptions& options, Rank me, MeshTables& tables) {
   const auto& n = options.n;
   tables.coordinates.reserve(3 * tables.vertices.size(me));
   for (std::int64_t row = tables.vertices.first(me); row < tables.vertices.first(me + 1); ++row) {
-    const Place at{row % (n[0] + 1), row / (n[0] + 1) % (n[1] + 1), row / (n[0] + 1) / (n[1] + 1)};
+    const GridPoint at{row % (n[0] + 1), row / (n[0] + 1) % (n[1] + 1), row / (n[0] + 1) / (n[1] + 1)};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const double t = static_cast<double>(at[axis]) / static_cast<double>(n[axis]);
       tables.coordinates.push_back(options.low[axis] * (1.0 - t) + options.high[axis] * t);
@@ -216,7 +216,7 @@ void for_each_row(const CellBlock& block, const Pieces& pieces, std::int64_t per
   const std::int64_t end = block.rows.first(me + 1);
   if (first == end) return;
   std::int64_t row = first;
-  pieces.for_each(first / per_piece, (end - 1) / per_piece + 1, [&](const Piece& piece, const Place& at) {
+  pieces.for_each(first / per_piece, (end - 1) / per_piece + 1, [&](const Piece& piece, const GridPoint& at) {
     const std::int64_t last = std::min(end, (row / per_piece + 1) * per_piece);
     for (; row < last; ++row) visit(row, piece, at);
   });
@@ -230,7 +230,7 @@ CellBlock make_cells(const BoxOptions& options, const Grid& grid, const Pieces& 
   const std::int64_t per_hex = options.tets ? 6 : 1;
   cells.rows = {per_hex * volumes.first.back(), n_ranks};
   cells.nodes.reserve(cells.rows.size(me) * cells.nodes_per_cell);
-  for_each_row(cells, volumes, per_hex, me, [&](std::int64_t row, const Piece&, const Place& at) {
+  for_each_row(cells, volumes, per_hex, me, [&](std::int64_t row, const Piece&, const GridPoint& at) {
     const auto hex = grid.hex(at);
     if (options.tets) {
       for (const int corner : kuhn_tets[row % 6]) cells.nodes.push_back(hex[corner]);
@@ -248,7 +248,7 @@ CellBlock make_faces(const BoxOptions& options, const Grid& grid, const Pieces& 
   faces.nodes_per_cell = options.tets ? 3 : 4;
   const std::int64_t per_quad = options.tets ? 2 : 1;
   faces.rows = {per_quad * surfaces.first.back(), n_ranks};
-  for_each_row(faces, surfaces, per_quad, me, [&](std::int64_t row, const Piece& piece, const Place& at) {
+  for_each_row(faces, surfaces, per_quad, me, [&](std::int64_t row, const Piece& piece, const GridPoint& at) {
     std::size_t axis = 0;
     while (piece.high[axis] > piece.low[axis]) ++axis;
     const auto quad = grid.face(axis, at);
@@ -269,8 +269,8 @@ CellBlock make_edges(const Grid& grid, const Pieces& curves, Rank me, int n_rank
   edges.type = CellType::edge;
   edges.nodes_per_cell = 2;
   edges.rows = {curves.first.back(), n_ranks};
-  for_each_row(edges, curves, 1, me, [&](std::int64_t, const Piece& piece, const Place& at) {
-    Place end = at;
+  for_each_row(edges, curves, 1, me, [&](std::int64_t, const Piece& piece, const GridPoint& at) {
+    GridPoint end = at;
     for (std::size_t a = 0; a < 3; ++a)
       if (piece.high[a] > piece.low[a]) end[a] += 1;
     edges.nodes.push_back(grid.vertex(at));

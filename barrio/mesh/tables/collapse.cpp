@@ -8,14 +8,14 @@
 namespace barrio::mesh::detail {
 namespace {
 
-using Place = std::int8_t;
-using Face = std::vector<Place>;
+using CornerPlace = std::int8_t;
+using Face = std::vector<CornerPlace>;
 using Outcome = Collapse::Outcome;
 
 /// A loop of corners without consecutive repetitions; empty if it encloses nothing.
-Face without_repetition(std::span<const Place> loop) {
+Face without_repetition(std::span<const CornerPlace> loop) {
   Face left;
-  for (const Place place : loop)
+  for (const CornerPlace place : loop)
     if (left.empty() || left.back() != place) left.push_back(place);
   while (left.size() > 1 && left.back() == left.front()) left.pop_back();
   Face sorted = left;
@@ -36,9 +36,9 @@ Face sorted_places(Face face) {
 }
 
 /// Faces that enclose something; two that coincide cancel.
-std::vector<Face> faces_left(CellType type, std::span<const Place> first_alike) {
+std::vector<Face> faces_left(CellType type, std::span<const CornerPlace> first_alike) {
   std::vector<Face> faces;
-  for_each_side<Place>(type, first_alike, [&](std::span<const Place> side) {
+  for_each_side<CornerPlace>(type, first_alike, [&](std::span<const CornerPlace> side) {
     Face face = without_repetition(side);
     if (face.empty()) return;
     const auto opposite = std::ranges::find(faces, sorted_places(face), sorted_places);
@@ -53,15 +53,16 @@ std::vector<Face> faces_left(CellType type, std::span<const Place> first_alike) 
 }
 
 /// Whether a cell of a type with these corners has exactly these faces, with the same orientation.
-bool has_faces(CellType type, std::span<const Place> corners, const std::vector<Face>& faces) {
+bool has_faces(CellType type, std::span<const CornerPlace> corners, const std::vector<Face>& faces) {
   std::vector<Face> own;
-  for_each_side<Place>(type, corners,
-                       [&](std::span<const Place> side) { own.push_back(canonical_loop({side.begin(), side.end()})); });
+  for_each_side<CornerPlace>(type, corners, [&](std::span<const CornerPlace> side) {
+    own.push_back(canonical_loop({side.begin(), side.end()}));
+  });
   std::ranges::sort(own);
   return own == faces;
 }
 
-Collapse flat_cell(std::span<const Place> first_alike) {
+Collapse flat_cell(std::span<const CornerPlace> first_alike) {
   const Face left = without_repetition(first_alike);
   if (left.empty()) return {Outcome::flat};
   Collapse result{Outcome::smaller, CellType::triangle};

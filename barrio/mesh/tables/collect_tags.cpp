@@ -95,7 +95,7 @@ void translate(const CollectedRows& rows, std::vector<std::byte>& bytes) {
 }
 
 /// A value at the home of its row.
-struct Item {
+struct HomeValue {
   std::int32_t block;
   std::int32_t row;  // in the slab
   std::span<const std::byte> value;
@@ -140,7 +140,7 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
   }
   const auto received = exchange::route(context, parcels, exchange::Route::automatic);
   parcels = {};
-  std::vector<Item> items;
+  std::vector<HomeValue> items;
   for (std::size_t p = 0; p < received.n_peers(); ++p) {
     MessageReader in(received.of(p));
     const auto of_blocks = in.get<std::int32_t>();
@@ -148,10 +148,10 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
     const ByteValuesView values(in);
     for (std::size_t i = 0; i < of_rows.size(); ++i) items.push_back({of_blocks[i], of_rows[i], values[i]});
   }
-  std::ranges::sort(items, {}, [](const Item& item) { return std::pair(item.block, item.row); });
+  std::ranges::sort(items, {}, [](const HomeValue& item) { return std::pair(item.block, item.row); });
 
   std::vector<std::int64_t> n_values(1 + out.blocks.size(), 0);  // by block, vertices first
-  for (const Item& item : items) n_values[std::int64_t{item.block} + 1] += 1;
+  for (const HomeValue& item : items) n_values[std::int64_t{item.block} + 1] += 1;
   mpi::all_reduce(context, std::span<std::int64_t>(n_values), MPI_SUM);
   TagTable& table = out.tags.emplace_back();
   table.info = tag.info;

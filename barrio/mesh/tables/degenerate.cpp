@@ -307,7 +307,7 @@ class Reducer {
   void translate_codes(TagTable& tag) {
     std::vector<std::vector<std::byte>*> all{&tag.info.default_value, &tag.info.mesh_value, &tag.on_sets.items.bytes};
     for (TagColumn& column : tag.columns) all.push_back(&column.items.bytes);
-    struct Place {
+    struct CodeAt {
       std::vector<std::byte>* bytes;
       std::size_t at;
       Dim dim;
@@ -316,7 +316,7 @@ class Reducer {
       std::int64_t block;
       std::int64_t row;
     };
-    std::vector<Place> places;
+    std::vector<CodeAt> places;
     std::vector<Rank> to;
     std::vector<Request> requests;
     for (std::vector<std::byte>* bytes : all) {
@@ -334,7 +334,7 @@ class Reducer {
     const std::vector<std::int64_t> rows = exchange::ask(
         context_, to, requests, [&](const Request& request) { return row_after(request.block, request.row); });
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const Place& place = places[i];
+      const CodeAt& place = places[i];
       const EntityCode code = rows[i] < 0 ? EntityCode::none : code_of(place.dim, GlobalId{rows[i]});
       std::memcpy(&(*place.bytes)[place.at], &code, sizeof code);
     }

@@ -25,7 +25,6 @@ using mesh::Degenerate;
 using mesh::detail::Collapse;
 using test::WholeFile;
 using test::world;
-using Cell = WholeFile::Cell;
 using Outcome = Collapse::Outcome;
 
 std::string write_text(const std::string& name, const std::string& text) {
@@ -68,11 +67,11 @@ std::map<std::int32_t, std::vector<double>> values_by_block(const mesh::MeshTabl
 TEST(Degenerate, HexesBecomeWhatTheyLookLikeWithSetsPartsAndTags) {
   const mesh::MeshTables tables = read_tables(world(), hexes("reduced.vtk"));
   const WholeFile found(world(), tables);
-  EXPECT_EQ(found.cells, (std::vector<Cell>{{CellType::hex, {0, 1, 2, 3, 4, 5, 6, 7}},
-                                            {CellType::hex, {0, 0, 2, 3, 4, 5, 6, 7}},
-                                            {CellType::tet, {0, 1, 2, 4}},
-                                            {CellType::pyramid, {0, 1, 2, 3, 4}},
-                                            {CellType::prism, {0, 1, 2, 4, 5, 6}}}));
+  EXPECT_EQ(found.cells, (std::vector<WholeFile::Cell>{{CellType::hex, {0, 1, 2, 3, 4, 5, 6, 7}},
+                                                       {CellType::hex, {0, 0, 2, 3, 4, 5, 6, 7}},
+                                                       {CellType::tet, {0, 1, 2, 4}},
+                                                       {CellType::pyramid, {0, 1, 2, 3, 4}},
+                                                       {CellType::prism, {0, 1, 2, 4, 5, 6}}}));
   EXPECT_EQ(tables.n_parts, 2);
   EXPECT_EQ(found.parts, (std::vector<std::int32_t>{0, 0, 1, 0, 1}));
   using RowSet = std::set<std::pair<int, std::int64_t>>;
@@ -85,8 +84,8 @@ TEST(Degenerate, KeptCellsAreThoseOfTheFile) {
   const mesh::MeshTables tables = read_tables(world(), hexes("kept.vtk"), {.degenerate = Degenerate::keep});
   const WholeFile found(world(), tables);
   ASSERT_EQ(found.cells.size(), 6U);
-  EXPECT_EQ(found.cells[1], (Cell{CellType::hex, {0, 1, 2, 2, 4, 5, 6, 6}}));
-  EXPECT_EQ(found.cells[5], (Cell{CellType::hex, {0, 1, 2, 3, 0, 1, 2, 3}}));
+  EXPECT_EQ(found.cells[1], (WholeFile::Cell{CellType::hex, {0, 1, 2, 2, 4, 5, 6, 6}}));
+  EXPECT_EQ(found.cells[5], (WholeFile::Cell{CellType::hex, {0, 1, 2, 3, 0, 1, 2, 3}}));
   read(world(), hexes("kept_mesh.vtk"), {.ghost_layers = 1, .degenerate = Degenerate::keep}).validate();
   const mesh::DegenerateCells counted = mesh::count_degenerate(world(), tables);
   EXPECT_EQ(counted.text(), "5 hexes stayed");
@@ -150,7 +149,7 @@ TEST(Degenerate, FlatCellsLoseACornerOrGo) {
   const mesh::DegenerateCells cells = mesh::reduce_degenerate(world(), tables);
   EXPECT_EQ(cells.text(), "2 quads became triangles, 1 edge was dropped, 1 triangle was dropped, 1 quad was dropped");
   EXPECT_EQ(WholeFile(world(), tables).cells,
-            (std::vector<Cell>{
+            (std::vector<WholeFile::Cell>{
                 {CellType::quad, {0, 1, 2, 3}}, {CellType::triangle, {0, 1, 2}}, {CellType::triangle, {0, 1, 2}}}));
   const mesh::Mesh mesh = read(world(), path, {.ghost_layers = 1});
   mesh.validate();

@@ -196,7 +196,7 @@ std::string legacy_vtk(const Described& cell, const std::vector<Point>& points) 
   return text + "\nCELL_TYPES 1\n" + std::to_string(cell.vtk) + "\n";
 }
 
-void write_text(const std::string& path, const std::string& text) {
+void write_case(const std::string& path, const std::string& text) {
   if (world().is_root()) std::ofstream(path) << text;
   MPI_Barrier(world().comm());
 }
@@ -207,13 +207,13 @@ TEST(SecondOrder, GmshAndVtkNumberNodesAsTheirManualsSay) {
     for (const bool is_old : {false, true}) {
       if (cell.gmsh == 0) continue;
       const std::string path = (test::scratch() / (std::string(cell.name) + (is_old ? "_2.msh" : "_4.msh"))).string();
-      write_text(path, is_old ? gmsh22(cell, by_gmsh) : gmsh41(cell, by_gmsh));
+      write_case(path, is_old ? gmsh22(cell, by_gmsh) : gmsh41(cell, by_gmsh));
       expect_in_order(read_tables(world(), path), cell.type, by_gmsh.size(), path);
     }
     if (cell.vtk == 0) continue;
     const std::vector<Point> by_vtk = points_of(cell.type, cell.vtk_nodes);
     const std::string path = (test::scratch() / (std::string(cell.name) + ".vtk")).string();
-    write_text(path, legacy_vtk(cell, by_vtk));
+    write_case(path, legacy_vtk(cell, by_vtk));
     expect_in_order(read_tables(world(), path), cell.type, by_vtk.size(), path);
   }
 }

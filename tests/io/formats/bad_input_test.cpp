@@ -28,7 +28,7 @@ using test::world;
 namespace fs = std::filesystem;
 
 /// A box of hexes in 4 parts, with boundary faces and sets.
-const fs::path& box() {
+const fs::path& good_box() {
   static const fs::path path = [] {
     mesh::MeshTables tables = mesh::make_box(world(), {.n = {5, 4, 3}});
     mesh::partition_cells(world(), tables, 4);
@@ -42,18 +42,18 @@ const fs::path& box() {
 
 void damage_box(const std::string& name, const std::string& cause, const std::function<void(const fs::path&)>& damage) {
   SCOPED_TRACE(name);
-  expect_refusal(verdict_after(box(), name + ".h5m", damage), "3", cause);
+  expect_refusal(verdict_after(good_box(), name + ".h5m", damage), "3", cause);
 }
 
 TEST(BadH5m, TheFileItselfIsSound) {
-  EXPECT_EQ(verdict(box()), "sound");
-  EXPECT_EQ(
-      verdict_after(box(), "polygons.h5m", [](const fs::path& p) { test::make_polygons(p, "/tstt/elements/Quad4"); }),
-      "sound");
+  EXPECT_EQ(verdict(good_box()), "sound");
+  EXPECT_EQ(verdict_after(good_box(), "polygons.h5m",
+                          [](const fs::path& p) { test::make_polygons(p, "/tstt/elements/Quad4"); }),
+            "sound");
 }
 
 TEST(BadH5m, TruncatedAnywhere) {
-  const auto size = fs::file_size(box());
+  const auto size = fs::file_size(good_box());
   for (const auto n : {size / 10, size / 2, size * 9 / 10, size - 1})
     damage_box("cut" + std::to_string(n), "is damaged: truncated file", [&](const fs::path& p) { test::cut(p, n); });
 }
@@ -153,7 +153,7 @@ TEST(BadH5m, TagsDoNotFit) {
 
 TEST(BadH5m, NamesOfTagsMayBeAnyBytes) {
   const std::string found = verdict_after(
-      box(), "latin.h5m", [](const fs::path& p) { test::rename(p, "/tstt/tags/NAME", "/tstt/tags/NA\xE9 \x01"); });
+      good_box(), "latin.h5m", [](const fs::path& p) { test::rename(p, "/tstt/tags/NAME", "/tstt/tags/NA\xE9 \x01"); });
   EXPECT_EQ(found, "sound");
 }
 
@@ -184,7 +184,7 @@ TEST(BadH5m, NumbersAtTheEndsOfTheirRange) {
              [&](const fs::path& p) { test::set_value(p, "/tstt/sets/contents", 1, -1e19); });
   for (const double end : {1e19, -1e19}) {
     const auto name_nothing = [&](const fs::path& p) { test::set_value(p, "/tstt/tags/NAME/id_list", 0, end); };
-    EXPECT_EQ(verdict_after(box(), "name" + std::to_string(end > 0) + ".h5m", name_nothing), "sound");
+    EXPECT_EQ(verdict_after(good_box(), "name" + std::to_string(end > 0) + ".h5m", name_nothing), "sound");
     const auto make = [&](const fs::path& p) {
       test::make_polygons(p, "/tstt/elements/Quad4");
       test::remove_link(p, "/tstt/elements/Hex8");

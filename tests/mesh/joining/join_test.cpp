@@ -89,7 +89,7 @@ struct SerialJoin {
   }
 };
 
-void expect_equals_oracle(const std::vector<MeshTables>& pieces, double tolerance) {
+void expect_joined(const std::vector<MeshTables>& pieces, double tolerance) {
   const SerialJoin expected(pieces, tolerance);
   const Joined joined = join(world(), pieces, {.tolerance = tolerance});
   validate(world(), joined.tables, "joined");
@@ -102,12 +102,12 @@ void expect_equals_oracle(const std::vector<MeshTables>& pieces, double toleranc
 }
 
 TEST(Join, BlocksSideBySideEqualTheSerialOracle) {
-  expect_equals_oracle({block({0, 0, 0}, {3, 2, 2}), block({3, 0, 0}, {2, 2, 2}), block({0, 2, 0}, {3, 3, 2}),
-                        block({3, 2, 0}, {2, 3, 2})},
-                       1e-6);
-  expect_equals_oracle({block({-2, -2, -2}, {2, 2, 2}, true), block({0, -2, -2}, {2, 2, 2}, true)}, 0.0);
-  expect_equals_oracle({block({0, 0, 0}, {1, 1, 1}), block({5, 5, 5}, {1, 1, 1})}, 1e-3);  // far apart
-  expect_equals_oracle({block({0, 0, 0}, {2, 1, 1})}, 1e-3);                               // alone
+  expect_joined({block({0, 0, 0}, {3, 2, 2}), block({3, 0, 0}, {2, 2, 2}), block({0, 2, 0}, {3, 3, 2}),
+                 block({3, 2, 0}, {2, 3, 2})},
+                1e-6);
+  expect_joined({block({-2, -2, -2}, {2, 2, 2}, true), block({0, -2, -2}, {2, 2, 2}, true)}, 0.0);
+  expect_joined({block({0, 0, 0}, {1, 1, 1}), block({5, 5, 5}, {1, 1, 1})}, 1e-3);  // far apart
+  expect_joined({block({0, 0, 0}, {2, 1, 1})}, 1e-3);                               // alone
 }
 
 TEST(Join, PiecesFarFromTheOriginAndPointsEqualTheSerialOracle) {
@@ -117,7 +117,7 @@ TEST(Join, PiecesFarFromTheOriginAndPointsEqualTheSerialOracle) {
       for (std::size_t k = 0; k < 3; ++k) x[k] = 5e6 + 0.125 * x[k];
     });
   };
-  expect_equals_oracle({far(block({0, 0, 0}, {2, 2, 2})), far(block({2, 0, 0}, {2, 2, 2}))}, 0.0);
+  expect_joined({far(block({0, 0, 0}, {2, 2, 2})), far(block({2, 0, 0}, {2, 2, 2}))}, 0.0);
 }
 
 TEST(Join, RandomShiftsWithinTheToleranceEqualTheSerialOracle) {
@@ -134,7 +134,7 @@ TEST(Join, RandomShiftsWithinTheToleranceEqualTheSerialOracle) {
         for (std::size_t k = 0; k < 3; ++k) x[k] += shift(own);
       }));
     }
-    expect_equals_oracle(pieces, tolerance);
+    expect_joined(pieces, tolerance);
   }
 }
 
