@@ -11,10 +11,9 @@ base := build mpi libraries python pictures
 # on headers, so that a room compiles as one source or two; whoever works on the sources configures the presets by hand,
 # or with UNITY=OFF
 UNITY ?= ON
-unity := -DCMAKE_UNITY_BUILD=$(UNITY) -DCMAKE_UNITY_BUILD_BATCH_SIZE=24
 # where make install puts it
 PREFIX ?= $(CURDIR)/build/prefix
-configure = test -f build/$(1)/build.ninja || cmake --preset $(1) $(unity)
+configure = test -f build/$(1)/build.ninja || cmake --preset $(1) -DCMAKE_UNITY_BUILD=$(UNITY)
 build = cmake --build --preset $(1) -j $(JOBS)
 
 .NOTPARALLEL:
