@@ -11,6 +11,7 @@
 #include "barrio/mesh/drop_geometry.hpp"
 #include "barrio/mesh/from_arrays.hpp"
 #include "barrio/mesh/join.hpp"
+#include "barrio/mesh/local_mesh.hpp"
 #include "barrio/mesh/memberships.hpp"
 #include "barrio/mesh/mesh.hpp"
 #include "barrio/mesh/nested_sets.hpp"

@@ -3,7 +3,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
+#include <string_view>
 
 namespace barrio {
 
@@ -30,6 +32,12 @@ class Hash64 {
   constexpr Hash64& add(std::int64_t word) noexcept { return add(static_cast<std::uint64_t>(word)); }
   /// Adds the bit pattern, with -0.0 taken as +0.0.
   constexpr Hash64& add(double number) noexcept { return add(std::bit_cast<std::uint64_t>(number + 0.0)); }
+  /// Adds the length, then the characters.
+  constexpr Hash64& add_text(std::string_view text) noexcept {
+    add(std::int64_t{std::ssize(text)});
+    for (const char letter : text) add(std::int64_t{letter});
+    return *this;
+  }
   template <class T>
   constexpr Hash64& add_all(std::span<const T> words) noexcept {
     for (const T& word : words) add(word);

@@ -141,6 +141,8 @@ struct BuildOptions {
   std::vector<Rank> ghost_ranks = {};
 };
 
+struct LocalMesh;  // local_mesh.hpp
+
 /// A mesh distributed over the ranks of a context: each rank holds the cells of its parts, the vertices they use,
 /// and on request layers of ghost cells. Move-only.
 ///
@@ -248,6 +250,14 @@ class Mesh {
   /// Make the mesh that `migrate` would make. This one stays; its fields' copies are brought up to date. Collective.
   [[nodiscard]] Mesh moved(std::span<const Rank> to);
 
+  /// Take the mesh apart: what this rank owns, with sharers, sets, tags and fields, without ghosts and plans. `adopt`
+  /// makes a mesh of it again (local_mesh.hpp); this one is empty then. Collective: copies of fields are brought up to
+  /// date first. @pre all ranks have the same fields. Cost: an exchange a field, O(n_local); arrays are not copied
+  [[nodiscard]] LocalMesh release() &&;
+  /// How often cells were moved or changed since the mesh was built: 0 at first. What is derived from a mesh is stale
+  /// once the number has grown.
+  [[nodiscard]] std::uint64_t revision() const noexcept;
+
   /// Hash of the owned mesh: vertices with coordinates, cells with connectivity. Collective. Does not depend on the
   /// rank count or on ghosts; see `Hash64`.
   [[nodiscard]] std::uint64_t checksum() const;
@@ -267,8 +277,11 @@ class Mesh {
   friend class MeshAssembly;
   friend class MeshBuilder;
   friend class MeshMigration;
+  friend class MeshAdoption;
   struct Storage;
   explicit Mesh(std::unique_ptr<Storage> storage);
+  /// Bring the copies of all fields up to date. Collective.
+  void update_copies();
   FieldData& new_field(const std::string& name, Dim dim, int n_components, FieldValues values);
   [[nodiscard]] FieldData& find_field(std::string_view name, Dim dim) const;
   std::unique_ptr<Storage> storage_;

@@ -20,6 +20,9 @@ namespace barrio::mesh {
 /// Until the end, vertices and cells are identified by place: the order in which this rank first met them. Own cells,
 /// and the vertices that they use, come first and ascend with global ids; ghosts and their vertices follow.
 class MeshAssembly {
+ public:
+  static Mesh adopted(mpi::Context& context, LocalMesh&& local);
+
  protected:
   using Storage = Mesh::Storage;
 
@@ -57,6 +60,9 @@ class MeshAssembly {
     }
   };
 
+  // check_options.cpp
+  /// Collective. @throws AgreedError{usage} for ghosts that cannot be
+  void check_options(Dim cell_dim);
   // choose_ghosts.cpp
   /// Find out which own cells may be ghosts elsewhere. Local. @pre own cells and their sets are known
   /// @throws AgreedError{usage} for a set that does not exist
@@ -68,6 +74,8 @@ class MeshAssembly {
   void index_vertices(std::span<const GlobalId> nodes);
   /// The same in place: `cells().nodes` holds their global ids as numbers, which fit there.
   void index_vertices();
+  /// The same for vertices that are known. @param[in] ids  ascending, without repetition
+  void index_known(std::span<const GlobalId> ids, std::size_t n_nodes);
   void number_vertices();
   void number_cells();
   // place_sides.cpp

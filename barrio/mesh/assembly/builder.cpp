@@ -14,42 +14,11 @@ namespace {
 
 constexpr RegionName set_region{"mesh.sets"};
 
-/// Collective. @throws AgreedError{usage} if ranks do not exist or are not the same everywhere
-void check_ghost_ranks(mpi::Context& context, std::span<const Rank> ranks) {
-  Hash64 hash(ranks.size());
-  for (const Rank rank : ranks) hash.add(std::int64_t{rank});
-  const std::int64_t mine = hash.value() >> 1U;
-  std::array<std::int64_t, 2> ends{mine, -mine};
-  mpi::all_reduce(context, std::span<std::int64_t>(ends), MPI_MAX);
-  if (ends[0] != -ends[1]) {
-    throw AgreedError(ErrorCode::usage, {.subject = "ranks between which ghosts go",
-                                         .cause = "are not the same on every rank",
-                                         .remedy = "give all ranks the same list, or none at all"});
-  }
-  for (const Rank rank : ranks) {
-    if (rank >= 0 && rank < context.size()) continue;
-    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("ghosts of rank {}", rank),
-                                         .cause = fmt::format("cannot be: there are {} ranks", context.size()),
-                                         .remedy = "name ranks from 0 on"});
-  }
-}
-
 }  // namespace
 
 MeshBuilder::MeshBuilder(mpi::Context& context, const MeshTables& tables, BuildOptions options, Mesh::Storage& out)
     : MeshAssembly(context, options, out), tables_(tables) {
-  if (options.ghost_layers < 0) {
-    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("{} ghost layers", options.ghost_layers),
-                                         .cause = "is not a number of layers",
-                                         .remedy = "ask for 0 or more"});
-  }
-  if (options.bridge >= tables.top_dim() && tables.top_dim() > Dim::vertex) {
-    throw AgreedError(ErrorCode::usage,
-                      {.subject = fmt::format("ghosts over a bridge of dimension {}", value(options.bridge)),
-                       .cause = fmt::format("cannot be found: the cells are of dimension {}", value(tables.top_dim())),
-                       .remedy = "bridge by vertices, or by entities of a dimension below the cells'"});
-  }
-  check_ghost_ranks(context, options.ghost_ranks);
+  check_options(tables.top_dim());
 }
 
 void MeshBuilder::build() {

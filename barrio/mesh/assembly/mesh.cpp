@@ -46,6 +46,7 @@ int Mesh::ghost_layers() const noexcept { return storage_->options.ghost_layers;
 int Mesh::n_parts() const noexcept { return storage_->n_parts; }
 const PartSets& Mesh::part_sets() const& noexcept { return storage_->part_sets; }
 LocalRange Mesh::parts() const noexcept { return storage_->parts; }
+std::uint64_t Mesh::revision() const noexcept { return storage_->revision; }
 const VertexTable& Mesh::vertices() const& noexcept { return storage_->vertices; }
 const EntityTable& Mesh::entities(Dim dim) const& { return storage_->entities[index(dim)]; }
 const EntityTable& Mesh::cells() const& noexcept { return storage_->entities[index(cell_dim())]; }
@@ -134,6 +135,18 @@ const MeshTag& Mesh::tag(std::string_view wanted) const& {
                .remedy = known.empty() ? "" : fmt::format("the mesh has: {}", fmt::join(known, ", "))});
 }
 
+void Mesh::update_copies() {
+  for (const auto& field : fields()) {
+    const auto& halo = storage_->halos[index(field->dim)];
+    if (!halo) continue;
+    std::visit(
+        [&]<class T>(std::vector<T>& values) {
+          exchange::HaloExchange<T>(context(), halo, values, field->n_components).exchange();
+        },
+        field->values);
+  }
+}
+
 Mesh Mesh::moved(std::span<const Rank> to) {
   mpi::Context& here = context();
   agree_after(here, [&] {
@@ -149,15 +162,7 @@ Mesh Mesh::moved(std::span<const Rank> to) {
                                    .cause = fmt::format("is not one of the {} ranks", here.size()),
                                    .remedy = "name ranks from 0 to their number less one"});
   });
-  for (const auto& field : fields()) {
-    const auto& halo = storage_->halos[index(field->dim)];
-    if (!halo) continue;
-    std::visit(
-        [&]<class T>(std::vector<T>& values) {
-          exchange::HaloExchange<T>(here, halo, values, field->n_components).exchange();
-        },
-        field->values);
-  }
+  update_copies();
   Mesh mesh(std::make_unique<Storage>());
   MeshMigration(*storage_, to, *mesh.storage_).run();
   return mesh;

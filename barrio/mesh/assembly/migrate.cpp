@@ -68,6 +68,7 @@ void MeshMigration::run() {
   out_.context = old_.context;
   out_.cell_dim = old_.cell_dim;
   out_.options = old_.options;
+  out_.revision = old_.revision + 1;
   PartSets former = old_.part_sets;
   drop_part_sets(context_, former);
   out_.n_parts = context_.size();

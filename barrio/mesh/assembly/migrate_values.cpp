@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "barrio/mesh/assembly/carry_tags.hpp"
 #include "barrio/mesh/assembly/migration.hpp"
 
 // Values of tags and fields travel with the cells of their entities. In the end owners bring copies up to date.
@@ -86,10 +87,9 @@ void MeshMigration::take_values() {
 
 void MeshMigration::take_tags(Dim dim, std::span<const Origin> origins) {
   const auto d = index(dim);
-  const exchange::HaloPlan& plan = *out_.halos[d];
   const std::vector<detail::TagLookUp>& old = old_tags_[d];
-  // Call `visit(bytes)` with the value that an owned entity has brought, if it has one.
-  const auto with_value = [&](std::size_t t, const Origin& from, auto&& visit) {
+  const auto with_value = [&](std::size_t t, LocalId id, auto&& visit) {
+    const Origin& from = origins[index(id)];
     const std::size_t at = from.at;
     if (from.message == Origin::old_mesh) {
       if (!old[t].has(at)) return false;
@@ -101,42 +101,7 @@ void MeshMigration::take_tags(Dim dim, std::span<const Origin> origins) {
     visit(carried[at]);
     return true;
   };
-
-  auto round = hood_->begin_byte_round();
-  MessageWriter message;
-  for (std::size_t r = 0; r < plan.readers.size(); ++r) {
-    message.clear();
-    for (std::size_t t = 0; t < old.size(); ++t) {
-      ByteValues values;
-      for (const LocalId id : plan.sent_to(r))
-        if (!with_value(t, origins[index(id)], [&](std::span<const std::byte> bytes) { values.add(bytes); }))
-          values.add_nothing();
-      values.put_into(message);
-    }
-    std::ranges::copy(message.bytes(), round.allocate(plan.readers[r], message.bytes().size()).begin());
-  }
-  round.close();
-  std::vector<std::vector<std::byte>> heard;  // by ascending owner, as copies stand
-  for (const auto& [from, bytes] : round.received()) heard.emplace_back(bytes.begin(), bytes.end());
-  std::vector<MessageReader> readers(heard.begin(), heard.end());
-
-  const std::size_t n_owned = out_.n_owned(dim);
-  for (std::size_t t = 0; t < old.size(); ++t) {
-    const bool length_varies = out_.tags[t].info.length_varies;
-    MeshTag::Values& values = out_.tags[t].on[d];
-    const auto add = [&](LocalId id, std::span<const std::byte> bytes) {
-      values.entities.insert(id);
-      values.items.add(bytes, length_varies);
-    };
-    for (std::size_t i = 0; i < n_owned; ++i)
-      with_value(t, origins[i], [&](std::span<const std::byte> bytes) { add(local_id(i), bytes); });
-    for (std::size_t in = 0; in < plan.incoming.size(); ++in) {
-      const ByteValuesView carried(readers[in]);
-      for (std::size_t i = 0; i < carried.size(); ++i)
-        if (carried.has(i)) add(plan.incoming[in].first + static_cast<std::int32_t>(i), carried[i]);
-    }
-    values.items.bytes.shrink_to_fit();
-  }
+  detail::carry_tags(*hood_, *out_.halos[d], dim, out_.n_owned(dim), out_.tags, with_value);
 }
 
 void MeshMigration::take_fields(Dim dim, std::span<const Origin> origins) {

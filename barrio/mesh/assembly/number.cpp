@@ -53,6 +53,11 @@ void MeshAssembly::index_vertices() {
   for (LocalId& node : nodes) node = LocalId{index_.find(GlobalId{barrio::value(node)})};
 }
 
+void MeshAssembly::index_known(std::span<const GlobalId> ids, std::size_t n_nodes) {
+  index_ = detail::IdIndex(ids, window_limit(n_nodes));
+  index_.reserve(with_room(ids.size()));
+}
+
 void MeshAssembly::number_vertices() {
   const Region region(context_.trace(), number_region);
   const Rank me = context_.rank();

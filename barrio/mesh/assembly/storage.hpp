@@ -13,6 +13,7 @@ struct Mesh::Storage {
   mpi::Context* context = nullptr;
   Dim cell_dim = Dim::volume;
   BuildOptions options;
+  std::uint64_t revision = 0;
   int n_parts = 0;
   LocalRange parts;
   PartSets part_sets;

@@ -129,16 +129,11 @@ void check_tags(const MeshArrays& arrays) {
 /// A hash of what every rank has to list alike.
 std::uint64_t hash_of_lists(const MeshArrays& arrays) {
   Hash64 hash;
-  const auto add_text = [&](const std::string& text) {
-    hash.add(std::int64_t{std::ssize(text)});
-    for (const char letter : text) hash.add(std::int64_t{letter});
-  };
   for (const MeshArrays::Set& set : arrays.sets) {
-    hash.add(std::int64_t{static_cast<int>(set.info.kind)}).add(std::int64_t{set.info.id});
-    add_text(set.info.name);
+    hash.add(std::int64_t{static_cast<int>(set.info.kind)}).add(std::int64_t{set.info.id}).add_text(set.info.name);
   }
   hash.add(std::int64_t{std::ssize(arrays.sets)});
-  for (const MeshArrays::Tag& tag : arrays.tags) add_text(tag.info.name);
+  for (const MeshArrays::Tag& tag : arrays.tags) hash.add_text(tag.info.name);
   return hash.add(std::int64_t{arrays.n_parts}).value();
 }
 

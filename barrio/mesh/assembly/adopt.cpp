@@ -1,0 +1,254 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "barrio/mesh/assembly/adoption.hpp"
+#include "barrio/mesh/assembly/carry_tags.hpp"
+#include "barrio/mesh/assembly/sides_along.hpp"
+#include "barrio/mesh/tables/order_of_runs.hpp"
+#include "barrio/mesh/tables/tag_look_up.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::mesh {
+namespace {
+
+using detail::SetRun;
+
+constexpr RegionName adopt_region{"mesh.adopt"};
+
+/// By value where a value stands in an order. @param n  how many values there may be
+std::vector<std::int32_t> inverse(std::span<const std::int32_t> order, std::size_t n) {
+  std::vector<std::int32_t> place(n, -1);
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<std::int32_t>(i);
+  return place;
+}
+
+}  // namespace
+
+MeshAdoption::MeshAdoption(mpi::Context& context, LocalMesh& from, Mesh::Storage& out)
+    : MeshAssembly(context, from.options, out), from_(from) {}
+
+void MeshAdoption::check() {
+  const Region region(context_.trace(), adopt_region);
+  agree_after(context_, [&] { check_arrays(); });
+  out_.cell_dim = from_.cell_dim;
+  agree_on_shapes();
+  check_options(out_.cell_dim);
+  users_ = from_.rank_sets;
+  take_vertices();
+  take_cells();
+  for (int d = 1; d < value(out_.cell_dim); ++d) take_sides(Dim{d});
+  confer();
+}
+
+void MeshAdoption::run() {
+  const Region region(context_.trace(), adopt_region);
+  out_.context = &context_;
+  out_.options = options_;
+  out_.part_sets = std::move(from_.part_sets);
+  take_sharers();
+  take_sets();
+  std::vector<SetInfo> infos;
+  for (MeshSet& set : from_.sets) infos.push_back(std::move(set.info));
+  choose_ghosts(infos);
+  add_ghosts();
+  number_vertices();
+  number_cells();
+  for (int d = 1; d < value(out_.cell_dim); ++d)
+    if (is_listed_[d]) place_sides(Dim{d}, held_sides(Dim{d}));
+  fill_sets(infos);
+  take_values();
+  count();
+  from_ = {};
+}
+
+void MeshAdoption::take_vertices() {
+  const LocalEntities& cells = given(out_.cell_dim);
+  const std::size_t n_given = from_.n_vertices();
+  std::vector<bool> is_used(n_given, false);
+  for (const LocalId v : cells.nodes) is_used[index(v)] = true;
+  std::erase_if(order_[0], [&](std::int32_t v) { return leave_out(Dim::vertex, v, is_used[v]); });
+  place_[0] = inverse(order_[0], n_given);
+
+  n_used_ = order_[0].size();
+  std::vector<GlobalId> ids;
+  ids.reserve(n_used_);
+  coordinates_.reserve(3 * with_room(n_used_));
+  sharers_at_.reserve(with_room(n_used_));
+  for (const std::int32_t v : order_[0]) {
+    ids.push_back(from_.vertex_ids[v]);
+    const auto at = from_.coordinates.begin() + 3 * std::ptrdiff_t{v};
+    coordinates_.insert(coordinates_.end(), at, at + 3);
+    sharers_at_.push_back(given_sharers(Dim::vertex, v));
+  }
+  index_known(ids, cells.nodes.size());
+}
+
+bool MeshAdoption::leave_out(Dim dim, std::int32_t at, bool is_used) {
+  if (!is_used && given_sharers(dim, at) >= 0) unused_[index(dim)].push_back(at);
+  return !is_used;
+}
+
+void MeshAdoption::take_sharers() {
+  std::vector<std::int32_t> number(users_.size(), -1);  // in the mesh
+  vertex_owners_.reserve(with_room(n_used_));
+  for (std::size_t v = 0; v < n_used_; ++v) {
+    std::int32_t& set = sharers_at_[v];
+    if (set < 0) {
+      vertex_owners_.push_back(context_.rank());
+      continue;
+    }
+    if (number[set] < 0) number[set] = out_.vertices.rank_sets.add(users_[set]);
+    vertex_owners_.push_back(drawn_owner(Dim::vertex, index_.ids()[v], users_[set]));
+    set = number[set];
+  }
+  out_.neighbours = out_.vertices.rank_sets.all_but(context_.rank());
+}
+
+void MeshAdoption::take_cells() {
+  const auto d = index(out_.cell_dim);
+  EntityTable& table = cells();
+  table.global_ids.reserve(with_room(order_[d].size()));
+  table.nodes.reserve(with_room(given(out_.cell_dim).nodes.size()));
+  out_.cell_parts.reserve(with_room(order_[d].size()));
+  for (const std::int32_t at : order_[d]) {
+    add_given(out_.cell_dim, at, table);
+    out_.cell_parts.push_back(from_.cell_parts.empty() ? context_.rank() : from_.cell_parts[at]);
+  }
+  n_own_cells_ = table.size();
+  place_[d] = inverse(order_[d], n_own_cells_);
+}
+
+void MeshAdoption::take_sides(Dim dim) {
+  const auto d = index(dim);
+  // A side with a vertex that no cell uses is no side of a cell.
+  std::erase_if(order_[d], [&](std::int32_t at) {
+    return leave_out(
+        dim, at, std::ranges::none_of(nodes_of(given(dim), at), [&](LocalId v) { return place_[0][index(v)] < 0; }));
+  });
+  EntityTable all = table(dim);
+  for (const std::int32_t at : order_[d]) add_given(dim, at, all);
+  std::vector<bool> is_used(all.size(), false);
+  detail::for_each_side_and_cell(cells(), n_own_cells_, n_used_, all,
+                                 [&](std::int32_t side, std::int32_t) { is_used[side] = true; });
+  sides_[d] = table(dim);
+  std::size_t side = 0;
+  std::erase_if(order_[d], [&](std::int32_t at) { return leave_out(dim, at, is_used[side++]); });
+  for (const std::int32_t at : order_[d]) {
+    add_given(dim, at, sides_[d]);
+    sharers_[d].push_back(given_sharers(dim, at));
+  }
+  place_[d] = inverse(order_[d], given(dim).size());
+}
+
+void MeshAdoption::add_given(Dim dim, std::int32_t at, EntityTable& to) const {
+  const LocalEntities& all = given(dim);
+  to.global_ids.push_back(all.ids[at]);
+  for (const LocalId v : nodes_of(all, at)) to.nodes.push_back(LocalId{place_[0][index(v)]});
+  if (!to.has_one_type) to.types.push_back(type_of(all, at));
+  if (to.nodes_per_entity == 0) to.offsets.push_back(static_cast<std::int32_t>(to.nodes.size()));
+}
+
+MeshAssembly::HeldSides MeshAdoption::held_sides(Dim dim) {
+  const auto d = index(dim);
+  HeldSides held;
+  std::vector<LocalId> local;
+  for (std::size_t s = 0; s < sides_[d].size(); ++s) {
+    local.clear();
+    for (const LocalId v : sides_[d].nodes_of(s)) local.push_back(vertex_at_[index(v)]);
+    held.add(sides_[d].global_ids[s], sides_[d].type(s), local, context_.rank());
+    if (sharers_[d][s] >= 0) set_sharers(held.sides.back(), dim, users_[sharers_[d][s]]);
+  }
+  held.sets = std::move(set_runs_[d]);
+  set_runs_[d] = {};
+  return held;
+}
+
+void MeshAdoption::take_sets() {
+  for (std::size_t s = 0; s < from_.sets.size(); ++s) {
+    for (std::size_t d = 0; d < 4; ++d) {
+      const Range& members = d == 0 ? from_.sets[s].vertices : from_.sets[s].entities[d];
+      for (const LocalRange& run : members.runs()) {
+        for (std::size_t at = index(run.first); at < index(run.last); ++at)
+          if (place_[d][at] >= 0) detail::append(set_runs_[d], static_cast<std::int32_t>(s), place_[d][at]);
+      }
+    }
+  }
+}
+
+std::vector<std::int32_t> MeshAdoption::origins_of(Dim dim) const {
+  const auto d = index(dim);
+  std::vector<std::int32_t> origins(out_.n_local(dim), -1);
+  if (dim == Dim::vertex || dim == out_.cell_dim) {
+    const std::vector<LocalId>& at = dim == Dim::vertex ? vertex_at_ : cell_at_;
+    for (std::size_t place = 0; place < order_[d].size(); ++place) origins[index(at[place])] = order_[d][place];
+    return origins;
+  }
+  // Own sides ascend by global id here, and those of the mesh do so in few runs.
+  const std::vector<GlobalId>& own = sides_[d].global_ids;
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    const GlobalId id = out_.entities[d].global_ids[i];
+    if (place >= own.size() || own[place] != id) place = std::ranges::lower_bound(own, id) - own.begin();
+    if (place < own.size() && own[place] == id) origins[i] = order_[d][place++];
+  }
+  return origins;
+}
+
+void MeshAdoption::take_values() {
+  for (MeshTag& tag : from_.tags) out_.tags.push_back({tag.info, {}, std::move(tag.on_sets)});
+  for (FieldData& field : from_.fields) out_.fields.push_back(std::make_unique<FieldData>(std::move(field)));
+  for (int d = 0; d <= value(out_.cell_dim); ++d) {
+    const Dim dim{d};
+    const std::shared_ptr<const exchange::HaloPlan>& halo = out_.halos[d];
+    if (!halo) continue;
+    const std::vector<std::int32_t> origins = origins_of(dim);
+    if (!out_.tags.empty()) {
+      std::vector<detail::TagLookUp> given_values;
+      for (const MeshTag& tag : from_.tags) given_values.emplace_back(tag, dim, from_.size(dim));
+      detail::carry_tags(*hood_, *halo, dim, out_.n_owned(dim), out_.tags,
+                         [&](std::size_t t, LocalId id, auto&& visit) {
+                           const std::size_t at = origins[index(id)];
+                           if (!given_values[t].has(at)) return false;
+                           visit(given_values[t].of(at));
+                           return true;
+                         });
+    }
+    for (const std::unique_ptr<FieldData>& field : out_.fields) {
+      if (field->dim != dim) continue;
+      const std::size_t width = field->n_components;
+      std::visit(
+          [&]<class T>(std::vector<T>& given_values) {
+            std::vector<T> values(origins.size() * width);
+            for (std::size_t i = 0; i < origins.size(); ++i)
+              if (origins[i] >= 0)
+                std::copy_n(given_values.begin() + width * origins[i], width, values.begin() + width * i);
+            exchange::HaloExchange<T>(context_, halo, values, field->n_components).exchange();
+            given_values = std::move(values);
+          },
+          field->values);
+    }
+  }
+}
+
+void MeshAdoption::count() {
+  std::array<std::int64_t, 4> n{};
+  for (int d = 0; d <= value(out_.cell_dim); ++d) n[d] = static_cast<std::int64_t>(out_.n_owned(Dim{d}));
+  mpi::all_reduce(context_, std::span<std::int64_t>(n), MPI_SUM);
+  out_.vertices.n_global = n[0];
+  for (std::size_t d = 1; d < 4; ++d) out_.entities[d].n_global = n[d];
+}
+
+Mesh adopt(mpi::Context& context, LocalMesh&& local) { return MeshAssembly::adopted(context, std::move(local)); }
+
+Mesh MeshAssembly::adopted(mpi::Context& context, LocalMesh&& local) {
+  Mesh mesh(std::make_unique<Storage>());
+  MeshAdoption adoption(context, local, *mesh.storage_);
+  adoption.check();
+  adoption.run();
+  return mesh;
+}
+
+}  // namespace barrio::mesh

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "barrio/mesh/assembly/assembly.hpp"
+#include "barrio/mesh/local_mesh.hpp"
+
+namespace barrio::mesh {
+
+/// Make a mesh of what its ranks own. Each step is collective.
+class MeshAdoption : private MeshAssembly {
+ public:
+  /// @param from  not changed until `run`
+  MeshAdoption(mpi::Context& context, LocalMesh& from, Mesh::Storage& out);
+  /// @throws AgreedError{usage}
+  void check();
+  /// Takes what it needs of the local mesh. @pre `check` went well
+  void run();
+
+ private:
+  [[nodiscard]] const LocalEntities& given(Dim dim) const { return from_.entities[index(dim)]; }
+  [[nodiscard]] const EntityTable& cells_of() const { return out_.entities[index(out_.cell_dim)]; }
+  [[nodiscard]] static CellType type_of(const LocalEntities& all, std::size_t at) {
+    return all.types.size() == 1 ? all.types[0] : all.types[at];
+  }
+  [[nodiscard]] static std::span<const LocalId> nodes_of(const LocalEntities& all, std::size_t at) {
+    const std::size_t width = all.nodes_per_entity;
+    const std::size_t first = all.offsets.empty() ? at * width : static_cast<std::size_t>(all.offsets[at]);
+    const std::size_t end = all.offsets.empty() ? first + width : static_cast<std::size_t>(all.offsets[at + 1]);
+    return std::span(all.nodes).subspan(first, end - first);
+  }
+  [[nodiscard]] std::int32_t given_sharers(Dim dim, std::size_t at) const {
+    const std::vector<std::int32_t>& all = dim == Dim::vertex ? from_.vertex_sharers : given(dim).sharers;
+    return all.empty() ? -1 : all[at];
+  }
+  // check_local.cpp
+  void check_arrays();
+  void check_sharers(std::span<const std::int32_t> sharers, std::size_t n) const;
+  void check_entities(Dim dim);
+  void check_members() const;
+  /// Find the shapes of tables, the same on every rank, and what else ranks have to agree on. Collective.
+  void agree_on_shapes();
+  // confer.cpp
+  /// Compare with the ranks that share something, and leave out those that use it no longer. Collective.
+  void confer();
+  /// What this rank says of an entity to those that share it.
+  [[nodiscard]] std::uint64_t hash_of(Dim dim, std::size_t at, std::span<const Rank> ranks) const;
+  /// Ranks that use an entity no longer, as they say.
+  struct Leaving {
+    Dim dim;
+    std::int32_t place;
+    Rank rank;
+    auto operator<=>(const Leaving&) const = default;
+  };
+  /// @param leaving  in any order
+  void drop_users(std::vector<Leaving> leaving);
+  /// Ranks that share something according to this one, ascending.
+  [[nodiscard]] std::vector<Rank> ranks_named() const;
+  /// For each rank the own cells that it may have too: it shares all their vertices.
+  [[nodiscard]] std::vector<std::vector<GlobalId>> cells_between(std::span<const Rank> ranks) const;
+
+  // adopt.cpp
+  /// Bring what cells use into ascending order of global ids.
+  void take_vertices();
+  void take_cells();
+  /// Note what other ranks take for shared and no own cell uses. @return !is_used
+  bool leave_out(Dim dim, std::int32_t at, bool is_used);
+  /// Draw owners.
+  void take_sharers();
+  /// Those that an own cell has.
+  void take_sides(Dim dim);
+  /// Append an entity, its vertices by place.
+  void add_given(Dim dim, std::int32_t at, EntityTable& to) const;
+  [[nodiscard]] HeldSides held_sides(Dim dim);
+  void take_sets();
+  void take_values();
+  /// Place in the local mesh of each entity of the new mesh; -1: it came from another rank.
+  [[nodiscard]] std::vector<std::int32_t> origins_of(Dim dim) const;
+  void count();
+
+  LocalMesh& from_;
+  std::array<std::vector<std::int32_t>, 4> order_;  // by dimension: given places by ascending global id
+  std::array<std::vector<std::int32_t>, 4> place_;  // by dimension and given place: place in `order_`, or -1
+  std::array<bool, 4> is_listed_{};                 // by dimension: some rank has sides of it
+  std::array<EntityTable, 4> sides_;                // by place; nodes are places
+  std::array<std::vector<std::int32_t>, 4>
+      sharers_;                                      // of sides, by place: number in `users_`; for vertices sharers_at_
+  std::array<std::vector<std::int32_t>, 4> unused_;  // by dimension: given places of what has sharers, but no own cell
+  RankSets users_;                                   // the given sets first
+};
+
+}  // namespace barrio::mesh

@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/hash.hpp"
+#include "barrio/mesh/assembly/assembly.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::mesh {
+namespace {
+
+/// Collective. @throws AgreedError{usage} if they are not the same on every rank
+void agree_on_options(mpi::Context& context, const BuildOptions& options) {
+  Hash64 hash;
+  hash.add(std::int64_t{options.ghost_layers}).add(std::int64_t{value(options.bridge)});
+  hash.add(std::uint64_t{options.ghost_sides});
+  for (const std::string& set : options.ghost_sets) hash.add_text(set);
+  hash.add(std::uint64_t{options.ghost_sets.size()});
+  for (const Rank rank : options.ghost_ranks) hash.add(std::int64_t{rank});
+  const std::int64_t mine = hash.value() >> 1U;
+  std::array<std::int64_t, 2> ends{mine, -mine};
+  mpi::all_reduce(context, std::span<std::int64_t>(ends), MPI_MAX);
+  if (ends[0] == -ends[1]) return;
+  refuse_together(ErrorCode::usage, "options of ghosts", "are not the same on every rank",
+                  "ask for the same layers, bridge, sets and ranks everywhere");
+}
+
+/// @throws AgreedError{usage} if ranks do not exist
+void check_ghost_ranks(const mpi::Context& context, std::span<const Rank> ranks) {
+  for (const Rank rank : ranks) {
+    if (rank >= 0 && rank < context.size()) continue;
+    refuse_together(ErrorCode::usage, fmt::format("ghosts of rank {}", rank),
+                    fmt::format("cannot be: there are {} ranks", context.size()), "name ranks from 0 on");
+  }
+}
+
+}  // namespace
+
+void MeshAssembly::check_options(Dim cell_dim) {
+  agree_on_options(context_, options_);
+  if (options_.ghost_layers < 0)
+    refuse_together(ErrorCode::usage, fmt::format("{} ghost layers", options_.ghost_layers),
+                    "is not a number of layers", "ask for 0 or more");
+  if (options_.bridge >= cell_dim && cell_dim > Dim::vertex)
+    refuse_together(ErrorCode::usage, fmt::format("ghosts over a bridge of dimension {}", value(options_.bridge)),
+                    fmt::format("cannot be found: the cells are of dimension {}", value(cell_dim)),
+                    "bridge by vertices, or by entities of a dimension below the cells'");
+  check_ghost_ranks(context_, options_.ghost_ranks);
+}
+
+}  // namespace barrio::mesh
