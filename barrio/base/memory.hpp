@@ -13,7 +13,9 @@ std::uint64_t memory_bytes(const std::vector<T>& items) noexcept {
 
 /// Count the bytes of this process that are in physical memory now. Local; 0 where /proc is absent.
 std::uint64_t resident_bytes() noexcept;
-/// The largest value `resident_bytes()` has had. Local.
+/// The largest value `resident_bytes()` has had, since the last reset. Local.
 std::uint64_t peak_resident_bytes() noexcept;
+/// Forget the peak of before. Local. @return false where the system cannot (Linux can)
+bool reset_peak_resident_bytes() noexcept;
 
 }  // namespace barrio

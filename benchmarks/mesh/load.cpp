@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
@@ -184,6 +185,7 @@ LoadFigures measure_load(mpi::Context& context, const MeshOptions& options, cons
   for (int repeat = 0; repeat < options.n_repeats; ++repeat) {
     mpi::barrier(context);
     const std::uint64_t resident_before = repeat == 0 ? held_bytes() : 0;
+    if (repeat == 0) reset_peak_resident_bytes();
     auto before = seconds_by_region(context.trace());
     const double begin = MPI_Wtime();
     mesh::Mesh mesh = io::read(context, file.path, {.ghost_layers = options.ghost_layers});
@@ -193,6 +195,8 @@ LoadFigures measure_load(mpi::Context& context, const MeshOptions& options, cons
       phases[name] = mpi::max(context, total - before[name]);
     check_counts(context, file, mesh);
     if (repeat == 0) {
+      figures.peak_growth_bytes =
+          mpi::sum(context, static_cast<double>(peak_resident_bytes()) - static_cast<double>(resident_before));
       const auto growth = static_cast<double>(held_bytes()) - static_cast<double>(resident_before);
       figures.resident_growth_bytes = mpi::sum(context, growth);
       figures.n_ghosts = mpi::sum(context, static_cast<std::int64_t>(mesh.n_ghost(mesh.cell_dim())));
@@ -220,6 +224,7 @@ LoadFigures measure_load(mpi::Context& context, const MeshOptions& options, cons
   if (options.is_load_only) return figures;
   figures.vertex_exchange_seconds = time_exchange(context, mesh, mesh::Dim::vertex);
   figures.cell_exchange_seconds = time_exchange(context, mesh, mesh.cell_dim());
+  figures.change = measure_change(context, options, std::move(mesh));
   return figures;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "benchmarks/mesh/change.hpp"
 #include "benchmarks/mesh/files.hpp"
 #include "benchmarks/mesh/peers.hpp"
 
@@ -28,12 +30,14 @@ struct LoadFigures {
   std::int64_t n_shared_vertices = 0;    ///< different ones: owned and shared
   std::int64_t memory_bytes = 0;         ///< all ranks, `Mesh::memory_bytes`
   double resident_growth_bytes = 0.0;    ///< all ranks, of the first load; what was freed again is not counted
+  double peak_growth_bytes = 0.0;        ///< all ranks, of the first load: the highest that was reached in it
   double vertex_exchange_seconds = 0.0;  ///< one double on each copy of a vertex
   double cell_exchange_seconds = 0.0;    ///< one double on each ghost cell
   double all_sides_seconds = 0.0;        ///< all faces and all edges numbered, owned, shared
   std::int64_t n_faces = 0;
   std::int64_t n_edges = 0;
   std::uint64_t checksum = 0;
+  std::optional<ChangeFigures> change;
   std::vector<PeerFigures> peers;
 };
 

@@ -56,6 +56,14 @@ std::string peers_as_text(const Json& peers) {
   return text;
 }
 
+void add_goals_of_change(const ChangeFigures& change, Goals& goals, int n_ranks) {
+  goals.add("tets.move_none", 1e3 * change.idle_seconds, "ms", 1.0);
+  goals.add("tets.move_few", change.few_seconds, "s", 0.05);
+  goals.add("tets.move_half", static_cast<double>(change.n_half) / change.half_seconds / n_ranks / 1e6, "M tets/s/core",
+            2.5, true);
+  goals.add("tets.move_half_peak", change.half_peak_bytes / static_cast<double>(change.memory_bytes), "of the mesh", 1.4);
+}
+
 /// Goals are stated for 2 ranks on 2 cores; those in seconds for meshes of a million.
 Json goals_of(mpi::Context& context, const MeshOptions& options, const MeshFigures& figures) {
   const std::vector<LoadFigures>& all = figures.loads;
@@ -71,6 +79,11 @@ Json goals_of(mpi::Context& context, const MeshOptions& options, const MeshFigur
     if (name == "hexes") goals.add("hexes.load", rate / 1e6, "M elements/s/core", 2.0, true);
     if (name == "tets") goals.add("tets.memory", static_cast<double>(load.memory_bytes) / n, "B/tet", 40.0);
     if (name == "hexes") goals.add("hexes.memory", static_cast<double>(load.memory_bytes) / n, "B/hex", 90.0);
+    if (name == "tets") goals.add("tets.peak", load.peak_growth_bytes / n, "B/tet", 75.0);
+    if (name == "hexes") goals.add("hexes.peak", load.peak_growth_bytes / n, "B/hex", 165.0);
+    if (load.change && (name == "tets" || name == "hexes"))
+      goals.add(name + ".adopt", load.change->adopt_seconds / load.load_seconds, "of load", 0.5);
+    if (load.change && name == "tets") add_goals_of_change(*load.change, goals, context.size());
     for (const PeerFigures& peer : load.peers) {
       // The probe makes less than a mesh; the others make the same, or more than is needed.
       const double over = peer.seconds / seconds_of_barrio(load, peer);
@@ -132,12 +145,24 @@ Json make_document(mpi::Context& context, const MeshOptions& options, const Mesh
     one["shared_vertices"] = figures.n_shared_vertices;
     one["bytes_per_element"] = static_cast<double>(figures.memory_bytes) / n;
     one["resident_bytes_per_element"] = figures.resident_growth_bytes / n;
+    one["peak_bytes_per_element"] = figures.peak_growth_bytes / n;
     if (!options.is_load_only) {
       one["vertex_exchange_seconds"] = figures.vertex_exchange_seconds;
       one["cell_exchange_seconds"] = figures.cell_exchange_seconds;
       one["all_sides_seconds"] = figures.all_sides_seconds;
       one["faces"] = figures.n_faces;
       one["edges"] = figures.n_edges;
+    }
+    if (figures.change) {
+      const ChangeFigures& change = *figures.change;
+      one["change"] = {{"adopt_seconds", change.adopt_seconds},
+                       {"adopt_peak_bytes_per_element", change.adopt_peak_bytes / n},
+                       {"move_none_seconds", change.idle_seconds},
+                       {"move_few_seconds", change.few_seconds},
+                       {"moved_few", change.n_few},
+                       {"move_half_seconds", change.half_seconds},
+                       {"moved_half", change.n_half},
+                       {"move_half_peak_bytes_per_element", change.half_peak_bytes / n}};
     }
     one["checksum"] = fmt::format("{:016x}", figures.checksum);
     one["peers"] = peers_of(figures);
@@ -180,13 +205,24 @@ std::string to_text(const Json& document) {
                         one["elements_per_second_per_rank"].get<double>() / 1e6);
     for (const auto& [name, seconds] : one["phases"].items())
       if (seconds.get<double>() > 0.0005) text += fmt::format(" {} {:.4f}", name, seconds.get<double>());
-    text += fmt::format("\n  {:.1f} B/element (resident {:.0f})\n", one["bytes_per_element"].get<double>(),
-                        one["resident_bytes_per_element"].get<double>());
+    text += fmt::format("\n  {:.1f} B/element (resident {:.0f}, at most {:.0f} while it loads)\n",
+                        one["bytes_per_element"].get<double>(), one["resident_bytes_per_element"].get<double>(),
+                        one["peak_bytes_per_element"].get<double>());
     if (one.contains("faces")) {
       text += fmt::format(
           "  exchange of a double: vertices {:.4f} ms, cells {:.4f} ms; all {} faces and {} edges: {:.4f} s\n",
           1e3 * one["vertex_exchange_seconds"].get<double>(), 1e3 * one["cell_exchange_seconds"].get<double>(),
           one["faces"].get<std::int64_t>(), one["edges"].get<std::int64_t>(), one["all_sides_seconds"].get<double>());
+    }
+    if (one.contains("change")) {
+      const Json& change = one["change"];
+      text += fmt::format(
+          "  apart and together {:.4f} s (+{:.0f} B/element); migrate: nothing {:.4f} s, {} cells {:.4f} s, {} cells "
+          "{:.4f} s (+{:.0f} B/element)\n",
+          change["adopt_seconds"].get<double>(), change["adopt_peak_bytes_per_element"].get<double>(),
+          change["move_none_seconds"].get<double>(), change["moved_few"].get<std::int64_t>(),
+          change["move_few_seconds"].get<double>(), change["moved_half"].get<std::int64_t>(),
+          change["move_half_seconds"].get<double>(), change["move_half_peak_bytes_per_element"].get<double>());
     }
     text += peers_as_text(one["peers"]);
   }

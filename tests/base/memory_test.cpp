@@ -31,6 +31,11 @@ TEST(ResidentBytes, SeesMemoryThatIsTouched) {
   EXPECT_GE(resident_bytes(), before + size * 9 / 10);
   EXPECT_EQ(block[size / 2], 1);
   EXPECT_GE(peak_resident_bytes(), before + size * 9 / 10);
+  std::vector<char>().swap(block);  // back to the system: it was mapped by itself
+  EXPECT_GE(peak_resident_bytes(), before + size * 9 / 10);
+  if (reset_peak_resident_bytes()) {
+    EXPECT_LT(peak_resident_bytes(), before + size / 2);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,93 @@
+#include "benchmarks/mesh/change.hpp"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/memory.hpp"
+#include "barrio/mesh/local_mesh.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::bench {
+namespace {
+
+constexpr const char* field_name = "five values";
+
+class Changes {
+ public:
+  Changes(mpi::Context& context, mesh::Mesh& mesh) : context_(context), mesh_(mesh) {
+    auto field = mesh.add_field<double>(field_name, mesh::Dim::vertex, 5);
+    const std::vector<GlobalId>& ids = mesh.vertices().global_ids;
+    for (std::size_t v = 0; v < ids.size(); ++v)
+      for (std::size_t c = 0; c < 5; ++c)
+        field.values()[5 * v + c] = static_cast<double>(value(ids[v])) + 0.125 * static_cast<double>(c);
+    checksum_ = mesh.checksum();
+    checksum_of_field_ = mesh.checksum(*mesh.fields().back());
+  }
+
+  /// Time one change, and take the shortest. The mesh and the field have to be what they were.
+  template <class Change>
+  void time(double& shortest, Change&& change) {
+    mpi::barrier(context_);
+    const double begin = MPI_Wtime();
+    change();
+    const double seconds = mpi::max(context_, MPI_Wtime() - begin);
+    shortest = shortest == 0.0 ? seconds : std::min(shortest, seconds);
+    if (mesh_.checksum() == checksum_ && mesh_.checksum(*mesh_.fields().back()) == checksum_of_field_) return;
+    refuse_together(ErrorCode::internal, "bench mesh", "a mesh that changed is another one",
+                    "this is a bug in barrio, please report it");
+  }
+
+  /// @return bytes by which the memory of all ranks grew at most while something ran
+  template <class Change>
+  double peak_of(Change&& change) {
+    ::malloc_trim(0);
+    reset_peak_resident_bytes();
+    const auto before = static_cast<double>(resident_bytes());
+    change();
+    return mpi::sum(context_, static_cast<double>(peak_resident_bytes()) - before);
+  }
+
+  /// Move own cells first, first + step, ... to the next rank. @return how many moved, on all ranks
+  std::int64_t move(std::size_t first, std::size_t step) {
+    const Rank next = (context_.rank() + 1) % context_.size();
+    std::vector<Rank> to(mesh_.n_owned(mesh_.cell_dim()), context_.rank());
+    for (std::size_t c = first; c < to.size(); c += step) to[c] = next;
+    return static_cast<std::int64_t>(mesh_.migrate(to));
+  }
+  [[nodiscard]] std::size_t n_owned() const { return mesh_.n_owned(mesh_.cell_dim()); }
+
+ private:
+  mpi::Context& context_;
+  mesh::Mesh& mesh_;
+  std::uint64_t checksum_ = 0;
+  std::uint64_t checksum_of_field_ = 0;
+};
+
+}  // namespace
+
+ChangeFigures measure_change(mpi::Context& context, const MeshOptions& options, mesh::Mesh mesh) {
+  ChangeFigures figures;
+  Changes changes(context, mesh);
+  figures.memory_bytes = mpi::sum(context, static_cast<std::int64_t>(mesh.memory_bytes()));
+  const auto adopt_again = [&] { mesh = mesh::adopt(context, std::move(mesh).release()); };
+  figures.adopt_peak_bytes = changes.peak_of(adopt_again);
+  // Cells at the end of the owned ones lie at the border of the rank.
+  const auto move_half = [&] { figures.n_half = changes.move(changes.n_owned() / 2, 1); };
+  figures.half_peak_bytes = changes.peak_of(move_half);
+  for (int repeat = 0; repeat < options.n_repeats; ++repeat) {
+    changes.time(figures.adopt_seconds, adopt_again);
+    changes.time(figures.idle_seconds, [&] { changes.move(changes.n_owned(), 1); });
+    changes.time(figures.few_seconds,
+                 [&] { figures.n_few = changes.move(changes.n_owned() - changes.n_owned() / 100, 1); });
+    changes.time(figures.half_seconds, move_half);
+  }
+  figures.n_few = mpi::sum(context, figures.n_few);
+  figures.n_half = mpi::sum(context, figures.n_half);
+  mesh.validate();
+  return figures;
+}
+
+}  // namespace barrio::bench
