@@ -238,12 +238,13 @@ class Mesh {
   /// Vertices and listed faces and edges follow the cells that use them; so do sets, tags and fields, once copies of
   /// fields are up to date. Sharers, owners, ghosts and plans become those of a mesh that was built that way. Each rank
   /// becomes one part. Whatever refers to the old mesh is invalid: ask again for fields, plans and spans, and make
-  /// `Sides` again.
+  /// `Sides` again. If no cell moves on any rank, all but the parts stays as it
+  /// is, and one reduction is all that happens.
   /// @param[in] to  rank of each owned cell, in local order: shape (n_owned(cell_dim())); any rank may be named
   /// @return number of cells that left this rank
   /// @throws AgreedError{usage} for a wrong number of destinations or a rank that does not exist; the mesh is untouched
   /// then. @pre all ranks have the same fields
-  /// Cost: two small reductions, then rounds with the ranks that cells go to or whose entities they use, whatever the
+  /// Cost: a small reduction, then rounds with the ranks that cells go to or whose entities they use, whatever the
   /// number of ranks. Three of these, and two for each dimension of listed entities, end in non-blocking barriers if a
   /// cell goes to a rank that is no neighbour. Time and memory O(n_local).
   std::size_t migrate(std::span<const Rank> to);
@@ -282,6 +283,13 @@ class Mesh {
   explicit Mesh(std::unique_ptr<Storage> storage);
   /// Bring the copies of all fields up to date. Collective.
   void update_copies();
+  /// How far cells go: to no other rank, to neighbours, farther, or where no rank is.
+  enum class Distance : std::int64_t { none, near, far, wrong };
+  [[nodiscard]] Distance distance_to(std::span<const Rank> to) const;
+  /// The highest of all ranks. Collective. @throws AgreedError{usage} if one is wrong
+  [[nodiscard]] Distance agree_on_distance(std::span<const Rank> to) const;
+  [[nodiscard]] Mesh moved(std::span<const Rank> to, Distance distance);
+  void make_ranks_parts();
   FieldData& new_field(const std::string& name, Dim dim, int n_components, FieldValues values);
   [[nodiscard]] FieldData& find_field(std::string_view name, Dim dim) const;
   std::unique_ptr<Storage> storage_;

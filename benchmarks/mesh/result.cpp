@@ -61,7 +61,8 @@ void add_goals_of_change(const ChangeFigures& change, Goals& goals, int n_ranks)
   goals.add("tets.move_few", change.few_seconds, "s", 0.05);
   goals.add("tets.move_half", static_cast<double>(change.n_half) / change.half_seconds / n_ranks / 1e6, "M tets/s/core",
             2.5, true);
-  goals.add("tets.move_half_peak", change.half_peak_bytes / static_cast<double>(change.memory_bytes), "of the mesh", 1.4);
+  goals.add("tets.move_half_peak", change.half_peak_bytes / static_cast<double>(change.memory_bytes), "of the mesh",
+            1.4);
 }
 
 /// Goals are stated for 2 ranks on 2 cores; those in seconds for meshes of a million.

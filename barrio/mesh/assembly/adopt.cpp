@@ -6,6 +6,7 @@
 #include "barrio/mesh/assembly/adoption.hpp"
 #include "barrio/mesh/assembly/carry_tags.hpp"
 #include "barrio/mesh/assembly/sides_along.hpp"
+#include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/tables/order_of_runs.hpp"
 #include "barrio/mesh/tables/tag_look_up.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -41,24 +42,35 @@ void MeshAdoption::check() {
   take_cells();
   for (int d = 1; d < value(out_.cell_dim); ++d) take_sides(Dim{d});
   confer();
+  take_sets();
+  for (const MeshSet& set : from_.sets) infos_.push_back(set.info);
+  choose_ghosts(infos_);
+}
+
+void MeshAdoption::free_given() {
+  for (std::size_t d = 0; d < 4; ++d) n_given_[d] = from_.size(Dim{static_cast<int>(d)});
+  from_.vertex_ids = {};
+  from_.coordinates = {};
+  from_.vertex_sharers = {};
+  from_.entities = {};
+  from_.cell_parts = {};
+  from_.sets = {};
+  place_ = {};
 }
 
 void MeshAdoption::run() {
   const Region region(context_.trace(), adopt_region);
+  free_given();
   out_.context = &context_;
   out_.options = options_;
   out_.part_sets = std::move(from_.part_sets);
   take_sharers();
-  take_sets();
-  std::vector<SetInfo> infos;
-  for (MeshSet& set : from_.sets) infos.push_back(std::move(set.info));
-  choose_ghosts(infos);
   add_ghosts();
   number_vertices();
   number_cells();
   for (int d = 1; d < value(out_.cell_dim); ++d)
     if (is_listed_[d]) place_sides(Dim{d}, held_sides(Dim{d}));
-  fill_sets(infos);
+  fill_sets(infos_);
   take_values();
   count();
   from_ = {};
@@ -67,21 +79,22 @@ void MeshAdoption::run() {
 void MeshAdoption::take_vertices() {
   const LocalEntities& cells = given(out_.cell_dim);
   const std::size_t n_given = from_.n_vertices();
-  std::vector<bool> is_used(n_given, false);
-  for (const LocalId v : cells.nodes) is_used[index(v)] = true;
-  std::erase_if(order_[0], [&](std::int32_t v) { return leave_out(Dim::vertex, v, is_used[v]); });
+  std::vector<std::uint8_t> is_used(n_given, 0);
+  for (const LocalId v : cells.nodes) is_used[index(v)] = 1;
+  std::erase_if(order_[0], [&](std::int32_t v) { return leave_out(Dim::vertex, v, is_used[v] != 0); });
   place_[0] = inverse(order_[0], n_given);
 
   n_used_ = order_[0].size();
   std::vector<GlobalId> ids;
   ids.reserve(n_used_);
+  detail::append_in_order(ids, from_.vertex_ids, order_[0]);
   coordinates_.reserve(3 * with_room(n_used_));
+  detail::append_in_order(coordinates_, from_.coordinates, order_[0], 3);
   sharers_at_.reserve(with_room(n_used_));
-  for (const std::int32_t v : order_[0]) {
-    ids.push_back(from_.vertex_ids[v]);
-    const auto at = from_.coordinates.begin() + 3 * std::ptrdiff_t{v};
-    coordinates_.insert(coordinates_.end(), at, at + 3);
-    sharers_at_.push_back(given_sharers(Dim::vertex, v));
+  if (from_.vertex_sharers.empty()) {
+    sharers_at_.assign(n_used_, -1);
+  } else {
+    detail::append_in_order(sharers_at_, from_.vertex_sharers, order_[0]);
   }
   index_known(ids, cells.nodes.size());
 }
@@ -110,12 +123,15 @@ void MeshAdoption::take_sharers() {
 void MeshAdoption::take_cells() {
   const auto d = index(out_.cell_dim);
   EntityTable& table = cells();
-  table.global_ids.reserve(with_room(order_[d].size()));
+  const std::size_t room = with_room(order_[d].size());
+  table.global_ids.reserve(room);
   table.nodes.reserve(with_room(given(out_.cell_dim).nodes.size()));
-  out_.cell_parts.reserve(with_room(order_[d].size()));
-  for (const std::int32_t at : order_[d]) {
-    add_given(out_.cell_dim, at, table);
-    out_.cell_parts.push_back(from_.cell_parts.empty() ? context_.rank() : from_.cell_parts[at]);
+  add_given(out_.cell_dim, order_[d], table);
+  out_.cell_parts.reserve(room);
+  if (from_.cell_parts.empty()) {
+    out_.cell_parts.assign(order_[d].size(), context_.rank());
+  } else {
+    detail::append_in_order(out_.cell_parts, from_.cell_parts, order_[d]);
   }
   n_own_cells_ = table.size();
   place_[d] = inverse(order_[d], n_own_cells_);
@@ -129,26 +145,32 @@ void MeshAdoption::take_sides(Dim dim) {
         dim, at, std::ranges::none_of(nodes_of(given(dim), at), [&](LocalId v) { return place_[0][index(v)] < 0; }));
   });
   EntityTable all = table(dim);
-  for (const std::int32_t at : order_[d]) add_given(dim, at, all);
+  add_given(dim, order_[d], all);
   std::vector<bool> is_used(all.size(), false);
   detail::for_each_side_and_cell(cells(), n_own_cells_, n_used_, all,
                                  [&](std::int32_t side, std::int32_t) { is_used[side] = true; });
   sides_[d] = table(dim);
   std::size_t side = 0;
   std::erase_if(order_[d], [&](std::int32_t at) { return leave_out(dim, at, is_used[side++]); });
-  for (const std::int32_t at : order_[d]) {
-    add_given(dim, at, sides_[d]);
-    sharers_[d].push_back(given_sharers(dim, at));
-  }
+  add_given(dim, order_[d], sides_[d]);
+  for (const std::int32_t at : order_[d]) sharers_[d].push_back(given_sharers(dim, at));
   place_[d] = inverse(order_[d], given(dim).size());
 }
 
-void MeshAdoption::add_given(Dim dim, std::int32_t at, EntityTable& to) const {
+void MeshAdoption::add_given(Dim dim, std::span<const std::int32_t> order, EntityTable& to) const {
   const LocalEntities& all = given(dim);
-  to.global_ids.push_back(all.ids[at]);
-  for (const LocalId v : nodes_of(all, at)) to.nodes.push_back(LocalId{place_[0][index(v)]});
-  if (!to.has_one_type) to.types.push_back(type_of(all, at));
-  if (to.nodes_per_entity == 0) to.offsets.push_back(static_cast<std::int32_t>(to.nodes.size()));
+  detail::append_in_order(to.global_ids, all.ids, order);
+  detail::for_each_run(order, [&](std::size_t first, std::size_t last) {
+    const LocalId* const begin = nodes_of(all, first).data();
+    const auto end = nodes_of(all, last);
+    detail::append_each(to.nodes, std::span(begin, end.data() + end.size()),
+                        [&](LocalId v) { return LocalId{place_[0][index(v)]}; });
+  });
+  if (!to.has_one_type)
+    for (const std::int32_t at : order) to.types.push_back(type_of(all, at));
+  if (to.nodes_per_entity > 0) return;
+  for (const std::int32_t at : order)
+    to.offsets.push_back(to.offsets.back() + static_cast<std::int32_t>(nodes_of(all, at).size()));
 }
 
 MeshAssembly::HeldSides MeshAdoption::held_sides(Dim dim) {
@@ -171,8 +193,11 @@ void MeshAdoption::take_sets() {
     for (std::size_t d = 0; d < 4; ++d) {
       const Range& members = d == 0 ? from_.sets[s].vertices : from_.sets[s].entities[d];
       for (const LocalRange& run : members.runs()) {
-        for (std::size_t at = index(run.first); at < index(run.last); ++at)
-          if (place_[d][at] >= 0) detail::append(set_runs_[d], static_cast<std::int32_t>(s), place_[d][at]);
+        const std::span<const std::int32_t> places = std::span(place_[d]).subspan(index(run.first), run.size());
+        detail::for_each_run(places, [&](std::size_t first, std::size_t last) {
+          set_runs_[d].push_back({static_cast<std::int32_t>(s), static_cast<std::int32_t>(first),
+                                  static_cast<std::int32_t>(last - first + 1)});
+        });
       }
     }
   }
@@ -207,7 +232,7 @@ void MeshAdoption::take_values() {
     const std::vector<std::int32_t> origins = origins_of(dim);
     if (!out_.tags.empty()) {
       std::vector<detail::TagLookUp> given_values;
-      for (const MeshTag& tag : from_.tags) given_values.emplace_back(tag, dim, from_.size(dim));
+      for (const MeshTag& tag : from_.tags) given_values.emplace_back(tag, dim, n_given_[d]);
       detail::carry_tags(*hood_, *halo, dim, out_.n_owned(dim), out_.tags,
                          [&](std::size_t t, LocalId id, auto&& visit) {
                            const std::size_t at = origins[index(id)];

@@ -72,10 +72,12 @@ class MeshAdoption : private MeshAssembly {
   void take_sharers();
   /// Those that an own cell has.
   void take_sides(Dim dim);
-  /// Append an entity, its vertices by place.
-  void add_given(Dim dim, std::int32_t at, EntityTable& to) const;
+  /// Append entities, given by their places, with their vertices by place in `order_`.
+  void add_given(Dim dim, std::span<const std::int32_t> order, EntityTable& to) const;
   [[nodiscard]] HeldSides held_sides(Dim dim);
   void take_sets();
+  /// Give back what has been copied: from now on the mesh is made.
+  void free_given();
   void take_values();
   /// Place in the local mesh of each entity of the new mesh; -1: it came from another rank.
   [[nodiscard]] std::vector<std::int32_t> origins_of(Dim dim) const;
@@ -84,8 +86,10 @@ class MeshAdoption : private MeshAssembly {
   LocalMesh& from_;
   std::array<std::vector<std::int32_t>, 4> order_;  // by dimension: given places by ascending global id
   std::array<std::vector<std::int32_t>, 4> place_;  // by dimension and given place: place in `order_`, or -1
-  std::array<bool, 4> is_listed_{};                 // by dimension: some rank has sides of it
-  std::array<EntityTable, 4> sides_;                // by place; nodes are places
+  std::array<std::size_t, 4> n_given_{};
+  std::vector<SetInfo> infos_;
+  std::array<bool, 4> is_listed_{};   // by dimension: some rank has sides of it
+  std::array<EntityTable, 4> sides_;  // by place; nodes are places
   std::array<std::vector<std::int32_t>, 4>
       sharers_;                                      // of sides, by place: number in `users_`; for vertices sharers_at_
   std::array<std::vector<std::int32_t>, 4> unused_;  // by dimension: given places of what has sharers, but no own cell

@@ -21,12 +21,22 @@ class CellsAround {
   CellsAround(const EntityTable& cells, std::size_t n_cells, std::span<const LocalId> anchors, std::size_t n_vertices)
       : slots_(n_vertices, -1) {
     std::int32_t n_slots = 0;
-    for (const LocalId v : anchors)
+    std::vector<std::uint64_t> bits(n_vertices / 64 + 1,
+                                    0);  // of anchors: few, so that most cells need no more than this
+    for (const LocalId v : anchors) {
       if (slots_[index(v)] < 0) slots_[index(v)] = n_slots++;
+      bits[index(v) / 64] |= std::uint64_t{1} << index(v) % 64;
+    }
+    const auto has_anchor = [bits = bits.data()](std::span<const LocalId> nodes) {
+      std::uint64_t some = 0;
+      for (const LocalId v : nodes) some |= bits[index(v) / 64] >> index(v) % 64;
+      return (some & 1U) != 0;
+    };
     std::vector<std::pair<std::int32_t, std::int32_t>> found;  // slot, cell
     found.reserve(6 * static_cast<std::size_t>(n_slots));      // as many as a boundary of tets has, as a rule
     std::vector<std::int32_t> last(n_slots, -1);               // by slot: a cell may repeat a corner
     const auto look_at = [&](std::size_t c, std::span<const LocalId> nodes) {
+      if (!has_anchor(nodes)) return;
       const auto cell = static_cast<std::int32_t>(c);
       for (const LocalId v : nodes)
         if (const std::int32_t slot = slots_[index(v)]; slot >= 0)

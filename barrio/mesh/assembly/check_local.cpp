@@ -49,6 +49,21 @@ void check_range(const std::string& what, const Range& members, std::size_t n) {
          fmt::format("names place {}, but there are {}", barrio::value(runs.back().last) - 1, n));
 }
 
+/// The first number that is not finite, or the end. Fast where there is none.
+std::vector<double>::const_iterator first_not_finite(const std::vector<double>& numbers) {
+  std::int64_t n = 0;
+  for (const double x : numbers) n += std::abs(x) <= std::numeric_limits<double>::max() ? 0 : 1;
+  if (n == 0) return numbers.end();
+  return std::ranges::find_if(numbers, [](double x) { return !std::isfinite(x); });
+}
+
+/// Whether all are places of a list of n. Fast where they are.
+bool are_places(std::span<const LocalId> nodes, std::size_t n) {
+  std::uint32_t highest = 0;  // a negative one becomes a high one
+  for (const LocalId v : nodes) highest = std::max(highest, static_cast<std::uint32_t>(barrio::value(v)));
+  return nodes.empty() || highest < n;
+}
+
 std::size_t n_values(const FieldData& field) {
   return std::visit([](const auto& values) { return values.size(); }, field.values);
 }
@@ -63,7 +78,7 @@ void MeshAdoption::check_arrays() {
            "use more ranks");
   order_[0] = order_of(from_.vertex_ids, "vertex");
   check_size("coordinates", from_.coordinates.size(), 3 * from_.n_vertices());
-  const auto wrong = std::ranges::find_if(from_.coordinates, [](double x) { return !std::isfinite(x); });
+  const auto wrong = first_not_finite(from_.coordinates);
   if (wrong != from_.coordinates.end())
     refuse(ErrorCode::usage,
            fmt::format("coordinates of vertex {}", value(from_.vertex_ids[(wrong - from_.coordinates.begin()) / 3])),
@@ -90,8 +105,10 @@ void MeshAdoption::check_arrays() {
   if (!from_.cell_parts.empty()) {
     check_size("parts of cells", from_.cell_parts.size(), from_.size(from_.cell_dim));
     const Slabs slices{from_.n_parts, context_.size()};
+    const std::int64_t first = slices.first(context_.rank());
+    const std::int64_t end = slices.first(context_.rank() + 1);
     for (const std::int32_t part : from_.cell_parts)
-      if (part < 0 || part >= from_.n_parts || slices.rank_of(part) != context_.rank())
+      if (part < first || part >= end)
         refuse(ErrorCode::usage, fmt::format("part {}", part), "is not in this rank's slice of the parts");
   }
   check_members();
@@ -129,10 +146,16 @@ void MeshAdoption::check_entities(Dim dim) {
       refuse(ErrorCode::usage, fmt::format("offsets of {}s", name),
              fmt::format("do not ascend from 0 to the {} nodes", all.nodes.size()));
   }
+  const auto least_nodes = [](CellType type) {
+    return std::max(topology(type).n_corners, type == CellType::edge ? 2 : 3);
+  };
+  const bool are_alike =
+      all.offsets.empty() && all.types.size() == 1 && all.nodes_per_entity >= least_nodes(all.types[0]);
+  if (are_alike && are_places(all.nodes, from_.n_vertices())) return;
   for (std::size_t i = 0; i < n; ++i) {
     const auto nodes = nodes_of(all, i);
     const CellType type = type_of(all, i);
-    const int least = topology(type).n_corners > 0 ? topology(type).n_corners : 3;
+    const int least = least_nodes(type);
     if (nodes.size() < static_cast<std::size_t>(least))
       refuse(ErrorCode::usage, fmt::format("{} {}", name, barrio::value(all.ids[i])),
              fmt::format("has {} nodes, too few for a {}", nodes.size(), topology(type).name));

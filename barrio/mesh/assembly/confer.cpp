@@ -159,6 +159,7 @@ std::vector<Rank> MeshAdoption::ranks_named() const {
 
 std::vector<std::vector<GlobalId>> MeshAdoption::cells_between(std::span<const Rank> ranks) const {
   std::vector<std::vector<GlobalId>> between(ranks.size());
+  if (ranks.empty()) return between;
   std::vector<Rank> common;
   std::vector<Rank> both;
   for (std::size_t c = 0; c < n_own_cells_; ++c) {

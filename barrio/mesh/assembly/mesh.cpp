@@ -147,29 +147,70 @@ void Mesh::update_copies() {
   }
 }
 
-Mesh Mesh::moved(std::span<const Rank> to) {
+Mesh::Distance Mesh::distance_to(std::span<const Rank> to) const {
+  const mpi::Context& here = context();
+  const auto distance = [&](Rank rank) {
+    if (rank == here.rank()) return Distance::none;
+    if (rank < 0 || rank >= here.size()) return Distance::wrong;
+    return std::ranges::binary_search(neighbours(), rank) ? Distance::near : Distance::far;
+  };
+  Distance highest = to.size() == n_owned(cell_dim()) ? Distance::none : Distance::wrong;
+  Rank last = here.rank();  // cells that stand together often go together
+  for (const Rank rank : to) {
+    if (rank == last) continue;
+    highest = std::max(highest, distance(rank));
+    last = rank;
+  }
+  return highest;
+}
+
+Mesh::Distance Mesh::agree_on_distance(std::span<const Rank> to) const {
   mpi::Context& here = context();
+  const Distance mine = distance_to(to);
+  const auto highest = static_cast<Distance>(mpi::max(here, static_cast<std::int64_t>(mine)));
+  if (highest != Distance::wrong) return highest;
   agree_after(here, [&] {
+    if (mine != Distance::wrong) return;
     const std::size_t n = n_owned(cell_dim());
-    if (to.size() != n) {
-      throw Error(ErrorCode::usage, {.subject = fmt::format("{} destinations", to.size()),
-                                     .cause = fmt::format("are not one for each of the {} cells of this rank", n),
-                                     .remedy = "name a rank for each owned cell, in local order"});
-    }
+    if (to.size() != n)
+      refuse(ErrorCode::usage, fmt::format("{} destinations", to.size()),
+             fmt::format("are not one for each of the {} cells of this rank", n),
+             "name a rank for each owned cell, in local order");
     const auto wrong = std::ranges::find_if(to, [&](Rank rank) { return rank < 0 || rank >= here.size(); });
-    if (wrong == to.end()) return;
-    throw Error(ErrorCode::usage, {.subject = fmt::format("destination {}", *wrong),
-                                   .cause = fmt::format("is not one of the {} ranks", here.size()),
-                                   .remedy = "name ranks from 0 to their number less one"});
+    refuse(ErrorCode::usage, fmt::format("destination {}", *wrong),
+           fmt::format("is not one of the {} ranks", here.size()), "name ranks from 0 to their number less one");
   });
+  return highest;
+}
+
+Mesh Mesh::moved(std::span<const Rank> to, Distance distance) {
   update_copies();
   Mesh mesh(std::make_unique<Storage>());
-  MeshMigration(*storage_, to, *mesh.storage_).run();
+  // Rounds of the old neighbourhood suffice if all cells go to neighbours: a former owner of what a cell has is then at
+  // most two hops away.
+  const auto termination =
+      distance == Distance::far ? exchange::Termination::consensus : exchange::Termination::introductions;
+  MeshMigration(*storage_, to, termination, *mesh.storage_).run();
   return mesh;
 }
 
+Mesh Mesh::moved(std::span<const Rank> to) { return moved(to, agree_on_distance(to)); }
+
+void Mesh::make_ranks_parts() {
+  if (n_parts() == context().size()) return;
+  drop_part_sets(context(), storage_->part_sets);
+  storage_->n_parts = context().size();
+  storage_->parts = {LocalId{context().rank()}, LocalId{context().rank() + 1}};
+  storage_->cell_parts = cells().owners.to_vector();
+}
+
 std::size_t Mesh::migrate(std::span<const Rank> to) {
-  Mesh mesh = moved(to);
+  const Distance distance = agree_on_distance(to);
+  if (distance == Distance::none) {
+    make_ranks_parts();
+    return 0;
+  }
+  Mesh mesh = moved(to, distance);
   // Counted before this mesh is replaced: `to` may lie in its memory.
   const auto n_left = std::ranges::count_if(to, [&](Rank rank) { return rank != context().rank(); });
   *this = std::move(mesh);

@@ -43,25 +43,14 @@ void keep_shape(const EntityTable& from, EntityTable& to) {
   if (from.nodes_per_entity == 0) to.offsets.push_back(0);
 }
 
-/// Rounds of the old neighbourhood suffice if all cells go to neighbours: a former owner of what a cell has is then at
-/// most two hops away. Collective.
-exchange::Termination termination_for(mpi::Context& context, std::span<const Rank> neighbours,
-                                      std::span<const Rank> to) {
-  const bool goes_far = std::ranges::any_of(
-      to, [&](Rank rank) { return rank != context.rank() && !std::ranges::binary_search(neighbours, rank); });
-  return mpi::max(context, static_cast<std::int64_t>(goes_far)) == 0 ? exchange::Termination::introductions
-                                                                     : exchange::Termination::consensus;
-}
-
 }  // namespace
 
-MeshMigration::MeshMigration(const Mesh::Storage& from, std::span<const Rank> to, Mesh::Storage& out)
+MeshMigration::MeshMigration(const Mesh::Storage& from, std::span<const Rank> to, exchange::Termination termination,
+                             Mesh::Storage& out)
     : MeshAssembly(*from.context, from.options, out),
       old_(from),
       to_(to),
-      reach_(*from.context, from.neighbours,
-             {.termination = termination_for(*from.context, from.neighbours, to),
-              .delivery = exchange::Delivery::by_rank}) {}
+      reach_(*from.context, from.neighbours, {.termination = termination, .delivery = exchange::Delivery::by_rank}) {}
 
 void MeshMigration::run() {
   const Region region(context_.trace(), migrate_region);

@@ -19,7 +19,9 @@ class MeshMigration : private MeshAssembly {
  public:
   /// @param from  the old mesh; it is not changed
   /// @param[in] to  rank of each owned cell
-  MeshMigration(const Mesh::Storage& from, std::span<const Rank> to, Mesh::Storage& out);
+  /// @param termination  of rounds that begin with the old neighbours
+  MeshMigration(const Mesh::Storage& from, std::span<const Rank> to, exchange::Termination termination,
+                Mesh::Storage& out);
   void run();
 
  private:

@@ -25,16 +25,6 @@ std::vector<std::int32_t> order_of_copies(std::vector<std::int32_t> places, std:
 /// A window of ids may cost as much memory as the cells do; ids that are spread wider are hashed.
 std::int64_t window_limit(std::size_t n_nodes) { return 2 * n_nodes + 1024; }
 
-/// Call `visit(first, last)` for each run of consecutive places.
-template <class Visit>
-void for_each_run(std::span<const std::int32_t> places, Visit&& visit) {
-  for (std::size_t i = 0; i < places.size();) {
-    const std::size_t first = i++;
-    while (i < places.size() && places[i] == places[i - 1] + 1) ++i;
-    visit(static_cast<std::size_t>(places[first]), static_cast<std::size_t>(places[i - 1]));
-  }
-}
-
 }  // namespace
 
 void MeshAssembly::index_vertices(std::span<const GlobalId> nodes) {
@@ -148,7 +138,7 @@ void MeshAssembly::number_cells() {
   const auto permute = [&](auto& items) {
     std::remove_reference_t<decltype(items)> moved;
     moved.reserve(n);
-    for (const std::int32_t c : order) moved.push_back(items[c]);
+    detail::append_in_order(moved, items, order);
     items = std::move(moved);
   };
   std::vector<LocalId> nodes;
@@ -162,14 +152,15 @@ void MeshAssembly::number_cells() {
     offsets.reserve(n + 1);
     for (const std::int32_t c : order)
       offsets.push_back(offsets.back() + static_cast<std::int32_t>(table.nodes_of(static_cast<std::size_t>(c)).size()));
-    for_each_run(order, [&](std::size_t first, std::size_t last) {
+    detail::for_each_run(order, [&](std::size_t first, std::size_t last) {
       const std::size_t low = table.offsets[first];
       take(low, static_cast<std::size_t>(table.offsets[last + 1]) - low);
     });
     table.offsets = std::move(offsets);
   } else {
     const std::size_t width = table.nodes_per_entity;
-    for_each_run(order, [&](std::size_t first, std::size_t last) { take(first * width, (last + 1 - first) * width); });
+    detail::for_each_run(order,
+                         [&](std::size_t first, std::size_t last) { take(first * width, (last + 1 - first) * width); });
   }
   table.nodes = std::move(nodes);
   if (!table.has_one_type) permute(table.types);

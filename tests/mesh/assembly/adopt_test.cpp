@@ -214,7 +214,7 @@ TEST(Adopt, MovesAfterwards) {
   Mesh adopted = adopt(world(), std::move(mesh).release());
   adopted.migrate(std::vector<Rank>(adopted.n_owned(Dim::volume), (world().rank() + 1) % world().size()));
   expect_filled(adopted);
-  EXPECT_EQ(adopted.revision(), 2U);
+  EXPECT_EQ(adopted.revision(), world().size() > 1 ? 2U : 1U);
 }
 
 /// What is left of a mesh when each rank drops some of its cells, without a word to the others.

@@ -189,12 +189,21 @@ TEST(Migrate, MovesPolyhedraWithTheirFaces) {
 }
 
 TEST(Migrate, MovesNothingWhenAllStay) {
-  const MeshTables tables = parted_box(world(), {5, 4, 3}, true, world().size());
+  const MeshTables tables = parted_box(world(), {5, 4, 3}, true, 2 * world().size() + 1);
   Mesh mesh(world(), tables, {.ghost_layers = 1});
+  fill(mesh);
   const std::uint64_t before = mesh.checksum();
+  const LocalId* const nodes = mesh.cells().nodes.data();
+  std::vector<std::int64_t> owners;
+  for (std::size_t c = 0; c < mesh.cells().size(); ++c) owners.push_back(mesh.cells().owners[c]);
   EXPECT_EQ(mesh.migrate(std::vector<Rank>(mesh.n_owned(Dim::volume), world().rank())), 0U);
   mesh.validate();
   EXPECT_EQ(mesh.checksum(), before);
+  EXPECT_EQ(mesh.revision(), 0U);
+  EXPECT_EQ(mesh.cells().nodes.data(), nodes) << "the mesh is the one that was there";
+  // Parts are those of ranks, as after any other migration.
+  EXPECT_EQ(mesh.n_parts(), world().size());
+  EXPECT_TRUE(std::ranges::equal(mesh.cell_parts(), owners));
 }
 
 TEST(Migrate, BalancesWeights) {
