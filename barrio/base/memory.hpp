@@ -11,6 +11,12 @@ std::uint64_t memory_bytes(const std::vector<T>& items) noexcept {
   return static_cast<std::uint64_t>(items.capacity()) * sizeof(T);
 }
 
+/// Give back the memory of a container: `x = {}` keeps that of a vector. Local.
+template <class Container>
+void free_memory(Container& x) {
+  x = Container();
+}
+
 /// Count the bytes of this process that are in physical memory now. Local; 0 where /proc is absent.
 std::uint64_t resident_bytes() noexcept;
 /// The largest value `resident_bytes()` has had, since the last reset. Local.

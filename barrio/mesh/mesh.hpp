@@ -159,6 +159,8 @@ class Mesh {
   /// layer (over a bridge of edges or faces, two for every layer); memory O(n_local). Source: Tautges et al. 2012,
   /// sections II to IV; here sharing comes with the look-up of coordinates, and no skin is computed.
   Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options = {});
+  /// The same with less memory: tables are given back as the mesh grows. @param tables  consumed
+  Mesh(mpi::Context& context, MeshTables&& tables, BuildOptions options = {});
   ~Mesh();
   Mesh(Mesh&&) noexcept;
   Mesh& operator=(Mesh&&) noexcept;

@@ -48,7 +48,7 @@ MeshPointer box(const CommArgument& comm, const std::array<std::int64_t, 3>& n, 
   return make_mesh(comm, [&](mpi::Context& context) {
     mesh::MeshTables tables = mesh::make_box(context, {.n = n, .low = low, .high = high, .tets = tets});
     mesh::partition_cells(context, tables, parts.value_or(context.size()), partitioner);
-    return mesh::Mesh(context, tables, {.ghost_layers = ghost_layers});
+    return mesh::Mesh(context, std::move(tables), {.ghost_layers = ghost_layers});
   });
 }
 
@@ -72,7 +72,7 @@ nb::tuple join(const CommArgument& comm, const std::vector<Path>& paths, std::op
     mesh::Joined whole = mesh::join(context, std::move(pieces), options);
     report = mesh::to_json(whole.report).dump();
     if (whole.tables.n_parts == 0) mesh::partition_cells(context, whole.tables, context.size(), partitioner);
-    return mesh::Mesh(context, whole.tables, {.ghost_layers = ghost_layers});
+    return mesh::Mesh(context, std::move(whole.tables), {.ghost_layers = ghost_layers});
   });
   return nb::make_tuple(joined, dict_of(report));
 }

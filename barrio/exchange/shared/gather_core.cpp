@@ -290,13 +290,13 @@ void GatherCore::route(const GatherEdges& out, const Buffer& sent, const GatherE
 
 void GatherCore::drop_other_methods() {
   if (method_ == GatherMethod::pairwise) {
-    plan_.up = {};
-    plan_.down = {};
-    plan_.down_fold = {};
+    free_memory(plan_.up);
+    free_memory(plan_.down);
+    free_memory(plan_.down_fold);
   } else {
-    plan_.all = {};
-    plan_.all_pairs = {};
-    plan_.all_fold = {};
+    free_memory(plan_.all);
+    free_memory(plan_.all_pairs);
+    free_memory(plan_.all_fold);
   }
 }
 

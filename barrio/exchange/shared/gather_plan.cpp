@@ -70,7 +70,7 @@ Edges find_edges(mpi::Context& context, std::span<const GlobalId> ids, std::uint
         if (b != a && b != combines) edges.push_back(rank[a], slot[a], rank[b], Role::equals);
     }
   });
-  rows = {};
+  free_memory(rows);
   transfer<0>(context, edges);
   edges.sort_by<2, 1>();
   return edges;

@@ -118,7 +118,7 @@ mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions opti
                                      context.size(), context.size() - tables.n_parts));
   }
   return {context,
-          tables,
+          std::move(tables),
           {.ghost_layers = options.ghost_layers,
            .bridge = options.bridge,
            .ghost_sides = options.ghost_sides,

@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include "barrio/base/memory.hpp"
 #include "barrio/mesh/assembly/adoption.hpp"
 #include "barrio/mesh/assembly/carry_tags.hpp"
 #include "barrio/mesh/assembly/sides_along.hpp"
@@ -49,13 +50,13 @@ void MeshAdoption::check() {
 
 void MeshAdoption::free_given() {
   for (std::size_t d = 0; d < 4; ++d) n_given_[d] = from_.size(Dim{static_cast<int>(d)});
-  from_.vertex_ids = {};
-  from_.coordinates = {};
-  from_.vertex_sharers = {};
-  from_.entities = {};
-  from_.cell_parts = {};
-  from_.sets = {};
-  place_ = {};
+  free_memory(from_.vertex_ids);
+  free_memory(from_.coordinates);
+  free_memory(from_.vertex_sharers);
+  free_memory(from_.entities);
+  free_memory(from_.cell_parts);
+  free_memory(from_.sets);
+  free_memory(place_);
 }
 
 void MeshAdoption::run() {

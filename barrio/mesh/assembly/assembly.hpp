@@ -27,7 +27,7 @@ class MeshAssembly {
   using Storage = Mesh::Storage;
 
   MeshAssembly(mpi::Context& context, BuildOptions options, Storage& out)
-      : context_(context), options_(options), out_(out) {}
+      : context_(context), options_(std::move(options)), out_(out) {}
 
   /// Places for each of several ranks, ascending.
   struct PlacesByRank {

@@ -7,6 +7,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
+#include "barrio/base/memory.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
@@ -17,8 +18,23 @@ constexpr RegionName set_region{"mesh.sets"};
 }  // namespace
 
 MeshBuilder::MeshBuilder(mpi::Context& context, const MeshTables& tables, BuildOptions options, Mesh::Storage& out)
-    : MeshAssembly(context, options, out), tables_(tables) {
+    : MeshAssembly(context, std::move(options), out), tables_(tables) {
   check_options(tables.top_dim());
+}
+
+MeshBuilder::MeshBuilder(mpi::Context& context, MeshTables&& tables, BuildOptions options, Mesh::Storage& out)
+    : MeshBuilder(context, std::as_const(tables), std::move(options), out) {
+  consumed_ = &tables;
+}
+
+void MeshBuilder::free_cells() {
+  if (consumed_ == nullptr) return;
+  for (CellBlock& block : consumed_->blocks) {
+    if (topology(block.type).dim != out_.cell_dim) continue;
+    free_memory(block.nodes);
+    free_memory(block.offsets);
+  }
+  free_memory(consumed_->parts);
 }
 
 void MeshBuilder::build() {
@@ -36,6 +52,7 @@ void MeshBuilder::build() {
   }
   fetch_cells();
   resolve_vertices();
+  if (consumed_ != nullptr) free_memory(consumed_->coordinates);
   choose_ghosts(tables_.sets);
   add_ghosts();
   number_vertices();

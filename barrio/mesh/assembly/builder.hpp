@@ -15,6 +15,8 @@ namespace barrio::mesh {
 class MeshBuilder : private MeshAssembly {
  public:
   MeshBuilder(mpi::Context& context, const MeshTables& tables, BuildOptions options, Mesh::Storage& out);
+  /// @param[in,out] tables  consumed: their memory is given back as soon as it is not needed
+  MeshBuilder(mpi::Context& context, MeshTables&& tables, BuildOptions options, Mesh::Storage& out);
   void build();
 
  private:
@@ -52,7 +54,11 @@ class MeshBuilder : private MeshAssembly {
   /// Count entities over all ranks, and log how many in the tables belong to no cell.
   void count_left_out();
 
+  /// Give back nodes and parts of cells in tables that may be consumed.
+  void free_cells();
+
   const MeshTables& tables_;
+  MeshTables* consumed_ = nullptr;  // the same, if they may be changed
   detail::HomeRuns home_runs_;
   std::vector<std::int32_t> user_at_home_;  // by row homed here: -1 none, a rank, or -2 - number in user_sets_
   RankSets user_sets_;

@@ -240,10 +240,12 @@ void MeshBuilder::fetch_cells() {
   shape_table(table, top);
   if (tables_.vertices.n_rows <= std::numeric_limits<std::int32_t>::max()) {
     fetch_cells_with<std::int32_t>(table, table.nodes);
+    free_cells();
     index_vertices();
   } else {
     std::vector<GlobalId> nodes;
     fetch_cells_with<std::int64_t>(table, nodes);
+    free_cells();
     index_vertices(nodes);
   }
 }

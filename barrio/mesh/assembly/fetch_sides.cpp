@@ -2,6 +2,7 @@
 #include <array>
 #include <map>
 
+#include "barrio/base/memory.hpp"
 #include "barrio/base/ragged.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
@@ -31,7 +32,7 @@ exchange::Parcels<std::byte> send(mpi::Context& context, Outbox& outbox) {
     message.clear();
     listed.put_into(message);
     parcels.add(rank, message.bytes());
-    listed = {};
+    free_memory(listed);
   }
   return exchange::route(context, parcels, exchange::Route::automatic);
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "barrio/base/memory.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
 #include "barrio/mesh/tables/message.hpp"
@@ -97,7 +98,7 @@ void MeshBuilder::fetch_tags_of(Dim dim) {
     answers.add(asked.peers[p], out.bytes());
   }
   const auto received = exchange::route(context_, answers, exchange::Route::automatic);
-  answers = {};
+  free_memory(answers);
 
   // Answers come in the order of requests; values are stored by ascending local id.
   std::vector<MessageReader> readers;

@@ -33,7 +33,10 @@ std::uint64_t VertexTable::memory_bytes() const noexcept {
 
 Mesh::Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options)
     : storage_(std::make_unique<Storage>()) {
-  MeshBuilder(context, tables, options, *storage_).build();
+  MeshBuilder(context, tables, std::move(options), *storage_).build();
+}
+Mesh::Mesh(mpi::Context& context, MeshTables&& tables, BuildOptions options) : storage_(std::make_unique<Storage>()) {
+  MeshBuilder(context, std::move(tables), std::move(options), *storage_).build();
 }
 Mesh::Mesh(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
 Mesh::~Mesh() = default;
@@ -197,8 +200,8 @@ Mesh Mesh::moved(std::span<const Rank> to, Distance distance) {
 Mesh Mesh::moved(std::span<const Rank> to) { return moved(to, agree_on_distance(to)); }
 
 void Mesh::make_ranks_parts() {
-  if (n_parts() == context().size()) return;
   drop_part_sets(context(), storage_->part_sets);
+  if (n_parts() == context().size()) return;  // parts go to ranks in slices
   storage_->n_parts = context().size();
   storage_->parts = {LocalId{context().rank()}, LocalId{context().rank() + 1}};
   storage_->cell_parts = cells().owners.to_vector();

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "barrio/base/memory.hpp"
 #include "barrio/mesh/assembly/assembly.hpp"
 #include "barrio/mesh/assembly/plan_halo.hpp"
 #include "barrio/mesh/tables/append_each.hpp"
@@ -98,7 +99,7 @@ void MeshAssembly::number_vertices() {
     take(static_cast<std::size_t>(v), static_cast<std::size_t>(v) + 1);
     table.owners.add(vertex_owners_[v], 1);
   }
-  coordinates_ = {};
+  free_memory(coordinates_);
   std::vector<std::pair<LocalId, std::int32_t>> shared;
   for (std::size_t v = 0; v < n_used_; ++v)
     if (sharers_at_[v] >= 0) shared.emplace_back(vertex_at_[v], sharers_at_[v]);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "barrio/base/memory.hpp"
 #include "barrio/base/ragged.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
@@ -181,7 +182,7 @@ void MeshBuilder::answer_requests(const exchange::Parcels<std::int32_t>& asked) 
     answers.add(asked.peers[p], out.bytes());
   }
   const auto received = exchange::route(context_, answers, exchange::Route::automatic);
-  answers = {};
+  free_memory(answers);
 
   const std::size_t n = index_.ids().size();
   coordinates_.reserve(3 * with_room(n));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/memory.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/tables.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -125,12 +126,12 @@ void assign_parts(mpi::Context& context, MeshTables& tables, std::vector<PartRow
       });
     });
   }
-  rows = {};
+  free_memory(rows);
   auto parcels = exchange::pack_by_rank<HomeRun>(to, runs);
-  to = {};
-  runs = {};
+  free_memory(to);
+  free_memory(runs);
   const auto at_home = exchange::route(context, parcels, exchange::Route::automatic);
-  parcels = {};
+  free_memory(parcels);
 
   tables.n_parts = n_parts;
   agree_after(context, [&] {

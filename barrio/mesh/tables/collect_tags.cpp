@@ -4,6 +4,7 @@
 #include <map>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/memory.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/tables/collected_rows.hpp"
 #include "barrio/mesh/tables/message.hpp"
@@ -135,11 +136,11 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
     message.put(to_home.blocks);
     message.put(to_home.rows);
     to_home.values.put_into(message);
-    to_home = {};
+    free_memory(to_home);
     parcels.add(home, message.bytes());
   }
   const auto received = exchange::route(context, parcels, exchange::Route::automatic);
-  parcels = {};
+  free_memory(parcels);
   std::vector<HomeValue> items;
   for (std::size_t p = 0; p < received.n_peers(); ++p) {
     MessageReader in(received.of(p));

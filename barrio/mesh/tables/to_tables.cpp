@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "barrio/base/memory.hpp"
 #include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/nested_sets.hpp"
@@ -91,7 +92,7 @@ class Collector {
       vertices.push_back({value(row), {x[3 * v], x[3 * v + 1], x[3 * v + 2]}});
     }
     const auto parcels = exchange::pack_by_rank<Vertex>(to, vertices);
-    vertices = {};
+    free_memory(vertices);
     out_.coordinates.resize(3 * out_.vertices.size(context_.rank()));
     const std::int64_t first = out_.vertices.first(context_.rank());
     for (const Vertex& vertex : exchange::route(context_, parcels, exchange::Route::automatic).items)
