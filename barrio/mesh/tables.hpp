@@ -110,6 +110,10 @@ struct MeshTables {
   /// Highest dimension of cells; Dim::vertex without cells.
   [[nodiscard]] Dim top_dim() const noexcept;
   [[nodiscard]] std::int64_t n_global(Dim dim) const noexcept;
+  /// How the rows of a block are shared out; -1: those of vertices.
+  [[nodiscard]] const Slabs& slabs_of(std::int32_t block) const& noexcept {
+    return block < 0 ? vertices : blocks[block].rows;
+  }
   /// Row, in its dimension, of the first cell of a block.
   [[nodiscard]] std::int64_t first_row(std::size_t block) const noexcept;
   /// The rank whose slab holds a row of a dimension. @pre the row exists

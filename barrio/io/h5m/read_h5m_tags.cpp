@@ -140,7 +140,7 @@ std::vector<SparseItem> bring_home(mpi::Context& context, const MeshTables& tabl
         block = on_parts_block;
       }
     } else {
-      const Slabs& slabs = table->block < 0 ? tables.vertices : tables.blocks[table->block].rows;
+      const Slabs& slabs = tables.slabs_of(table->block);
       home = slabs.rank_of(row);
       block = table->block;
       place = row - slabs.first(home);

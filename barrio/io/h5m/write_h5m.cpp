@@ -151,7 +151,7 @@ std::uint64_t estimated_bytes(const MeshTables& tables) {
   }
   for (const mesh::TagTable& tag : tables.tags)
     for (const mesh::TagColumn& column : tag.columns) {
-      const Slabs& rows = column.block < 0 ? tables.vertices : tables.blocks[column.block].rows;
+      const Slabs& rows = tables.slabs_of(column.block);
       if (column.is_dense) bytes += static_cast<std::uint64_t>(rows.n_rows) * tag.info.value_bytes();
     }
   return bytes + 32 * (static_cast<std::uint64_t>(tables.n_parts) + tables.sets.size()) + 65536;

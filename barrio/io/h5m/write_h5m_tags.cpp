@@ -116,7 +116,7 @@ SparseEntries sparse_entries(const mpi::Context& context, const MeshTables& tabl
     if (!column.is_dense || tag.info.length_varies) columns.push_back(&column);
   std::ranges::sort(columns, {}, [&](const TagColumn* column) { return ids.first_of(column->block); });
   for (const TagColumn* column : columns) {
-    const Slabs& slabs = column->block < 0 ? tables.vertices : tables.blocks[column->block].rows;
+    const Slabs& slabs = tables.slabs_of(column->block);
     const std::size_t n = column->is_dense ? slabs.size(context.rank()) : column->rows.size();
     for (std::size_t i = 0; i < n; ++i) {
       const auto row = column->is_dense ? static_cast<std::int64_t>(i) : std::int64_t{column->rows[i]};
@@ -247,7 +247,7 @@ void write_tag(mpi::Context& context, files::FileWriter& file, const MeshTables&
   write_value("global", tag.info.mesh_value);
   for (const TagColumn& column : tag.columns) {
     if (!column.is_dense || tag.info.length_varies) continue;
-    const Slabs& slabs = column.block < 0 ? tables.vertices : tables.blocks[column.block].rows;
+    const Slabs& slabs = tables.slabs_of(column.block);
     std::vector<std::byte> codes;
     if (tag.info.type == TagType::entity) {
       codes = column.items.bytes;

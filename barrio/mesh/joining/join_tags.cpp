@@ -13,15 +13,12 @@ namespace barrio::mesh::detail {
 
 void add_columns(mpi::Context& context, const std::vector<TagRow>& rows, TagTable& tag, const MeshTables& tables) {
   SlabMail mail(context);
-  const auto slabs_of = [&](std::int32_t block) -> const Slabs& {
-    return block < 0 ? tables.vertices : tables.blocks[block].rows;
-  };
   for (std::size_t begin = 0; begin < rows.size();) {
     // A run of rows that follow each other is one message at most.
     std::size_t end = begin + 1;
     while (end < rows.size() && rows[end].block == rows[begin].block && rows[end].row == rows[end - 1].row + 1) ++end;
-    mail.send(rows[begin].block, slabs_of(rows[begin].block), rows[begin].row, static_cast<std::int64_t>(end - begin),
-              [&](MessageWriter& message, std::size_t at, std::size_t n) {
+    mail.send(rows[begin].block, tables.slabs_of(rows[begin].block), rows[begin].row,
+              static_cast<std::int64_t>(end - begin), [&](MessageWriter& message, std::size_t at, std::size_t n) {
                 ByteValues values;
                 for (std::size_t i = begin + at; i < begin + at + n; ++i) values.add(rows[i].value);
                 values.put_into(message);
@@ -44,7 +41,7 @@ void add_columns(mpi::Context& context, const std::vector<TagRow>& rows, TagTabl
     const auto [first, end] = std::ranges::equal_range(items, block, {}, &Item::block);
     const auto n = mpi::sum(context, end - first);
     if (n == 0) continue;
-    TagColumn column{.block = block, .is_dense = n == slabs_of(block).n_rows && !tag.info.length_varies};
+    TagColumn column{.block = block, .is_dense = n == tables.slabs_of(block).n_rows && !tag.info.length_varies};
     if (tag.info.length_varies) column.items.offsets.push_back(0);
     for (auto item = first; item != end; ++item) {
       if (!column.is_dense) column.rows.push_back(item->row);

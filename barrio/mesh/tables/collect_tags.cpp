@@ -104,9 +104,6 @@ struct HomeValue {
 
 void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag, MeshTables& out) {
   mpi::Context& context = mesh.context();
-  const auto slabs_of = [&](std::int32_t block) -> const Slabs& {
-    return block < 0 ? out.vertices : out.blocks[block].rows;
-  };
   struct Outgoing {
     std::vector<std::int32_t> blocks;
     std::vector<std::int32_t> rows;
@@ -121,7 +118,7 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
     for (const LocalId id : entities) {
       if (index(id) >= rows.of_own[d].size()) break;  // copies come after what is owned
       const TableRow place = rows.place_of(Dim{static_cast<int>(d)}, rows.of_own[d][index(id)]);
-      const Slabs& slabs = slabs_of(place.block);
+      const Slabs& slabs = out.slabs_of(place.block);
       const Rank home = slabs.rank_of(place.row);
       if (last == outgoing.end() || last->first != home) last = outgoing.try_emplace(home).first;
       Outgoing& to_home = last->second;
@@ -162,7 +159,7 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
   for (std::int32_t block = -1; block < static_cast<std::int32_t>(out.blocks.size()); ++block) {
     const std::int64_t n = n_values[std::int64_t{block} + 1];
     if (n == 0) continue;
-    TagColumn column{.block = block, .is_dense = may_be_dense && n == slabs_of(block).n_rows};
+    TagColumn column{.block = block, .is_dense = may_be_dense && n == out.slabs_of(block).n_rows};
     if (tag.info.length_varies) column.items.offsets.push_back(0);
     for (; item != items.end() && item->block == block; ++item) {
       if (!column.is_dense) column.rows.push_back(item->row);

@@ -10,10 +10,6 @@
 namespace barrio::mesh::detail {
 namespace {
 
-const Slabs& slabs_of(const MeshTables& tables, std::int32_t block) {
-  return block < 0 ? tables.vertices : tables.blocks[block].rows;
-}
-
 /// Take values to the new homes of their rows.
 void move_column(mpi::Context& context, const Slabs& slabs, std::span<const std::int64_t> new_rows, const TagInfo& info,
                  TagColumn& column) {
@@ -91,7 +87,7 @@ void translate_codes(mpi::Context& context, const Moves& moves, TagItems& items)
       codes[i] = code_of(dim_of(codes[i]), GlobalId{moves.first_row_after(block) + row});
       continue;
     }
-    const Slabs& slabs = slabs_of(moves.before, block);
+    const Slabs& slabs = moves.before.slabs_of(block);
     to.push_back(slabs.rank_of(row));
     requests.push_back({block, static_cast<std::int32_t>(row - slabs.first(to.back()))});
     asking.push_back({i, block});
@@ -115,7 +111,7 @@ void move_tags(mpi::Context& context, const Moves& moves, std::vector<TagTable>&
       const std::int32_t block = moves.block_after(column.block);
       if (const auto moved = moves.new_rows.find(column.block);
           moved != moves.new_rows.end() && block != Moves::no_block)
-        move_column(context, slabs_of(moves.after, block), moved->second, tag.info, column);
+        move_column(context, moves.after.slabs_of(block), moved->second, tag.info, column);
       column.block = block;
     }
     // Default values, and those on sets and the mesh, are the same on every rank: each asks for itself.

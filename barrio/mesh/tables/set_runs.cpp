@@ -25,10 +25,6 @@ struct BlockRun {
   }
 };
 
-const Slabs& slabs_of(const MeshTables& tables, std::int32_t block) {
-  return block < 0 ? tables.vertices : tables.blocks[block].rows;
-}
-
 /// Cut a run where slabs end. @param stride  slabs that stay together
 template <class Visit>
 void for_each_piece(const Slabs& slabs, BlockRun run, std::int64_t stride, Visit&& visit) {
@@ -52,7 +48,7 @@ std::vector<BlockRun> by_block(const MeshTables& tables) {
   for (const SetRows& rows : tables.members) {
     for (const auto& [first, block] : blocks[index(rows.dim)]) {
       const std::int64_t low = std::max(rows.first, first);
-      const std::int64_t high = std::min(rows.first + rows.count, first + slabs_of(tables, block).n_rows);
+      const std::int64_t high = std::min(rows.first + rows.count, first + tables.slabs_of(block).n_rows);
       if (low >= high) continue;
       const BlockRun whole{rows.set, block, rows.first - first, rows.count, rows.position};
       runs.push_back(whole.piece(low - rows.first, high - low));
@@ -71,7 +67,7 @@ HomeRuns set_runs_at_home(mpi::Context& context, const MeshTables& tables) {
     std::int64_t most = 1;  // slabs that a run covers
     if (context.size() > fan_out) {
       for (const BlockRun& run : runs) {
-        const Slabs& slabs = slabs_of(tables, run.block);
+        const Slabs& slabs = tables.slabs_of(run.block);
         most = std::max<std::int64_t>(most, slabs.rank_of(run.first + run.count - 1) - slabs.rank_of(run.first) + 1);
       }
       most = mpi::max(context, most);
@@ -83,7 +79,7 @@ HomeRuns set_runs_at_home(mpi::Context& context, const MeshTables& tables) {
     to.reserve(runs.size());
     cut.reserve(runs.size());
     for (const BlockRun& run : runs) {
-      for_each_piece(slabs_of(tables, run.block), run, stride, [&](Rank home, const BlockRun& piece) {
+      for_each_piece(tables.slabs_of(run.block), run, stride, [&](Rank home, const BlockRun& piece) {
         to.push_back(home);
         cut.push_back(piece);
       });
@@ -93,7 +89,7 @@ HomeRuns set_runs_at_home(mpi::Context& context, const MeshTables& tables) {
   HomeRuns home;
   home.of_blocks.resize(tables.blocks.size());
   for (const BlockRun& run : runs) {
-    const std::int64_t first = slabs_of(tables, run.block).first(context.rank());
+    const std::int64_t first = tables.slabs_of(run.block).first(context.rank());
     auto& out = run.block < 0 ? home.of_vertices : home.of_blocks[run.block];
     out.push_back(
         {{run.set, static_cast<std::int32_t>(run.first - first), static_cast<std::int32_t>(run.count)}, run.position});
