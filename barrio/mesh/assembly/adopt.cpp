@@ -194,11 +194,12 @@ void MeshAdoption::take_sets() {
     for (std::size_t d = 0; d < 4; ++d) {
       const Range& members = d == 0 ? from_.sets[s].vertices : from_.sets[s].entities[d];
       for (const LocalRange& run : members.runs()) {
-        const std::span<const std::int32_t> places = std::span(place_[d]).subspan(index(run.first), run.size());
-        detail::for_each_run(places, [&](std::size_t first, std::size_t last) {
-          set_runs_[d].push_back({static_cast<std::int32_t>(s), static_cast<std::int32_t>(first),
-                                  static_cast<std::int32_t>(last - first + 1)});
-        });
+        for (std::size_t at = index(run.first); at < index(run.last);) {
+          const std::int32_t first = place_[d][at];
+          std::int32_t n = 0;  // members whose places follow each other
+          while (at < index(run.last) && place_[d][at] == (first < 0 ? -1 : first + n)) ++at, ++n;
+          if (first >= 0) set_runs_[d].push_back({static_cast<std::int32_t>(s), first, n});
+        }
       }
     }
   }

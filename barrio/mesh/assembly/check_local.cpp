@@ -171,6 +171,10 @@ void MeshAdoption::check_members() const {
     check_range(fmt::format("set '{}'", set.info.name), set.vertices, from_.n_vertices());
     for (std::size_t d = 1; d < 4; ++d)
       check_range(fmt::format("set '{}'", set.info.name), set.entities[d], from_.entities[d].size());
+    for (const SetInSet& inner : set.info.contained)
+      if (inner.set < 0 || inner.set >= std::ssize(from_.sets))
+        refuse(ErrorCode::usage, fmt::format("set '{}'", set.info.name),
+               fmt::format("contains set {}, but there are {}", inner.set, from_.sets.size()));
   }
   for (const MeshTag& tag : from_.tags) {
     for (int d = 0; d < 4; ++d) {

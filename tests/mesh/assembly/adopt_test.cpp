@@ -226,6 +226,10 @@ TEST(Adopt, LeavesOutWhatNoCellUses) {
     Mesh mesh(world(), tables, {.ghost_layers = 1, .ghost_sides = true});
     fill(mesh);
     LocalMesh local = std::move(mesh).release();
+    // A set of all vertices: those that are left out leave it too.
+    MeshSet& all = local.sets.emplace_back();
+    all.info.name = "all";
+    if (local.n_vertices() > 0) all.vertices.insert({LocalId{0}, local_id(local.n_vertices())});
     LocalEntities& cells = local.entities[index(Dim::volume)];
     // Places of cells that stay, and what goes with a cell.
     std::vector<std::size_t> kept;
@@ -252,6 +256,14 @@ TEST(Adopt, LeavesOutWhatNoCellUses) {
     const Mesh left = adopt(world(), std::move(local));
     left.validate();
     expect_filled(left);
+    std::size_t n_used = 0;
+    for (std::size_t v = 0; v < left.vertices().size(); ++v)
+      if (!left.status(Dim::vertex, local_id(v)).is_ghost) n_used += left.sets().back().vertices.contains(local_id(v));
+    EXPECT_EQ(n_used, static_cast<std::size_t>(
+                          std::ranges::count_if(left.vertices().global_ids, [&, v = std::size_t{0}](GlobalId) mutable {
+                            return !left.status(Dim::vertex, local_id(v++)).is_ghost;
+                          })));
+    EXPECT_LE(left.sets().back().vertices.size(), left.vertices().size());
     // The oracle: users of each vertex among the cells that are left.
     std::map<std::int64_t, std::set<int>> users;
     std::int64_t n_cells = 0;
