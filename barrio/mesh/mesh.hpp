@@ -281,6 +281,7 @@ class Mesh {
   friend class MeshBuilder;
   friend class MeshMigration;
   friend class MeshAdoption;
+  struct StorageBase;
   struct Storage;
   explicit Mesh(std::unique_ptr<Storage> storage);
   /// Bring the copies of all fields up to date. Collective.
@@ -290,7 +291,8 @@ class Mesh {
   [[nodiscard]] Distance distance_to(std::span<const Rank> to) const;
   /// The highest of all ranks. Collective. @throws AgreedError{usage} if one is wrong
   [[nodiscard]] Distance agree_on_distance(std::span<const Rank> to) const;
-  [[nodiscard]] Mesh moved(std::span<const Rank> to, Distance distance);
+  /// @param storage  of this mesh or of a copy: consumed
+  [[nodiscard]] static Mesh moved(Storage& storage, std::span<const Rank> to, Distance distance);
   void make_ranks_parts();
   FieldData& new_field(const std::string& name, Dim dim, int n_components, FieldValues values);
   [[nodiscard]] FieldData& find_field(std::string_view name, Dim dim) const;

@@ -6,6 +6,7 @@
 #include "barrio/base/memory.hpp"
 #include "barrio/mesh/assembly/adoption.hpp"
 #include "barrio/mesh/assembly/carry_tags.hpp"
+#include "barrio/mesh/assembly/migration.hpp"
 #include "barrio/mesh/assembly/sides_along.hpp"
 #include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/tables/order_of_runs.hpp"
@@ -38,14 +39,48 @@ void MeshAdoption::check() {
   out_.cell_dim = from_.cell_dim;
   agree_on_shapes();
   check_options(out_.cell_dim);
+  take_own();
+  confer();
+  take_sets();
+}
+
+MeshAdoption::Shape MeshAdoption::shape_of(const Mesh::Storage& mesh) {
+  Shape shape;
+  shape.n_vertices = mesh.vertices.n_global;
+  for (std::size_t d = 1; d < 4; ++d) {
+    const EntityTable& from = mesh.entities[d];
+    EntityTable& to = shape.tables[d];
+    shape.is_listed[d] = mesh.halos[d] != nullptr;
+    to.has_one_type = from.has_one_type;
+    to.nodes_per_entity = from.nodes_per_entity;
+    to.n_global = from.n_global;
+    if (from.has_one_type) to.types = from.types;
+    if (!from.offsets.empty()) to.offsets = {0};
+  }
+  return shape;
+}
+
+void MeshAdoption::trust(Shape shape) {
+  const Region region(context_.trace(), adopt_region);
+  out_.cell_dim = from_.cell_dim;
+  out_.revision = from_.revision + 1;
+  out_.n_parts = context_.size();
+  out_.parts = {LocalId{context_.rank()}, LocalId{context_.rank() + 1}};
+  out_.vertices.n_global = shape.n_vertices;
+  out_.entities = std::move(shape.tables);
+  is_listed_ = shape.is_listed;
+  is_counted_ = true;
+  for (int d = 0; d <= value(out_.cell_dim); ++d)
+    order_[d] = detail::order_of_runs(d == 0 ? from_.vertex_ids : from_.entities[d].ids);
+  take_own();
+  take_sets();
+}
+
+void MeshAdoption::take_own() {
   users_ = from_.rank_sets;
   take_vertices();
   take_cells();
   for (int d = 1; d < value(out_.cell_dim); ++d) take_sides(Dim{d});
-  confer();
-  take_sets();
-  for (const MeshSet& set : from_.sets) infos_.push_back(set.info);
-  choose_ghosts(infos_);
 }
 
 void MeshAdoption::free_given() {
@@ -73,7 +108,7 @@ void MeshAdoption::run() {
     if (is_listed_[d]) place_sides(Dim{d}, held_sides(Dim{d}));
   fill_sets(infos_);
   take_values();
-  count();
+  if (!is_counted_) count();
   from_ = {};
 }
 
@@ -190,6 +225,7 @@ MeshAssembly::HeldSides MeshAdoption::held_sides(Dim dim) {
 }
 
 void MeshAdoption::take_sets() {
+  for (const MeshSet& set : from_.sets) infos_.push_back(set.info);
   for (std::size_t s = 0; s < from_.sets.size(); ++s) {
     for (std::size_t d = 0; d < 4; ++d) {
       const Range& members = d == 0 ? from_.sets[s].vertices : from_.sets[s].entities[d];
@@ -203,6 +239,7 @@ void MeshAdoption::take_sets() {
       }
     }
   }
+  choose_ghosts(infos_);
 }
 
 std::vector<std::int32_t> MeshAdoption::origins_of(Dim dim) const {
@@ -274,6 +311,17 @@ Mesh MeshAssembly::adopted(mpi::Context& context, LocalMesh&& local) {
   Mesh mesh(std::make_unique<Storage>());
   MeshAdoption adoption(context, local, *mesh.storage_);
   adoption.check();
+  adoption.run();
+  return mesh;
+}
+
+Mesh MeshAssembly::moved(Mesh::Storage& old, std::span<const Rank> to, exchange::Termination termination) {
+  mpi::Context& context = *old.context;
+  MeshAdoption::Shape shape = MeshAdoption::shape_of(old);
+  LocalMesh local = MeshMigration(old, to, termination).run();
+  Mesh mesh(std::make_unique<Storage>());
+  MeshAdoption adoption(context, local, *mesh.storage_);
+  adoption.trust(std::move(shape));
   adoption.run();
   return mesh;
 }

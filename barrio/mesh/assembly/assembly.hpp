@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mesh/assembly/selection.hpp"
 #include "barrio/mesh/assembly/side_message.hpp"
 #include "barrio/mesh/assembly/storage.hpp"
 #include "barrio/mesh/tables/id_index.hpp"
@@ -22,6 +23,11 @@ namespace barrio::mesh {
 class MeshAssembly {
  public:
   static Mesh adopted(mpi::Context& context, LocalMesh&& local);
+  /// The same mesh with its cells elsewhere. @param old  consumed; see MeshMigration
+  static Mesh moved(Mesh::Storage& old, std::span<const Rank> to, exchange::Termination termination);
+  /// Take a mesh apart, with what is chosen of it, but without sharers. Local; arrays are compacted in place and moved.
+  /// @param old  consumed @param kept  with all vertices that kept entities have
+  static LocalMesh taken_apart(Mesh::Storage& old, const detail::Selections& kept);
 
  protected:
   using Storage = Mesh::Storage;

@@ -9,8 +9,8 @@
 #include "barrio/base/hash.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/base/text.hpp"
+#include "barrio/mesh/assembly/assembly.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
-#include "barrio/mesh/assembly/migration.hpp"
 #include "barrio/mesh/assembly/storage.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -186,18 +186,20 @@ Mesh::Distance Mesh::agree_on_distance(std::span<const Rank> to) const {
   return highest;
 }
 
-Mesh Mesh::moved(std::span<const Rank> to, Distance distance) {
-  update_copies();
-  Mesh mesh(std::make_unique<Storage>());
+Mesh Mesh::moved(Storage& storage, std::span<const Rank> to, Distance distance) {
   // Rounds of the old neighbourhood suffice if all cells go to neighbours: a former owner of what a cell has is then at
   // most two hops away.
   const auto termination =
       distance == Distance::far ? exchange::Termination::consensus : exchange::Termination::introductions;
-  MeshMigration(*storage_, to, termination, *mesh.storage_).run();
-  return mesh;
+  return MeshAssembly::moved(storage, to, termination);
 }
 
-Mesh Mesh::moved(std::span<const Rank> to) { return moved(to, agree_on_distance(to)); }
+Mesh Mesh::moved(std::span<const Rank> to) {
+  const Distance distance = agree_on_distance(to);
+  update_copies();
+  const std::unique_ptr<Storage> copy = storage_->copy();
+  return moved(*copy, to, distance);
+}
 
 void Mesh::make_ranks_parts() {
   drop_part_sets(context(), storage_->part_sets);
@@ -213,10 +215,10 @@ std::size_t Mesh::migrate(std::span<const Rank> to) {
     make_ranks_parts();
     return 0;
   }
-  Mesh mesh = moved(to, distance);
-  // Counted before this mesh is replaced: `to` may lie in its memory.
+  update_copies();
+  // Counted before this mesh is taken apart: `to` may lie in its memory.
   const auto n_left = std::ranges::count_if(to, [&](Rank rank) { return rank != context().rank(); });
-  *this = std::move(mesh);
+  *this = moved(*storage_, to, distance);
   return n_left;
 }
 

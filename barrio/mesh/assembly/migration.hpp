@@ -1,83 +1,112 @@
 #pragma once
 
 #include <array>
-#include <memory>
+#include <cstdint>
 #include <span>
 #include <vector>
 
-#include "barrio/mesh/assembly/assembly.hpp"
-#include "barrio/mesh/assembly/cell_message.hpp"
-#include "barrio/mesh/tables/tag_look_up.hpp"
+#include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mesh/assembly/columns.hpp"
+#include "barrio/mesh/assembly/selection.hpp"
+#include "barrio/mesh/assembly/storage.hpp"
+#include "barrio/mesh/assembly/users.hpp"
+#include "barrio/mesh/local_mesh.hpp"
+#include "barrio/mesh/tables/id_index.hpp"
 
 namespace barrio::mesh {
 
-/// Make a new mesh from an old one, with its cells on other ranks. Each step is collective.
+/// Take a mesh apart with its cells on other ranks: vertices, listed sides, sets, tags and fields follow them. Each
+/// step is collective.
 ///
-/// Cells travel with their vertices, listed sides, sets, tags and fields. All ranks that then have an entity meet at
-/// its former owner, which tells them of each other; so no rank asks one that is not near.
-class MeshMigration : private MeshAssembly {
+/// Who will use an entity that one rank has, this rank knows: it sends the users along. For an entity that several
+/// have, each of them tells the owner where its cells went, unless they stay, and the owner tells the new users. So two
+/// rounds do, and the second one speaks of the old interface only.
+class MeshMigration {
  public:
-  /// @param from  the old mesh; it is not changed
-  /// @param[in] to  rank of each owned cell
+  /// @param from  taken apart in `run`; copies of its fields are up to date
+  /// @param[in] to  rank of each owned cell; may lie in the mesh
   /// @param termination  of rounds that begin with the old neighbours
-  MeshMigration(const Mesh::Storage& from, std::span<const Rank> to, exchange::Termination termination,
-                Mesh::Storage& out);
-  void run();
+  MeshMigration(Mesh::Storage& from, std::span<const Rank> to, exchange::Termination termination);
+  [[nodiscard]] LocalMesh run();
 
  private:
-  /// Where an entity of the new mesh comes from.
-  struct Origin {
-    static constexpr std::int32_t old_mesh = -1;
-    static constexpr std::int32_t owner = -2;  // a ghost: what it carries comes from its owner
-    std::int32_t message = owner;
-    std::int32_t at = 0;  // local id in the old mesh, or place in the message
+  /// What goes to one rank.
+  struct Going {
+    Rank to;
+    detail::Selections chosen;
   };
-  /// What came from one rank.
-  struct Arrival {
-    explicit Arrival(std::span<const std::byte> message)
-        : bytes(message.begin(), message.end()), reader(bytes), cells(reader) {}
-    std::vector<std::byte> bytes;
-    detail::MessageReader reader;
-    detail::CellMessage cells;
-    std::array<std::vector<detail::SideColumnsView>, 4> sides;      // by dimension, one or none
-    std::array<std::vector<detail::ByteValuesView>, 4> tags;        // by dimension, then place in the mesh
-    std::array<std::vector<std::span<const std::byte>>, 4> fields;  // the same; empty for other dimensions
+  /// Entities of one dimension that ranks share or that come: the former ones first.
+  struct Known {
+    detail::IdIndex ids;
+    std::vector<std::int32_t> places;  // by number: in the local mesh, or -1
+    // Of those that the old mesh shares:
+    std::vector<Rank> owners;
+    std::vector<std::int32_t> former;  // number of the former sharers in former_sets
+    RankSets former_sets;
+    std::vector<std::int32_t> users;  // number of this rank's part of the new ones, in users_
+    std::vector<bool> is_shared;      // by local id
+    /// What a former sharer says: its cells go to a set of ranks in `heard`.
+    struct Told {
+      std::int32_t number;
+      Rank from;
+      std::int32_t set;
+    };
+    std::vector<Told> told;
+    RankSets heard;
   };
 
   // migrate.cpp
-  void send_cells();
-  void take_cells();
-  void take_vertices();
-  void share_vertices();
-  [[nodiscard]] HeldSides take_sides(Dim dim);
-  [[nodiscard]] bool has_sides(Dim dim) const {
-    return dim > Dim::vertex && dim < out_.cell_dim && old_.halos[index(dim)] != nullptr;
+  void plan();
+  /// Find what goes where, once users are known. @param table  of vertices or sides
+  template <class Table>
+  void select(Dim dim, const Table& table);
+  /// Sharers of what stays, as far as they are known.
+  void keep_sharers(Dim dim, std::vector<std::int32_t>& sharers);
+  [[nodiscard]] std::vector<std::int32_t>& sharers(Dim dim) {
+    return dim == Dim::vertex ? local_.vertex_sharers : local_.entities[index(dim)].sharers;
   }
-  [[nodiscard]] const EntityTable& old_table(Dim dim) const { return old_.entities[index(dim)]; }
-  /// Members of the old mesh's sets that are still here. @param place_of  by old local id, -1 if it is gone
-  void keep_sets(Dim dim, std::span<const std::int32_t> place_of, std::vector<detail::SetRun>& runs) const;
-  // migrate_values.cpp
-  void put_values(detail::MessageWriter& out, Dim dim, std::span<const std::int32_t> ids) const;
-  void read_values(Arrival& arrival, Dim dim) const;
-  void take_values();
-  /// By local id of the new mesh.
-  [[nodiscard]] std::vector<Origin> origins_of(Dim dim) const;
-  void take_tags(Dim dim, std::span<const Origin> origins);
-  void take_fields(Dim dim, std::span<const Origin> origins);
+  void settle_sharers();
+  void set_sharers(Dim dim, std::int32_t place, std::span<const Rank> ranks);
+  [[nodiscard]] bool has_sides(Dim dim) const {
+    return dim > Dim::vertex && dim < cell_dim_ && is_listed_[index(dim)];
+  }
+  /// Dimensions of what ranks share.
+  [[nodiscard]] bool is_shared(Dim dim) const { return dim == Dim::vertex || has_sides(dim); }
 
-  const Storage& old_;
+  // migrate_send.cpp
+  void send(exchange::ByteRound& round) const;
+  /// Whether cells that have an entity go elsewhere. @param number  in `known_`
+  [[nodiscard]] bool has_moved(Dim dim, std::size_t number) const;
+  void tell_owner(detail::ColumnWriter& out, Dim dim, Rank owner) const;
+  void send_vertices(detail::ColumnWriter& out, const detail::Selection& going) const;
+  void send_entities(detail::ColumnWriter& out, Dim dim, const detail::Selection& going,
+                     std::span<const std::int32_t> place_in_message) const;
+  void send_users(detail::ColumnWriter& out, Dim dim, const detail::Selection& going) const;
+  void send_values(detail::ColumnWriter& out, Dim dim, const detail::Selection& going) const;
+
+  // migrate_take.cpp
+  void take(Rank from, detail::ColumnReader& in);
+  void hear_sharer(Rank from, detail::ColumnReader& in, Dim dim);
+  /// @return places of the message's vertices in the local mesh
+  [[nodiscard]] std::vector<LocalId> take_vertices(detail::ColumnReader& in);
+  void take_entities(detail::ColumnReader& in, Dim dim, std::span<const LocalId> vertices);
+  /// Choose what this rank does not have yet, and give it places.
+  [[nodiscard]] detail::Selection choose_new(Dim dim, std::span<const GlobalId> ids, std::vector<LocalId>& places);
+  void take_users(detail::ColumnReader& in, Dim dim, const detail::Selection& fresh);
+  void take_values(detail::ColumnReader& in, Dim dim, const detail::Selection& fresh, std::size_t first_place);
+
+  Mesh::Storage& old_;
   std::span<const Rank> to_;
+  Rank me_;
+  Dim cell_dim_;
+  std::array<bool, 4> is_listed_{};
+  std::array<bool, 4> has_one_type_{};
   exchange::Neighborhood reach_;  // reaches all ranks that get cells, or share what these have
-  std::array<std::vector<detail::TagLookUp>, 4> old_tags_;  // by dimension, then place in the mesh
-  std::vector<Arrival> arrivals_;
-  std::array<std::vector<std::int32_t>, 4> kept_sides_;  // by dimension, local ids in the old mesh
-  std::vector<Origin> cell_origins_;                     // by place
-  std::vector<Origin> vertex_origins_;                   // by place
-  struct SideOrigins {
-    detail::IdIndex places;
-    std::vector<Origin> origins;
-  };
-  std::array<SideOrigins, 4> side_origins_;  // by dimension
+  std::vector<Going> going_;      // by ascending rank
+  detail::Selections kept_;
+  std::array<detail::Users, 4> users_;
+  std::array<Known, 4> known_;
+  LocalMesh local_;
 };
 
 }  // namespace barrio::mesh

@@ -8,8 +8,8 @@
 
 namespace barrio::mesh {
 
-/// What a Mesh holds.
-struct Mesh::Storage {
+/// What a Mesh holds, but for the values of its fields.
+struct Mesh::StorageBase {
   mpi::Context* context = nullptr;
   Dim cell_dim = Dim::volume;
   BuildOptions options;
@@ -24,13 +24,28 @@ struct Mesh::Storage {
   std::vector<MeshTag> tags;
   std::vector<Rank> neighbours;
   std::array<std::shared_ptr<const exchange::HaloPlan>, 4> halos;  // by dimension; null where there is nothing
-  std::vector<std::unique_ptr<FieldData>> fields;
 
   [[nodiscard]] std::size_t n_local(Dim dim) const noexcept {
     return dim == Dim::vertex ? vertices.size() : entities[index(dim)].size();
   }
+  [[nodiscard]] const Sharing& sharing(Dim dim) const noexcept {
+    if (dim == Dim::vertex) return vertices;
+    return entities[index(dim)];
+  }
   [[nodiscard]] std::size_t n_owned(Dim dim) const noexcept {
     return dim == Dim::vertex ? vertices.n_owned : entities[index(dim)].n_owned;
+  }
+};
+
+struct Mesh::Storage : StorageBase {
+  Storage() = default;
+  explicit Storage(const StorageBase& base) : StorageBase(base) {}
+  std::vector<std::unique_ptr<FieldData>> fields;
+
+  [[nodiscard]] std::unique_ptr<Storage> copy() const {
+    auto all = std::make_unique<Storage>(static_cast<const StorageBase&>(*this));
+    for (const std::unique_ptr<FieldData>& field : fields) all->fields.push_back(std::make_unique<FieldData>(*field));
+    return all;
   }
 };
 

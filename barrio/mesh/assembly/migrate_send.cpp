@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <array>
+#include <variant>
+
+#include "barrio/base/sort_unique.hpp"
+#include "barrio/mesh/assembly/migration.hpp"
+#include "barrio/mesh/tables/append_each.hpp"
+#include "barrio/mesh/tables/set_runs.hpp"
+
+// What goes to a rank, column by column: what a former sharer says of the interface; vertices; listed sides; cells. Each
+// is followed by its sets, tags and fields.
+
+namespace barrio::mesh {
+
+using detail::ColumnWriter;
+using detail::Selection;
+using detail::SetRun;
+
+void MeshMigration::send(exchange::ByteRound& round) const {
+  // Owners that have to hear of a former sharer whose cells do not all stay.
+  std::vector<Rank> ranks;
+  for (const Going& going : going_) ranks.push_back(going.to);
+  for (int d = 0; d < value(cell_dim_); ++d) {
+    const Known& known = known_[d];
+    for (std::size_t i = 0; i < known.owners.size(); ++i)
+      if (has_moved(Dim{d}, i)) ranks.push_back(known.owners[i]);
+  }
+  sort_unique(ranks);
+  std::erase(ranks, me_);
+
+  std::vector<std::int32_t> place_in_message(old_.vertices.size());
+  auto next = going_.begin();
+  for (const Rank rank : ranks) {
+    ColumnWriter out(round, rank);
+    const bool gets_cells = next != going_.end() && next->to == rank;
+    out.room<std::int64_t>(1)[0] = gets_cells ? 1 : 0;
+    for (int d = 0; d < value(cell_dim_); ++d)
+      if (is_shared(Dim{d})) tell_owner(out, Dim{d}, rank);
+    if (!gets_cells) continue;
+    const detail::Selections& going = next++->chosen;
+    going[0].for_each([&](std::size_t v, std::int32_t place) { place_in_message[v] = place; });
+    send_vertices(out, going[0]);
+    for (int d = 1; d <= value(cell_dim_); ++d)
+      if (is_listed_[d]) send_entities(out, Dim{d}, going[d], place_in_message);
+  }
+}
+
+bool MeshMigration::has_moved(Dim dim, std::size_t number) const {
+  const auto d = index(dim);
+  const auto users = users_[d].sets()[known_[d].users[number]];
+  return users.size() != 1 || users[0] != me_;
+}
+
+void MeshMigration::tell_owner(ColumnWriter& out, Dim dim, Rank owner) const {
+  const auto d = index(dim);
+  const Known& known = known_[d];
+  std::vector<GlobalId> ids;
+  detail::SetColumns users;
+  for (std::size_t i = 0; i < known.owners.size(); ++i) {
+    if (known.owners[i] != owner || !has_moved(dim, i)) continue;
+    ids.push_back(known.ids.ids()[i]);
+    users.add(users_[d].sets(), known.users[i]);
+  }
+  out.put(ids);
+  users.put_into(out);
+}
+
+void MeshMigration::send_vertices(ColumnWriter& out, const Selection& going) const {
+  const VertexTable& vertices = old_.vertices;
+  going.copy(std::span<const GlobalId>(vertices.global_ids), out.room<GlobalId>(going.size()));
+  going.copy(std::span<const double>(vertices.coordinates), out.room<double>(3 * going.size()), 3);
+  send_users(out, Dim::vertex, going);
+  send_values(out, Dim::vertex, going);
+}
+
+void MeshMigration::send_entities(ColumnWriter& out, Dim dim, const Selection& going,
+                                  std::span<const std::int32_t> place_in_message) const {
+  const EntityTable& table = old_.entities[index(dim)];
+  going.copy(std::span<const GlobalId>(table.global_ids), out.room<GlobalId>(going.size()));
+  if (!table.has_one_type) going.copy(std::span<const CellType>(table.types), out.room<CellType>(going.size()));
+  std::size_t n_nodes = going.size() * static_cast<std::size_t>(table.nodes_per_entity);
+  if (table.nodes_per_entity == 0) {
+    const std::span<std::int32_t> sizes = out.room<std::int32_t>(going.size());
+    going.for_each([&](std::size_t i, std::int32_t place) {
+      sizes[place] = static_cast<std::int32_t>(table.nodes_of(i).size());
+      n_nodes += table.nodes_of(i).size();
+    });
+  }
+  auto to = out.room<std::int32_t>(n_nodes).begin();
+  for (const LocalRange& run : going.runs()) {
+    const LocalId* const first = table.nodes_of(index(run.first)).data();
+    const auto last = table.nodes_of(index(run.last) - 1);
+    to = std::transform(first, last.data() + last.size(), to, [&](LocalId v) { return place_in_message[index(v)]; });
+  }
+  if (dim < cell_dim_) send_users(out, dim, going);
+  send_values(out, dim, going);
+}
+
+void MeshMigration::send_users(ColumnWriter& out, Dim dim, const Selection& going) const {
+  const auto d = index(dim);
+  const detail::Users& users = users_[d];
+  detail::SetColumns columns;
+  going.for_each([&](std::size_t i, std::int32_t /*place*/) {
+    // The users of what was shared come from its owner.
+    const std::int32_t set = users.set_of(i);
+    columns.add(users.sets(), known_[d].is_shared[i] || users.sets()[set].size() < 2 ? -1 : set);
+  });
+  columns.put_into(out);
+}
+
+void MeshMigration::send_values(ColumnWriter& out, Dim dim, const Selection& going) const {
+  const auto d = index(dim);
+  std::vector<SetRun> members;
+  for (std::size_t s = 0; s < old_.sets.size(); ++s) {
+    const MeshSet& set = old_.sets[s];
+    const Range chosen = going.keep(dim == Dim::vertex ? set.vertices : set.entities[d]);
+    for (const LocalRange& run : chosen.runs())
+      members.push_back({static_cast<std::int32_t>(s), value(run.first), static_cast<std::int32_t>(run.size())});
+  }
+  out.put(members);
+  for (const MeshTag& tag : old_.tags) {
+    const MeshTag::Values chosen = going.keep(tag.on[d], tag.info);
+    out.put(chosen.entities.runs());
+    out.put(chosen.items.offsets);
+    out.put(chosen.items.bytes);
+  }
+  for (const auto& field : old_.fields) {
+    if (field->dim != dim) continue;
+    const std::size_t width = field->n_components;
+    std::visit(
+        [&]<class T>(const std::vector<T>& values) {
+          going.copy(std::span<const T>(values), out.room<T>(going.size() * width), width);
+        },
+        field->values);
+  }
+}
+
+}  // namespace barrio::mesh
