@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "barrio/mesh/mesh.hpp"
@@ -20,6 +21,13 @@ struct LocalEntities {
   std::vector<std::int32_t> sharers;
 
   [[nodiscard]] std::size_t size() const noexcept { return ids.size(); }
+  [[nodiscard]] CellType type(std::size_t i) const noexcept { return types.size() == 1 ? types[0] : types[i]; }
+  [[nodiscard]] std::span<const LocalId> nodes_of(std::size_t i) const& noexcept {
+    const std::size_t width = nodes_per_entity;
+    const std::size_t first = offsets.empty() ? i * width : static_cast<std::size_t>(offsets[i]);
+    const std::size_t end = offsets.empty() ? first + width : static_cast<std::size_t>(offsets[i + 1]);
+    return std::span(nodes).subspan(first, end - first);
+  }
 };
 
 /// What one rank owns of a mesh: cells, the vertices and listed sides that these use, and who else uses them; without

@@ -69,7 +69,7 @@ void MeshAdoption::trust(Shape shape) {
   out_.vertices.n_global = shape.n_vertices;
   out_.entities = std::move(shape.tables);
   is_listed_ = shape.is_listed;
-  is_counted_ = true;
+  is_trusted_ = true;
   for (int d = 0; d <= value(out_.cell_dim); ++d)
     order_[d] = detail::order_of_runs(d == 0 ? from_.vertex_ids : from_.entities[d].ids);
   take_own();
@@ -77,14 +77,19 @@ void MeshAdoption::trust(Shape shape) {
 }
 
 void MeshAdoption::take_own() {
+  for (int d = 0; d < 4; ++d) n_given_[d] = from_.size(Dim{d});
   users_ = from_.rank_sets;
   take_vertices();
   take_cells();
+  if (is_trusted_) {  // what is given need not stay whole
+    free_memory(from_.vertex_ids);
+    free_memory(from_.coordinates);
+    free_memory(from_.entities[index(out_.cell_dim)]);
+  }
   for (int d = 1; d < value(out_.cell_dim); ++d) take_sides(Dim{d});
 }
 
 void MeshAdoption::free_given() {
-  for (std::size_t d = 0; d < 4; ++d) n_given_[d] = from_.size(Dim{static_cast<int>(d)});
   free_memory(from_.vertex_ids);
   free_memory(from_.coordinates);
   free_memory(from_.vertex_sharers);
@@ -108,16 +113,18 @@ void MeshAdoption::run() {
     if (is_listed_[d]) place_sides(Dim{d}, held_sides(Dim{d}));
   fill_sets(infos_);
   take_values();
-  if (!is_counted_) count();
+  if (!is_trusted_) count();
   from_ = {};
 }
 
 void MeshAdoption::take_vertices() {
   const LocalEntities& cells = given(out_.cell_dim);
   const std::size_t n_given = from_.n_vertices();
-  std::vector<std::uint8_t> is_used(n_given, 0);
-  for (const LocalId v : cells.nodes) is_used[index(v)] = 1;
-  std::erase_if(order_[0], [&](std::int32_t v) { return leave_out(Dim::vertex, v, is_used[v] != 0); });
+  if (!is_trusted_) {
+    std::vector<std::uint8_t> is_used(n_given, 0);
+    for (const LocalId v : cells.nodes) is_used[index(v)] = 1;
+    std::erase_if(order_[0], [&](std::int32_t v) { return leave_out(Dim::vertex, v, is_used[v] != 0); });
+  }
   place_[0] = inverse(order_[0], n_given);
 
   n_used_ = order_[0].size();
@@ -175,38 +182,43 @@ void MeshAdoption::take_cells() {
 
 void MeshAdoption::take_sides(Dim dim) {
   const auto d = index(dim);
+  if (!is_trusted_) leave_out_sides(dim);
+  sides_[d] = table(dim);
+  add_given(dim, order_[d], sides_[d]);
+  for (const std::int32_t at : order_[d]) sharers_[d].push_back(given_sharers(dim, at));
+  place_[d] = inverse(order_[d], given(dim).size());
+}
+
+void MeshAdoption::leave_out_sides(Dim dim) {
+  const auto d = index(dim);
   // A side with a vertex that no cell uses is no side of a cell.
   std::erase_if(order_[d], [&](std::int32_t at) {
     return leave_out(
-        dim, at, std::ranges::none_of(nodes_of(given(dim), at), [&](LocalId v) { return place_[0][index(v)] < 0; }));
+        dim, at, std::ranges::none_of(given(dim).nodes_of(at), [&](LocalId v) { return place_[0][index(v)] < 0; }));
   });
   EntityTable all = table(dim);
   add_given(dim, order_[d], all);
   std::vector<bool> is_used(all.size(), false);
   detail::for_each_side_and_cell(cells(), n_own_cells_, n_used_, all,
                                  [&](std::int32_t side, std::int32_t) { is_used[side] = true; });
-  sides_[d] = table(dim);
   std::size_t side = 0;
   std::erase_if(order_[d], [&](std::int32_t at) { return leave_out(dim, at, is_used[side++]); });
-  add_given(dim, order_[d], sides_[d]);
-  for (const std::int32_t at : order_[d]) sharers_[d].push_back(given_sharers(dim, at));
-  place_[d] = inverse(order_[d], given(dim).size());
 }
 
 void MeshAdoption::add_given(Dim dim, std::span<const std::int32_t> order, EntityTable& to) const {
   const LocalEntities& all = given(dim);
   detail::append_in_order(to.global_ids, all.ids, order);
   detail::for_each_run(order, [&](std::size_t first, std::size_t last) {
-    const LocalId* const begin = nodes_of(all, first).data();
-    const auto end = nodes_of(all, last);
+    const LocalId* const begin = all.nodes_of(first).data();
+    const auto end = all.nodes_of(last);
     detail::append_each(to.nodes, std::span(begin, end.data() + end.size()),
                         [&](LocalId v) { return LocalId{place_[0][index(v)]}; });
   });
   if (!to.has_one_type)
-    for (const std::int32_t at : order) to.types.push_back(type_of(all, at));
+    for (const std::int32_t at : order) to.types.push_back(all.type(at));
   if (to.nodes_per_entity > 0) return;
   for (const std::int32_t at : order)
-    to.offsets.push_back(to.offsets.back() + static_cast<std::int32_t>(nodes_of(all, at).size()));
+    to.offsets.push_back(to.offsets.back() + static_cast<std::int32_t>(all.nodes_of(at).size()));
 }
 
 MeshAssembly::HeldSides MeshAdoption::held_sides(Dim dim) {

@@ -32,15 +32,6 @@ class MeshAdoption : private MeshAssembly {
  private:
   [[nodiscard]] const LocalEntities& given(Dim dim) const { return from_.entities[index(dim)]; }
   [[nodiscard]] const EntityTable& cells_of() const { return out_.entities[index(out_.cell_dim)]; }
-  [[nodiscard]] static CellType type_of(const LocalEntities& all, std::size_t at) {
-    return all.types.size() == 1 ? all.types[0] : all.types[at];
-  }
-  [[nodiscard]] static std::span<const LocalId> nodes_of(const LocalEntities& all, std::size_t at) {
-    const std::size_t width = all.nodes_per_entity;
-    const std::size_t first = all.offsets.empty() ? at * width : static_cast<std::size_t>(all.offsets[at]);
-    const std::size_t end = all.offsets.empty() ? first + width : static_cast<std::size_t>(all.offsets[at + 1]);
-    return std::span(all.nodes).subspan(first, end - first);
-  }
   [[nodiscard]] std::int32_t given_sharers(Dim dim, std::size_t at) const {
     const std::vector<std::int32_t>& all = dim == Dim::vertex ? from_.vertex_sharers : given(dim).sharers;
     return all.empty() ? -1 : all[at];
@@ -80,8 +71,9 @@ class MeshAdoption : private MeshAssembly {
   bool leave_out(Dim dim, std::int32_t at, bool is_used);
   /// Draw owners.
   void take_sharers();
-  /// Those that an own cell has.
   void take_sides(Dim dim);
+  /// Those that no own cell has.
+  void leave_out_sides(Dim dim);
   /// Append entities, given by their places, with their vertices by place in `order_`.
   void add_given(Dim dim, std::span<const std::int32_t> order, EntityTable& to) const;
   [[nodiscard]] HeldSides held_sides(Dim dim);
@@ -93,7 +85,7 @@ class MeshAdoption : private MeshAssembly {
   [[nodiscard]] std::vector<std::int32_t> origins_of(Dim dim) const;
   void count();
 
-  bool is_counted_ = false;
+  bool is_trusted_ = false;
   LocalMesh& from_;
   std::array<std::vector<std::int32_t>, 4> order_;  // by dimension: given places by ascending global id
   std::array<std::vector<std::int32_t>, 4> place_;  // by dimension and given place: place in `order_`, or -1

@@ -25,9 +25,12 @@ class MeshAssembly {
   static Mesh adopted(mpi::Context& context, LocalMesh&& local);
   /// The same mesh with its cells elsewhere. @param old  consumed; see MeshMigration
   static Mesh moved(Mesh::Storage& old, std::span<const Rank> to, exchange::Termination termination);
-  /// Take a mesh apart, with what is chosen of it, but without sharers. Local; arrays are compacted in place and moved.
-  /// @param old  consumed @param kept  with all vertices that kept entities have
-  static LocalMesh taken_apart(Mesh::Storage& old, const detail::Selections& kept);
+  /// Take a mesh apart, with its ghosts and without sharers. Local; arrays are moved. @param old  consumed
+  static LocalMesh taken_apart(Mesh::Storage& old);
+  /// Drop the entities of one dimension that are not chosen; arrays are compacted in place. Local.
+  /// @param place_of_vertex  new place of each vertex that kept entities have
+  static void keep(LocalMesh& mesh, Dim dim, const detail::Selection& kept,
+                   std::span<const std::int32_t> place_of_vertex);
 
  protected:
   using Storage = Mesh::Storage;

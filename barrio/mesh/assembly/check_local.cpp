@@ -153,8 +153,8 @@ void MeshAdoption::check_entities(Dim dim) {
       all.offsets.empty() && all.types.size() == 1 && all.nodes_per_entity >= least_nodes(all.types[0]);
   if (are_alike && are_places(all.nodes, from_.n_vertices())) return;
   for (std::size_t i = 0; i < n; ++i) {
-    const auto nodes = nodes_of(all, i);
-    const CellType type = type_of(all, i);
+    const auto nodes = all.nodes_of(i);
+    const CellType type = all.type(i);
     const int least = least_nodes(type);
     if (nodes.size() < static_cast<std::size_t>(least))
       refuse(ErrorCode::usage, fmt::format("{} {}", name, barrio::value(all.ids[i])),

@@ -64,8 +64,8 @@ std::uint64_t MeshAdoption::hash_of(Dim dim, std::size_t at, std::span<const Ran
   if (dim == Dim::vertex) {
     hash.add_all(std::span<const double>(from_.coordinates).subspan(3 * at, 3));
   } else {
-    hash.add(static_cast<std::uint64_t>(type_of(given(dim), at)));
-    for (const LocalId v : nodes_of(given(dim), at)) hash.add(barrio::value(from_.vertex_ids[index(v)]));
+    hash.add(static_cast<std::uint64_t>(given(dim).type(at)));
+    for (const LocalId v : given(dim).nodes_of(at)) hash.add(barrio::value(from_.vertex_ids[index(v)]));
   }
   return hash.value();
 }

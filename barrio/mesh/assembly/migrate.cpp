@@ -10,9 +10,6 @@
 namespace barrio::mesh {
 namespace {
 
-using detail::ColumnReader;
-using detail::ColumnWriter;
-
 constexpr RegionName migrate_region{"mesh.migrate"};
 
 }  // namespace
@@ -33,18 +30,33 @@ LocalMesh MeshMigration::run() {
   const Region region(old_.context->trace(), migrate_region);
   drop_part_sets(*old_.context, old_.part_sets);
   plan();
+  const std::size_t n_vertices = old_.vertices.size();
+  local_ = MeshAssembly::taken_apart(old_);
+  free_memory(local_.cell_parts);  // they become those of ranks
+  {
+    auto round = reach_.begin_byte_round();
+    send_shared(round);
+    round.close();
+    place_of_vertex_ = kept_[0].places(n_vertices);
+    for (int d = 0; d < value(cell_dim_); ++d)
+      if (is_shared(Dim{d})) keep(Dim{d});
+    take_shared(round);
+  }
+  const Answers answers = find_sharers();
   auto round = reach_.begin_byte_round();
-  send(round);
+  send_cells(round, answers);
   round.close();
-  // While messages travel.
-  local_ = MeshAssembly::taken_apart(old_, kept_);
-  free_memory(local_.cell_parts);  // of ranks
-  for (int d = 0; d < value(cell_dim_); ++d)
-    if (is_shared(Dim{d})) keep_sharers(Dim{d}, sharers(Dim{d}));
-  ColumnReader in(round);
-  while (const std::optional<Rank> from = in.next_rank()) take(*from, in);
-  settle_sharers();
+  keep(cell_dim_);
+  take_cells(round);
   return std::move(local_);
+}
+
+void MeshMigration::keep(Dim dim) {
+  MeshAssembly::keep(local_, dim, kept_[index(dim)], place_of_vertex_);
+  if (dim < cell_dim_) keep_sharers(dim, sharers(dim));
+  if (dim == Dim::vertex || has_one_type_[index(dim)]) return;
+  LocalEntities& all = local_.entities[index(dim)];
+  all.types.resize(all.size());  // one entry may stand for all, or for one that left
 }
 
 void MeshMigration::plan() {
@@ -145,18 +157,8 @@ void MeshMigration::keep_sharers(Dim dim, std::vector<std::int32_t>& sharers) {
   }
 }
 
-void MeshMigration::set_sharers(Dim dim, std::int32_t place, std::span<const Rank> ranks) {
-  sharers(dim)[place] = ranks.size() > 1 ? local_.rank_sets.add(ranks) : -1;
-}
-
-void MeshMigration::settle_sharers() {
-  struct Answer {
-    Rank to;
-    GlobalId id;
-    std::int32_t set;
-  };
-  std::array<std::vector<Answer>, 4> answers;
-  std::array<RankSets, 4> sets;
+MeshMigration::Answers MeshMigration::find_sharers() {
+  Answers answers;
   std::vector<Rank> now;
   std::vector<Rank> must_hear;
   for (int d = 0; d < value(cell_dim_); ++d) {
@@ -184,43 +186,11 @@ void MeshMigration::settle_sharers() {
       const bool is_as_before = std::ranges::equal(now, former);
       for (const Rank rank : now)
         if (rank != me_ && (!is_as_before || std::ranges::binary_search(must_hear, rank)))
-          answers[d].push_back({rank, known.ids.ids()[i], sets[d].add(now)});
+          answers.all[d].push_back({rank, known.ids.ids()[i], answers.sets[d].add(now)});
     }
-    std::ranges::stable_sort(answers[d], {}, &Answer::to);
+    std::ranges::stable_sort(answers.all[d], {}, &Answer::to);
   }
-
-  auto round = reach_.begin_byte_round();
-  std::vector<Rank> ranks;
-  for (const auto& of_dim : answers)
-    for (const Answer& answer : of_dim) ranks.push_back(answer.to);
-  sort_unique(ranks);
-  for (const Rank rank : ranks) {
-    ColumnWriter out(round, rank);
-    for (int d = 0; d < value(cell_dim_); ++d) {
-      if (!is_shared(Dim{d})) continue;
-      detail::SetColumns columns;
-      const auto of_rank = std::ranges::equal_range(answers[d], rank, {}, &Answer::to);
-      std::vector<GlobalId> ids;
-      for (const Answer& answer : of_rank) {
-        ids.push_back(answer.id);
-        columns.add(sets[d], answer.set);
-      }
-      out.put(ids);
-      columns.put_into(out);
-    }
-  }
-  round.close();
-  ColumnReader in(round);
-  while (in.next_rank()) {
-    for (int d = 0; d < value(cell_dim_); ++d) {
-      if (!is_shared(Dim{d})) continue;
-      const auto ids = in.get<GlobalId>();
-      const std::vector<GlobalId> of_dim(ids.begin(), ids.end());
-      const auto [heard, numbers] = detail::SetColumns::read(in);
-      for (std::size_t i = 0; i < of_dim.size(); ++i)
-        set_sharers(Dim{d}, known_[d].places[known_[d].ids.find(of_dim[i])], heard[numbers[i]]);
-    }
-  }
+  return answers;
 }
 
 }  // namespace barrio::mesh

@@ -33,14 +33,36 @@ void append_values(MeshTag::Values& to, const MeshTag::Values& values, std::size
 
 }  // namespace
 
-void MeshMigration::take(Rank from, ColumnReader& in) {
-  const bool has_cells = in.get<std::int64_t>()[0] != 0;
-  for (int d = 0; d < value(cell_dim_); ++d)
-    if (is_shared(Dim{d})) hear_sharer(from, in, Dim{d});
-  if (!has_cells) return;
-  const std::vector<LocalId> vertices = take_vertices(in);
-  for (int d = 1; d <= value(cell_dim_); ++d)
-    if (is_listed_[d]) take_entities(in, Dim{d}, vertices);
+void MeshMigration::take_shared(exchange::ByteRound& round) {
+  ColumnReader in(round);
+  while (const std::optional<Rank> from = in.next_rank()) {
+    const bool has_cells = in.get<std::int64_t>()[0] != 0;
+    for (int d = 0; d < value(cell_dim_); ++d)
+      if (is_shared(Dim{d})) hear_sharer(*from, in, Dim{d});
+    if (!has_cells) continue;
+    const Arrived& arrived = arrived_.emplace_back(Arrived{*from, take_vertices(in)});
+    for (int d = 1; d < value(cell_dim_); ++d)
+      if (has_sides(Dim{d})) take_entities(in, Dim{d}, arrived.vertices);
+  }
+}
+
+void MeshMigration::take_cells(exchange::ByteRound& round) {
+  ColumnReader in(round);
+  auto arrived = arrived_.begin();
+  while (in.next_rank()) {
+    const bool has_cells = in.get<std::int64_t>()[0] != 0;
+    for (int d = 0; d < value(cell_dim_); ++d)
+      if (is_shared(Dim{d})) hear_owner(in, Dim{d});
+    if (has_cells) take_entities(in, cell_dim_, arrived++->vertices);
+  }
+}
+
+void MeshMigration::hear_owner(ColumnReader& in, Dim dim) {
+  Known& known = known_[index(dim)];
+  std::vector<std::int32_t> places;
+  for (const GlobalId id : in.get<GlobalId>()) places.push_back(known.places[known.ids.find(id)]);
+  const auto [sets, numbers] = detail::SetColumns::read(in);
+  for (std::size_t i = 0; i < places.size(); ++i) set_sharers(dim, places[i], sets[numbers[i]]);
 }
 
 void MeshMigration::hear_sharer(Rank from, ColumnReader& in, Dim dim) {

@@ -19,8 +19,9 @@ namespace barrio::mesh {
 /// step is collective.
 ///
 /// Who will use an entity that one rank has, this rank knows: it sends the users along. For an entity that several
-/// have, each of them tells the owner where its cells went, unless they stay, and the owner tells the new users. So two
-/// rounds do, and the second one speaks of the old interface only.
+/// have, each of them tells the owner where its cells went, unless they stay, and the owner tells the new users. Two
+/// rounds do: vertices and sides travel in the first one with what owners have to hear, cells in the second one with
+/// what these answer. So no more than about half of what moves is in messages at a time.
 class MeshMigration {
  public:
   /// @param from  taken apart in `run`; copies of its fields are up to date
@@ -55,18 +56,34 @@ class MeshMigration {
     RankSets heard;
   };
 
+  /// What the owner of an entity tells one of its users: a set of ranks.
+  struct Answer {
+    Rank to;
+    GlobalId id;
+    std::int32_t set;
+  };
+  /// By dimension, then by ascending rank.
+  struct Answers {
+    std::array<std::vector<Answer>, 4> all;
+    std::array<RankSets, 4> sets;
+  };
+
   // migrate.cpp
   void plan();
   /// Find what goes where, once users are known. @param table  of vertices or sides
   template <class Table>
   void select(Dim dim, const Table& table);
+  void keep(Dim dim);
   /// Sharers of what stays, as far as they are known.
   void keep_sharers(Dim dim, std::vector<std::int32_t>& sharers);
   [[nodiscard]] std::vector<std::int32_t>& sharers(Dim dim) {
     return dim == Dim::vertex ? local_.vertex_sharers : local_.entities[index(dim)].sharers;
   }
-  void settle_sharers();
-  void set_sharers(Dim dim, std::int32_t place, std::span<const Rank> ranks);
+  void set_sharers(Dim dim, std::int32_t place, std::span<const Rank> ranks) {
+    sharers(dim)[place] = ranks.size() > 1 ? local_.rank_sets.add(ranks) : -1;
+  }
+  /// Find the new sharers of what this rank owned and others have too.
+  [[nodiscard]] Answers find_sharers();
   [[nodiscard]] bool has_sides(Dim dim) const {
     return dim > Dim::vertex && dim < cell_dim_ && is_listed_[index(dim)];
   }
@@ -74,7 +91,8 @@ class MeshMigration {
   [[nodiscard]] bool is_shared(Dim dim) const { return dim == Dim::vertex || has_sides(dim); }
 
   // migrate_send.cpp
-  void send(exchange::ByteRound& round) const;
+  void send_shared(exchange::ByteRound& round) const;
+  void send_cells(exchange::ByteRound& round, const Answers& answers) const;
   /// Whether cells that have an entity go elsewhere. @param number  in `known_`
   [[nodiscard]] bool has_moved(Dim dim, std::size_t number) const;
   void tell_owner(detail::ColumnWriter& out, Dim dim, Rank owner) const;
@@ -85,8 +103,10 @@ class MeshMigration {
   void send_values(detail::ColumnWriter& out, Dim dim, const detail::Selection& going) const;
 
   // migrate_take.cpp
-  void take(Rank from, detail::ColumnReader& in);
+  void take_shared(exchange::ByteRound& round);
+  void take_cells(exchange::ByteRound& round);
   void hear_sharer(Rank from, detail::ColumnReader& in, Dim dim);
+  void hear_owner(detail::ColumnReader& in, Dim dim);
   /// @return places of the message's vertices in the local mesh
   [[nodiscard]] std::vector<LocalId> take_vertices(detail::ColumnReader& in);
   void take_entities(detail::ColumnReader& in, Dim dim, std::span<const LocalId> vertices);
@@ -107,6 +127,12 @@ class MeshMigration {
   std::array<detail::Users, 4> users_;
   std::array<Known, 4> known_;
   LocalMesh local_;
+  std::vector<std::int32_t> place_of_vertex_;  // by old local id
+  struct Arrived {
+    Rank from;
+    std::vector<LocalId> vertices;  // by place in its message
+  };
+  std::vector<Arrived> arrived_;  // by ascending rank
 };
 
 }  // namespace barrio::mesh

@@ -14,30 +14,34 @@ namespace {
 
 using detail::Selection;
 
-LocalEntities taken_apart(EntityTable& table, const Selection& kept, std::span<const std::int32_t> place_of_vertex) {
+/// Move the arrays of a table, with ghosts.
+LocalEntities moved_out(EntityTable& table) {
   LocalEntities out;
   out.nodes_per_entity = table.nodes_per_entity;
-  if (table.offsets.empty()) {
-    kept.keep(table.nodes, table.nodes_per_entity);
-  } else {
-    out.offsets = {0};
-    out.offsets.reserve(kept.size() + 1);
-    std::size_t n = 0;
-    kept.for_each([&](std::size_t id, std::int32_t /*place*/) {
-      const auto nodes = table.nodes_of(id);
-      std::ranges::copy(nodes, table.nodes.begin() + n);
-      n += nodes.size();
-      out.offsets.push_back(static_cast<std::int32_t>(n));
-    });
-    table.nodes.resize(n);
-  }
-  for (LocalId& v : table.nodes) v = LocalId{place_of_vertex[index(v)]};
-  if (!table.has_one_type) kept.keep(table.types);
-  kept.keep(table.global_ids);
   out.types = std::move(table.types);
+  out.offsets = std::move(table.offsets);
   out.nodes = std::move(table.nodes);
   out.ids = std::move(table.global_ids);
   return out;
+}
+
+void keep_nodes(LocalEntities& all, const Selection& kept, std::span<const std::int32_t> place_of_vertex) {
+  if (all.offsets.empty()) {
+    kept.keep(all.nodes, all.nodes_per_entity);
+  } else {
+    std::vector<std::int32_t> offsets{0};
+    offsets.reserve(kept.size() + 1);
+    std::size_t n = 0;
+    kept.for_each([&](std::size_t id, std::int32_t /*place*/) {
+      const auto nodes = all.nodes_of(id);
+      std::ranges::copy(nodes, all.nodes.begin() + n);
+      n += nodes.size();
+      offsets.push_back(static_cast<std::int32_t>(n));
+    });
+    all.nodes.resize(n);
+    all.offsets = std::move(offsets);
+  }
+  for (LocalId& v : all.nodes) v = LocalId{place_of_vertex[index(v)]};
 }
 
 /// What is owned, and the copies that own cells use.
@@ -69,54 +73,64 @@ std::vector<std::int32_t> sharers_by_place(const Sharing& sharing, const Selecti
 
 }  // namespace
 
-LocalMesh MeshAssembly::taken_apart(Mesh::Storage& old, const detail::Selections& kept) {
+LocalMesh MeshAssembly::taken_apart(Mesh::Storage& old) {
   LocalMesh out;
   out.cell_dim = old.cell_dim;
   out.options = std::move(old.options);
   out.revision = old.revision;
   out.n_parts = old.n_parts;
   out.part_sets = std::move(old.part_sets);
-  std::array<std::size_t, 4> n{};
-  for (int d = 0; d < 4; ++d) n[d] = old.n_local(Dim{d});
-  const std::vector<std::int32_t> place_of_vertex = kept[0].places(n[0]);
-  for (int d = 1; d <= value(out.cell_dim); ++d)
-    out.entities[d] = mesh::taken_apart(old.entities[d], kept[d], place_of_vertex);
-  kept[index(out.cell_dim)].keep(old.cell_parts);
-  kept[0].keep(old.vertices.global_ids);
-  kept[0].keep(old.vertices.coordinates, 3);
   out.cell_parts = std::move(old.cell_parts);
   out.vertex_ids = std::move(old.vertices.global_ids);
   out.coordinates = std::move(old.vertices.coordinates);
-  for (MeshSet& set : old.sets) {
-    set.vertices = kept[0].keep(set.vertices);
-    for (std::size_t d = 1; d < 4; ++d) set.entities[d] = kept[d].keep(set.entities[d]);
-  }
+  for (int d = 1; d <= value(out.cell_dim); ++d) out.entities[d] = moved_out(old.entities[d]);
   out.sets = std::move(old.sets);
-  for (MeshTag& tag : old.tags)
-    for (std::size_t d = 0; d < 4; ++d)
-      if (kept[d].size() < n[d]) tag.on[d] = kept[d].keep(tag.on[d], tag.info);
   out.tags = std::move(old.tags);
-  for (const std::unique_ptr<FieldData>& field : old.fields) {
-    std::visit([&](auto& values) { kept[index(field->dim)].keep(values, field->n_components); }, field->values);
-    out.fields.push_back(std::move(*field));
-  }
+  for (const std::unique_ptr<FieldData>& field : old.fields) out.fields.push_back(std::move(*field));
   return out;
+}
+
+void MeshAssembly::keep(LocalMesh& mesh, Dim dim, const Selection& kept,
+                        std::span<const std::int32_t> place_of_vertex) {
+  const auto d = index(dim);
+  const bool drops_some = kept.size() < mesh.size(dim);
+  if (dim == Dim::vertex) {
+    kept.keep(mesh.vertex_ids);
+    kept.keep(mesh.coordinates, 3);
+  } else {
+    LocalEntities& all = mesh.entities[d];
+    keep_nodes(all, kept, place_of_vertex);
+    if (all.types.size() > 1) kept.keep(all.types);
+    kept.keep(all.ids);
+    if (dim == mesh.cell_dim && !mesh.cell_parts.empty()) kept.keep(mesh.cell_parts);
+  }
+  if (!drops_some) return;
+  for (MeshSet& set : mesh.sets) {
+    Range& members = dim == Dim::vertex ? set.vertices : set.entities[d];
+    members = kept.keep(members);
+  }
+  for (MeshTag& tag : mesh.tags) tag.on[d] = kept.keep(tag.on[d], tag.info);
+  for (FieldData& field : mesh.fields)
+    if (field.dim == dim) std::visit([&](auto& values) { kept.keep(values, field.n_components); }, field.values);
 }
 
 LocalMesh Mesh::release() && {
   update_copies();
   const std::unique_ptr<Storage> old = std::move(storage_);
+  const int top = value(old->cell_dim);
   detail::Selections kept;
-  kept[0] = used_by_own_cells(old->vertices, old->vertices.n_owned);
-  for (std::size_t d = 1; d < 4; ++d) kept[d] = used_by_own_cells(old->entities[d], old->entities[d].n_owned);
   RankSets sets;
-  std::array<std::vector<std::int32_t>, 4> sharers;  // before ids go
-  for (int d = 0; d <= value(old->cell_dim); ++d)
+  std::array<std::vector<std::int32_t>, 4> sharers;
+  for (int d = 0; d <= top; ++d) {
+    kept[d] = used_by_own_cells(old->sharing(Dim{d}), old->n_owned(Dim{d}));
     sharers[d] = sharers_by_place(old->sharing(Dim{d}), kept[d], old->n_local(Dim{d}), sets);
-  LocalMesh out = MeshAssembly::taken_apart(*old, kept);
+  }
+  const std::vector<std::int32_t> place_of_vertex = kept[0].places(old->n_local(Dim::vertex));
+  LocalMesh out = MeshAssembly::taken_apart(*old);
+  for (int d = 0; d <= top; ++d) MeshAssembly::keep(out, Dim{d}, kept[d], place_of_vertex);
   out.rank_sets = std::move(sets);
   out.vertex_sharers = std::move(sharers[0]);
-  for (std::size_t d = 1; d < 4; ++d) out.entities[d].sharers = std::move(sharers[d]);
+  for (int d = 1; d <= top; ++d) out.entities[d].sharers = std::move(sharers[d]);
   return out;
 }
 
