@@ -12,6 +12,7 @@
 #include "barrio/exchange/halo.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mesh/owners.hpp"
+#include "barrio/mesh/payload.hpp"
 #include "barrio/mesh/range.hpp"
 #include "barrio/mesh/rank_sets.hpp"
 #include "barrio/mesh/tables.hpp"
@@ -238,19 +239,23 @@ class Mesh {
   /// Move cells to other ranks, with all that belongs to them. Collective.
   ///
   /// Vertices and listed faces and edges follow the cells that use them; so do sets, tags and fields, once copies of
-  /// fields are up to date. Sharers, owners, ghosts and plans become those of a mesh that was built that way. Each rank
-  /// becomes one part. Whatever refers to the old mesh is invalid: ask again for fields, plans and spans, and make
-  /// `Sides` again. If no cell moves on any rank, all but the parts stays as it
-  /// is, and one reduction is all that happens.
+  /// fields are up to date, and payloads. Sharers, owners, ghosts and plans become those of a mesh that was built that
+  /// way. Each rank becomes one part. Whatever refers to the old mesh is invalid: ask again for fields, plans and
+  /// spans, and make `Sides` again. If no cell moves on any rank, all but the parts stays as it is, and one reduction
+  /// is all that happens: payloads are not called either.
   /// @param[in] to  rank of each owned cell, in local order: shape (n_owned(cell_dim())); any rank may be named
+  /// @param[in] payloads  what the program keeps itself; on the same dimensions on every rank
   /// @return number of cells that left this rank
-  /// @throws AgreedError{usage} for a wrong number of destinations or a rank that does not exist; the mesh is untouched
-  /// then. @pre all ranks have the same fields
-  /// Cost: a small reduction, then rounds with the ranks that cells go to or whose entities they use, whatever the
-  /// number of ranks. Three of these, and two for each dimension of listed entities, end in non-blocking barriers if a
-  /// cell goes to a rank that is no neighbour. Time and memory O(n_local).
-  std::size_t migrate(std::span<const Rank> to);
+  /// @throws AgreedError on all ranks: {usage} for a wrong number of destinations, a rank that does not exist or a
+  /// payload on a dimension without entities; what `pack` throws, on the lowest such rank. The mesh is untouched then.
+  /// What `unpack` throws comes once cells have moved. @pre all ranks have the same fields
+  /// Cost: a small reduction, two rounds with the ranks that cells go to or whose entities they use, and those of
+  /// ghosts and plans, whatever the number of ranks. The two end in non-blocking barriers if a cell goes to a rank that
+  /// is no neighbour. With payloads two reductions and a round for each more. Time and memory O(n_local): at its
+  /// highest about twice the mesh.
+  std::size_t migrate(std::span<const Rank> to, const std::vector<Payload>& payloads = {});
   /// Make the mesh that `migrate` would make. This one stays; its fields' copies are brought up to date. Collective.
+  /// Cost: as `migrate`, and a copy of this mesh.
   [[nodiscard]] Mesh moved(std::span<const Rank> to);
 
   /// Take the mesh apart: what this rank owns, with sharers, sets, tags and fields, without ghosts and plans. `adopt`
@@ -294,6 +299,9 @@ class Mesh {
   /// @param storage  of this mesh or of a copy: consumed
   [[nodiscard]] static Mesh moved(Storage& storage, std::span<const Rank> to, Distance distance);
   void make_ranks_parts();
+  // carry_payloads.cpp. Collective.
+  void pack_payloads(std::span<const Payload> payloads);
+  void unpack_payloads(std::span<const Payload> payloads);
   FieldData& new_field(const std::string& name, Dim dim, int n_components, FieldValues values);
   [[nodiscard]] FieldData& find_field(std::string_view name, Dim dim) const;
   std::unique_ptr<Storage> storage_;

@@ -141,7 +141,7 @@ MeshAssembly::Going MeshAssembly::cells_at_vertices(const Cells& own, std::span<
   std::vector<Rank> readers;
   for (const std::int32_t c : own) {
     found.clear();
-    for (const LocalId node : cells().nodes_of(static_cast<std::size_t>(c))) {
+    for (const LocalId node : cells().nodes_of(c)) {
       const std::int32_t set = reached[index(node)];
       if (set >= 0 && std::ranges::find(found, set) == found.end()) found.push_back(set);
     }

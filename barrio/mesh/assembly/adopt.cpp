@@ -177,7 +177,6 @@ void MeshAdoption::take_cells() {
     detail::append_in_order(out_.cell_parts, from_.cell_parts, order_[d]);
   }
   n_own_cells_ = table.size();
-  place_[d] = inverse(order_[d], n_own_cells_);
 }
 
 void MeshAdoption::take_sides(Dim dim) {
@@ -193,8 +192,8 @@ void MeshAdoption::leave_out_sides(Dim dim) {
   const auto d = index(dim);
   // A side with a vertex that no cell uses is no side of a cell.
   std::erase_if(order_[d], [&](std::int32_t at) {
-    return leave_out(
-        dim, at, std::ranges::none_of(given(dim).nodes_of(at), [&](LocalId v) { return place_[0][index(v)] < 0; }));
+    return leave_out(dim, at,
+                     std::ranges::none_of(given(dim).nodes_of(at), [&](LocalId v) { return place_[0][index(v)] < 0; }));
   });
   EntityTable all = table(dim);
   add_given(dim, order_[d], all);
@@ -205,9 +204,10 @@ void MeshAdoption::leave_out_sides(Dim dim) {
   std::erase_if(order_[d], [&](std::int32_t at) { return leave_out(dim, at, is_used[side++]); });
 }
 
-void MeshAdoption::add_given(Dim dim, std::span<const std::int32_t> order, EntityTable& to) const {
+void MeshAdoption::add_given(Dim dim, std::span<const std::int32_t> order, EntityTable& to) {
   const LocalEntities& all = given(dim);
   detail::append_in_order(to.global_ids, all.ids, order);
+  if (is_trusted_ && dim == out_.cell_dim) free_memory(from_.entities[index(dim)].ids);
   detail::for_each_run(order, [&](std::size_t first, std::size_t last) {
     const LocalId* const begin = all.nodes_of(first).data();
     const auto end = all.nodes_of(last);
@@ -237,7 +237,11 @@ MeshAssembly::HeldSides MeshAdoption::held_sides(Dim dim) {
 }
 
 void MeshAdoption::take_sets() {
-  for (const MeshSet& set : from_.sets) infos_.push_back(set.info);
+  const auto top = index(out_.cell_dim);
+  for (const MeshSet& set : from_.sets) {
+    infos_.push_back(set.info);
+    if (!set.entities[top].empty() && place_[top].empty()) place_[top] = inverse(order_[top], n_own_cells_);
+  }
   for (std::size_t s = 0; s < from_.sets.size(); ++s) {
     for (std::size_t d = 0; d < 4; ++d) {
       const Range& members = d == 0 ? from_.sets[s].vertices : from_.sets[s].entities[d];

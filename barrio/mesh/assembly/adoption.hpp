@@ -75,7 +75,7 @@ class MeshAdoption : private MeshAssembly {
   /// Those that no own cell has.
   void leave_out_sides(Dim dim);
   /// Append entities, given by their places, with their vertices by place in `order_`.
-  void add_given(Dim dim, std::span<const std::int32_t> order, EntityTable& to) const;
+  void add_given(Dim dim, std::span<const std::int32_t> order, EntityTable& to);
   [[nodiscard]] HeldSides held_sides(Dim dim);
   void take_sets();
   /// Give back what has been copied: from now on the mesh is made.

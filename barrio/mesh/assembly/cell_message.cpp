@@ -13,7 +13,7 @@ CellPacker::CellPacker(const CellSource& source, std::vector<std::int32_t> leavi
   if (source.vertex_sets.empty()) return;
   constexpr std::int32_t seen = -2;
   for (const std::int32_t c : leaving_)
-    for (const LocalId node : source.cells.nodes_of(static_cast<std::size_t>(c)))
+    for (const LocalId node : source.cells.nodes_of(c))
       if (std::exchange(place_in_message_[index(node)], seen) != seen) vertices_.push_back(value(node));
   for (const std::int32_t v : vertices_) place_in_message_[v] = -1;
   std::ranges::sort(vertices_);

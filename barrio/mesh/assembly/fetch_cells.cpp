@@ -175,7 +175,7 @@ struct CellTaker {
     take_sets(in.sets);
     for (std::size_t i = 0; i < in.rows.size(); ++i) {
       table.global_ids.push_back(first + in.rows[i]);
-      shape(block, static_cast<std::size_t>(in.sizes.empty() ? block.nodes_per_cell : in.sizes[i]));
+      shape(block, in.sizes.empty() ? block.nodes_per_cell : in.sizes[i]);
     }
     parts.insert(parts.end(), in.parts.begin(), in.parts.end());
     detail::append_each(nodes, in.nodes, [](Node node) { return Kept{node}; });

@@ -77,7 +77,7 @@ EntityStatus Mesh::status(Dim dim, LocalId id) const& {
   const Sharing& sharing = this->sharing(dim);
   const auto at = std::ranges::lower_bound(sharing.shared, id);
   if (at == sharing.shared.end() || *at != id) return {owner, is_owned, !is_owned, {}};
-  return {owner, is_owned, false, sharing.sharers_of(static_cast<std::size_t>(at - sharing.shared.begin()))};
+  return {owner, is_owned, false, sharing.sharers_of(at - sharing.shared.begin())};
 }
 
 std::vector<Interface> Mesh::interfaces(Dim dim) const& {
@@ -209,16 +209,18 @@ void Mesh::make_ranks_parts() {
   storage_->cell_parts = cells().owners.to_vector();
 }
 
-std::size_t Mesh::migrate(std::span<const Rank> to) {
+std::size_t Mesh::migrate(std::span<const Rank> to, const std::vector<Payload>& payloads) {
   const Distance distance = agree_on_distance(to);
   if (distance == Distance::none) {
     make_ranks_parts();
     return 0;
   }
+  pack_payloads(payloads);
   update_copies();
   // Counted before this mesh is taken apart: `to` may lie in its memory.
   const auto n_left = std::ranges::count_if(to, [&](Rank rank) { return rank != context().rank(); });
   *this = moved(*storage_, to, distance);
+  unpack_payloads(payloads);
   return n_left;
 }
 

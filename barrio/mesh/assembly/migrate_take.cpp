@@ -7,7 +7,8 @@
 #include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/tables/set_runs.hpp"
 
-// The columns of migrate_send.cpp are appended to what stayed. An entity that several ranks had may come more than once.
+// The columns of migrate_send.cpp are appended to what stayed. An entity that several ranks had may come more than
+// once.
 
 namespace barrio::mesh {
 
@@ -144,10 +145,10 @@ void MeshMigration::take_entities(ColumnReader& in, Dim dim, std::span<const Loc
 void MeshMigration::take_users(ColumnReader& in, Dim dim, const Selection& fresh) {
   const auto [sets, numbers] = detail::SetColumns::read(in);
   std::vector<std::int32_t> number;  // in the local mesh
-  for (std::size_t s = 0; s < sets.size(); ++s) number.push_back(local_.rank_sets.add(sets[static_cast<std::int32_t>(s)]));
-  fresh.for_each([&](std::size_t i, std::int32_t /*place*/) {
-    sharers(dim).push_back(numbers[i] < 0 ? -1 : number[numbers[i]]);
-  });
+  for (std::size_t s = 0; s < sets.size(); ++s)
+    number.push_back(local_.rank_sets.add(sets[static_cast<std::int32_t>(s)]));
+  fresh.for_each(
+      [&](std::size_t i, std::int32_t /*place*/) { sharers(dim).push_back(numbers[i] < 0 ? -1 : number[numbers[i]]); });
 }
 
 void MeshMigration::take_values(ColumnReader& in, Dim dim, const Selection& fresh, std::size_t first_place) {

@@ -84,9 +84,7 @@ class MeshMigration {
   }
   /// Find the new sharers of what this rank owned and others have too.
   [[nodiscard]] Answers find_sharers();
-  [[nodiscard]] bool has_sides(Dim dim) const {
-    return dim > Dim::vertex && dim < cell_dim_ && is_listed_[index(dim)];
-  }
+  [[nodiscard]] bool has_sides(Dim dim) const { return dim > Dim::vertex && dim < cell_dim_ && is_listed_[index(dim)]; }
   /// Dimensions of what ranks share.
   [[nodiscard]] bool is_shared(Dim dim) const { return dim == Dim::vertex || has_sides(dim); }
 

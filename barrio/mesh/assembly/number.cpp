@@ -67,7 +67,7 @@ void MeshAssembly::number_vertices() {
   };
   touches_copy_.assign(n_own_cells_, false);
   for (const std::int32_t c : interface_cells_)  // others have no copies
-    touches_copy_[c] = reach_fringe(static_cast<std::size_t>(c));
+    touches_copy_[c] = reach_fringe(c);
   for (std::size_t c = n_own_cells_; c < of_cells.size(); ++c) reach_fringe(c);
 
   VertexTable& table = out_.vertices;
@@ -96,7 +96,7 @@ void MeshAssembly::number_vertices() {
     }
   }
   for (const std::int32_t v : order_of_copies(std::move(copies), vertex_owners_, 0, index_.ids())) {
-    take(static_cast<std::size_t>(v), static_cast<std::size_t>(v) + 1);
+    take(v, static_cast<std::size_t>(v) + 1);
     table.owners.add(vertex_owners_[v], 1);
   }
   free_memory(coordinates_);
@@ -152,7 +152,7 @@ void MeshAssembly::number_cells() {
     std::vector<std::int32_t> offsets{0};
     offsets.reserve(n + 1);
     for (const std::int32_t c : order)
-      offsets.push_back(offsets.back() + static_cast<std::int32_t>(table.nodes_of(static_cast<std::size_t>(c)).size()));
+      offsets.push_back(offsets.back() + static_cast<std::int32_t>(table.nodes_of(c).size()));
     detail::for_each_run(order, [&](std::size_t first, std::size_t last) {
       const std::size_t low = table.offsets[first];
       take(low, static_cast<std::size_t>(table.offsets[last + 1]) - low);

@@ -18,8 +18,7 @@ LocalId find_owned(const Table& table, GlobalId id) {
   for (const auto& [first, end] :
        {std::pair(std::size_t{0}, table.n_interior), std::pair(table.n_interior, table.n_owned)}) {
     const auto found = std::ranges::lower_bound(ids.subspan(first, end - first), id);
-    if (found != ids.begin() + static_cast<std::ptrdiff_t>(end) && *found == id)
-      return local_id(static_cast<std::size_t>(found - ids.begin()));
+    if (found != ids.begin() + static_cast<std::ptrdiff_t>(end) && *found == id) return local_id(found - ids.begin());
   }
   return no_local_id;
 }

@@ -78,7 +78,7 @@ void fill_in(const MeshTag& tag, const MeshTag::Values& on, std::span<const doub
   std::size_t item = 0;
   for (const LocalId id : on.entities) {
     std::memcpy(own.data(), on.items.value(item++, n_bytes).data(), n_bytes);
-    for (std::size_t k = 0; k < width; ++k) out[index(id) * width + k] = take(static_cast<double>(own[k]));
+    for (std::size_t k = 0; k < width; ++k) out[index(id) * width + k] = take(own[k]);
   }
 }
 

@@ -3,6 +3,8 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <stdexcept>
+#include <string>
 
 #include "barrio/mesh/balance.hpp"
 #include "barrio/mesh/box.hpp"
@@ -71,7 +73,7 @@ void expect_moves(const MeshTables& tables, const std::vector<Destination>& ways
 TEST(Migrate, ShiftsCellsToTheNextRank) {
   const MeshTables tables = parted_box(world(), {6, 4, 3}, false, world().size());
   const auto slabs = [](std::int64_t shift) -> Destination {
-    return [shift](std::int64_t cell) { return static_cast<Rank>((cell / 9 + shift) % world().size()); };
+    return [shift](std::int64_t cell) { return (cell / 9 + shift) % world().size(); };
   };
   for (const int layers : {0, 1, 2}) expect_moves(tables, {slabs(0), slabs(1), slabs(2)}, {.ghost_layers = layers});
 }
@@ -172,7 +174,7 @@ TEST(Migrate, KeepsWhichCellsAreGhosts) {
   partition_cells(world(), tables, world().size());
   add_sets_in_sets(tables);
   const Rank n = world().size();
-  const Destination scatter = [n](std::int64_t cell) { return static_cast<Rank>((cell * 5 + 1) % n); };
+  const Destination scatter = [n](std::int64_t cell) { return (cell * 5 + 1) % n; };
   expect_moves(tables, {scatter}, {.ghost_layers = 2, .ghost_sets = {"outer"}});
   expect_moves(tables, {scatter}, {.ghost_layers = 1, .ghost_ranks = {0, n - 1}});
 }
@@ -182,10 +184,10 @@ TEST(Migrate, MovesPolyhedraWithTheirFaces) {
   static_cast<void>(list_polyhedron_faces(world(), tables));
   partition_cells(world(), tables, world().size());
   const Rank n = world().size();
-  expect_moves(tables,
-               {[n](std::int64_t cell) { return static_cast<Rank>((cell / 3) % n); },
-                [n](std::int64_t cell) { return static_cast<Rank>((cell * 7 + 2) % n); }},
-               {.ghost_layers = 1, .ghost_sides = true});
+  expect_moves(
+      tables,
+      {[n](std::int64_t cell) { return (cell / 3) % n; }, [n](std::int64_t cell) { return (cell * 7 + 2) % n; }},
+      {.ghost_layers = 1, .ghost_sides = true});
 }
 
 TEST(Migrate, MovesNothingWhenAllStay) {
@@ -204,6 +206,93 @@ TEST(Migrate, MovesNothingWhenAllStay) {
   // Parts are those of ranks, as after any other migration.
   EXPECT_EQ(mesh.n_parts(), world().size());
   EXPECT_TRUE(std::ranges::equal(mesh.cell_parts(), owners));
+}
+
+/// Particles that a program keeps for entities: as many as the id says, each with its place.
+using Particles = std::vector<std::vector<std::int64_t>>;
+
+Payload payload_of(const Mesh& mesh, Dim dim, Particles& all) {
+  return {.dim = dim,
+          .pack =
+              [&, dim](LocalId id, std::vector<std::byte>& out) {
+                EXPECT_LT(index(id), mesh.n_owned(dim));
+                const auto bytes = std::as_bytes(std::span(all[index(id)]));
+                out.insert(out.end(), bytes.begin(), bytes.end());
+              },
+          .unpack =
+              [&, dim](LocalId id, std::span<const std::byte> bytes) {
+                all.resize(mesh.n_local(dim));
+                all[index(id)].resize(bytes.size() / sizeof(std::int64_t));
+                std::ranges::copy(bytes, std::as_writable_bytes(std::span(all[index(id)])).begin());
+              }};
+}
+
+std::vector<std::int64_t> particles_of(GlobalId id) {
+  std::vector<std::int64_t> particles;
+  for (std::int64_t i = 0; i < value(id) % 5; ++i) particles.push_back(100 * value(id) + i);
+  return particles;
+}
+
+TEST(Migrate, CarriesWhatTheProgramKeeps) {
+  Mesh mesh(world(), parted_box(world(), {5, 4, 4}, true, 2 * world().size()), {.ghost_layers = 1});
+  const std::vector<Dim> dims{Dim::vertex, Dim::face, Dim::volume};
+  std::vector<Particles> kept(dims.size());
+  const std::size_t n_tags = mesh.tags().size();
+  std::vector<Payload> payloads;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    for (const GlobalId id : mesh.global_ids(dims[i])) kept[i].push_back(particles_of(id));
+    kept[i].resize(mesh.n_owned(dims[i]));  // copies come from their owners
+    payloads.push_back(payload_of(mesh, dims[i], kept[i]));
+  }
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    for (Particles& all : kept) all.shrink_to_fit();
+    mesh.migrate(destinations(mesh, scattered(test::seed() + static_cast<std::uint64_t>(repeat))), payloads);
+    mesh.validate();
+    EXPECT_EQ(mesh.tags().size(), n_tags);
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      kept[i].resize(mesh.n_local(dims[i]));
+      for (std::size_t e = 0; e < mesh.n_local(dims[i]); ++e)
+        EXPECT_EQ(kept[i][e], particles_of(mesh.global_ids(dims[i])[e]));
+    }
+  }
+}
+
+TEST(Migrate, SurvivesAProgramThatThrows) {
+  Mesh mesh(world(), parted_box(world(), {5, 4, 4}, true, world().size()), {.ghost_layers = 1});
+  fill(mesh);
+  const std::uint64_t before = mesh.checksum();
+  const std::size_t n_tags = mesh.tags().size();
+  const bool is_last = world().rank() == world().size() - 1;
+  Payload payload{.dim = Dim::volume, .pack = {}, .unpack = [](LocalId, std::span<const std::byte>) {}};
+  payload.pack = [&](LocalId, std::vector<std::byte>&) {
+    if (is_last) throw std::runtime_error("no ink left");
+  };
+  if (world().size() == 1) return;  // nothing moves, so nothing is asked
+  const std::vector<Rank> to = destinations(mesh, scattered(test::seed()));
+  try {
+    mesh.migrate(to, {payload});
+    FAIL() << "a payload that throws went unnoticed";
+  } catch (const AgreedError& error) {
+    EXPECT_NE(std::string(error.what()).find("no ink left"), std::string::npos) << error.what();
+  }
+  mesh.validate();
+  EXPECT_EQ(mesh.checksum(), before);
+  EXPECT_EQ(mesh.revision(), 0U);
+  EXPECT_EQ(mesh.tags().size(), n_tags);
+
+  payload.pack = [](LocalId, std::vector<std::byte>&) {};
+  payload.unpack = [&](LocalId, std::span<const std::byte>) {
+    if (is_last) throw std::runtime_error("no paper left");
+  };
+  EXPECT_THROW(mesh.migrate(to, {payload}), AgreedError);
+  mesh.validate();
+  EXPECT_EQ(mesh.checksum(), before);
+  EXPECT_EQ(mesh.revision(), 1U);
+  EXPECT_EQ(mesh.tags().size(), n_tags);
+  expect_filled(mesh);
+  payload.dim = Dim::edge;  // of which it lists none
+  EXPECT_THROW(mesh.migrate(std::vector<Rank>(mesh.n_owned(Dim::volume), 0), {payload}), AgreedError);
+  mesh.validate();
 }
 
 TEST(Migrate, BalancesWeights) {
