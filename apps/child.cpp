@@ -23,7 +23,7 @@ std::string end_of(std::FILE* file) {
   std::fseek(file, 0, SEEK_END);
   const long size = std::ftell(file);
   std::fseek(file, size > most_error_bytes ? size - most_error_bytes : 0, SEEK_SET);
-  std::string text(static_cast<std::size_t>(size > most_error_bytes ? most_error_bytes : size), '\0');
+  std::string text(size > most_error_bytes ? most_error_bytes : size, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file));
   return text;
 }

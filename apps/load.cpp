@@ -92,7 +92,7 @@ class Load : public Command {
     counts["vertices"] = mesh.n_global(mesh::Dim::vertex);
     for (int d = 1; d <= value(mesh.cell_dim()); ++d) {
       static constexpr std::array<const char*, 4> names{"vertices", "edges", "faces", "volumes"};
-      counts[names[static_cast<std::size_t>(d)]] = mesh.n_global(mesh::Dim{d});
+      counts[names[d]] = mesh.n_global(mesh::Dim{d});
     }
     result["counts"] = counts;
     const auto as_count = [](std::size_t n) { return static_cast<std::int64_t>(n); };
@@ -100,8 +100,8 @@ class Load : public Command {
     result["ghost_cells"] = spread(*context, as_count(mesh.n_ghost(mesh.cell_dim())));
     result["shared_vertices"] = spread(*context, as_count(mesh.vertices().shared.size()));
     result["neighbours"] = spread(*context, as_count(mesh.neighbours().size()));
-    result["memory_bytes"] = spread(*context, static_cast<std::int64_t>(mesh.memory_bytes()));
-    result["peak_resident_bytes"] = spread(*context, static_cast<std::int64_t>(peak_resident_bytes()));
+    result["memory_bytes"] = spread(*context, mesh.memory_bytes());
+    result["peak_resident_bytes"] = spread(*context, peak_resident_bytes());
 
     // Traffic of one exchange of one number per vertex.
     auto field = mesh.add_field<double>("exchanged", mesh::Dim::vertex);

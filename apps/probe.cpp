@@ -170,7 +170,7 @@ class Probe : public Command {
     std::vector<probe::Setting> settings;
     if (depth_ == "all" && !skips_settings_) settings = probe::settings_of(BARRIO_MPI_FLAVOUR);
     Progress progress("barrio probe", true);
-    progress.begin("barrio probe", static_cast<std::int64_t>(transports.size() + settings.size()));
+    progress.begin("barrio probe", transports.size() + settings.size());
     std::int64_t n_done = 0;
     for (const probe::Transport& transport : transports) {
       try_transport(transport, n_ranks, result);

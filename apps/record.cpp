@@ -44,12 +44,12 @@ Job summarise(const std::string& path, const rankmap::RecordedRun& run) {
   std::vector<std::size_t> host_of;  // by rank
   for (const rankmap::HostRun& host : run.hosts) {
     const auto at = std::ranges::find(names, host.name);
-    host_of.insert(host_of.end(), static_cast<std::size_t>(host.count), static_cast<std::size_t>(at - names.begin()));
+    host_of.insert(host_of.end(), host.count, at - names.begin());
     if (at == names.end()) names.push_back(host.name);
   }
   job.n_hosts = names.size();
   double between = 0.0;
-  std::vector<std::size_t> partners(static_cast<std::size_t>(job.n_ranks), 0);
+  std::vector<std::size_t> partners(job.n_ranks, 0);
   for (const rankmap::TrafficEntry& entry : run.traffic.entries()) {
     const auto from = static_cast<std::size_t>(entry.from), to = static_cast<std::size_t>(entry.to);
     job.messages += entry.messages;
@@ -256,9 +256,7 @@ class Record : public Command {
             "missing",
             fmt::format("{} ranks left nothing: {}{}", job.missing.size(),
                         fmt::join(job.missing.begin(),
-                                  job.missing.begin() +
-                                      std::min<std::ptrdiff_t>(20, static_cast<std::ptrdiff_t>(job.missing.size())),
-                                  ", "),
+                                  job.missing.begin() + std::min<std::ptrdiff_t>(20, job.missing.size()), ", "),
                         job.missing.size() > 20 ? ", ..." : ""));
       text += job.path + "\n" + two_columns(rows);
     }

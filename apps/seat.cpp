@@ -35,7 +35,7 @@ class Stream {
     const ssize_t n = ::read(from_, piece.data(), piece.size());
     if (n < 0 && errno == EINTR) return true;
     if (n <= 0) return false;
-    waiting_.append(piece.data(), static_cast<std::size_t>(n));
+    waiting_.append(piece.data(), n);
     for (std::size_t end = waiting_.find('\n'); end != std::string::npos; end = waiting_.find('\n')) {
       std::string line = waiting_.substr(0, end + 1);
       waiting_.erase(0, end + 1);
@@ -44,7 +44,7 @@ class Stream {
         const ssize_t sent = ::send(to_, line.data() + done, line.size() - done, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
         if (sent <= 0) return false;
-        done += static_cast<std::size_t>(sent);
+        done += sent;
       }
     }
     return true;

@@ -24,7 +24,7 @@ std::uint64_t peak_resident_bytes() noexcept {
     std::array<char, 256> line{};
     unsigned long kibibytes = 0;
     bool is_found = false;
-    while (!is_found && std::fgets(line.data(), static_cast<int>(line.size()), file) != nullptr)
+    while (!is_found && std::fgets(line.data(), line.size(), file) != nullptr)
       is_found = std::sscanf(line.data(), "VmHWM: %lu", &kibibytes) == 1;
     std::fclose(file);
     if (is_found) return std::uint64_t{kibibytes} * 1024U;

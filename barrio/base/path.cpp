@@ -17,7 +17,7 @@ std::string why_not_replaceable(const std::string& path) {
 int write_at(int file, const void* bytes, std::uint64_t n, std::uint64_t place) noexcept {
   const auto* from = static_cast<const std::byte*>(bytes);
   while (n > 0) {
-    const ssize_t written = ::pwrite(file, from, n, static_cast<off_t>(place));
+    const ssize_t written = ::pwrite(file, from, n, place);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return written < 0 ? errno : ENOSPC;
     from += written;

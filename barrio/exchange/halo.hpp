@@ -65,7 +65,7 @@ class HaloExchange {
       : context_(&context),
         plan_(std::move(plan)),
         values_(values),
-        n_components_(static_cast<std::size_t>(n_components)),
+        n_components_(n_components),
         exchange_(context, outgoing(), incoming(), plan_->tags.first, options) {}
 
   /// Send owned values and start to receive copies. Local. Until `end()` the owned values may be read and written, but

@@ -56,7 +56,7 @@ class MessageReader {
     std::memcpy(&n, &bytes_[at_], sizeof n);
     const auto* first = reinterpret_cast<const T*>(bytes_.data() + at_ + sizeof n);
     at_ += sizeof n + MessageWriter::padded(n * sizeof(T));
-    return {first, static_cast<std::size_t>(n)};
+    return {first, n};
   }
   /// Whether all was read.
   [[nodiscard]] bool done() const noexcept { return at_ >= bytes_.size(); }

@@ -31,7 +31,7 @@ Comm Comm::split_by_host(MPI_Comm source, int key) {
   for (const char c : std::string_view(name.data(), static_cast<std::size_t>(length)))
     hash.add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
   constexpr std::uint64_t largest_colour = 0x7fffffff;
-  return split(source, static_cast<int>(hash.value() & largest_colour), key);
+  return split(source, hash.value() & largest_colour, key);
 }
 
 Comm Comm::split_shared(MPI_Comm source, int key) {

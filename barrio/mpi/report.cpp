@@ -16,7 +16,7 @@ std::string mpi_library() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return "unknown";
-  std::string line(text.data(), static_cast<std::size_t>(length));
+  std::string line(text.data(), length);
   line = line.substr(0, line.find_first_of(std::string("\n\0", 2)));
   std::replace(line.begin(), line.end(), '\t', ' ');
   return line;

@@ -22,8 +22,7 @@ class Window {
     // 16 bytes: where a size is no multiple of 16, puts land beside their place. So whole cache lines are asked for.
     constexpr std::size_t line = 64;
     const std::size_t bytes = (n * sizeof(T) + line - 1) / line * line;
-    check(MPI_Win_allocate(static_cast<MPI_Aint>(bytes), static_cast<int>(sizeof(T)), MPI_INFO_NULL, context.comm(),
-                           &memory_, &window_),
+    check(MPI_Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(T), MPI_INFO_NULL, context.comm(), &memory_, &window_),
           "MPI_Win_allocate");
   }
   Window(Window&& other) noexcept

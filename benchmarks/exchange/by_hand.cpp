@@ -139,7 +139,7 @@ class Consensus : public Packing {
       if (found != 0) {
         int n = 0;
         MPI_Get_count(&status, MPI_UINT64_T, &n);
-        buffer_.resize(static_cast<std::size_t>(n));
+        buffer_.resize(n);
         check(MPI_Mrecv(buffer_.data(), n, MPI_UINT64_T, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
         tally += read(buffer_);
         pause.reset();

@@ -31,7 +31,7 @@ BlockVertices::BlockVertices(mpi::Context& context) : context_(context) {
 }
 
 BlockVertices::Range BlockVertices::blocks_at(int axis, int vertex) const {
-  const int n = grid_[static_cast<std::size_t>(axis)];
+  const int n = grid_[axis];
   Range range{n, -1};
   for (int b = 0; b < n; ++b) {
     if (vertex < n_cells * b / n || vertex > n_cells * (b + 1) / n) continue;

@@ -112,7 +112,7 @@ Case compare(mpi::Context& context, const Options& options, const Pattern& patte
   Case result{.n = n};
   std::vector<Runner> runners = make_runners(context, options, pattern, result);
   for (int repeat = 0; repeat <= options.n_repeats; ++repeat) {  // the first one warms up
-    const Script script(pattern, n, static_cast<std::uint64_t>(repeat), context.rank());
+    const Script script(pattern, n, repeat, context.rank());
     for (Runner& runner : runners) {
       if (runner.is_out) continue;
       const Tally& wanted = runner.takes_strangers ? script.from_all : script.from_neighbours;

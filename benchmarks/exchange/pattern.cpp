@@ -40,7 +40,7 @@ std::vector<Rank> Pattern::neighbours_of(Rank rank) const {
   if (tiles_) return tiles_->neighbours(rank, n_ranks_);
   if (name_ == "cube") return around(rank);
   if (name_ == "all") {
-    std::vector<Rank> others(static_cast<std::size_t>(n_ranks_));
+    std::vector<Rank> others(n_ranks_);
     std::iota(others.begin(), others.end(), 0);
     others.erase(others.begin() + rank);
     return others;

@@ -75,7 +75,7 @@ class Alltoallv : public RandomRows {
   void run() override {
     const auto n_ranks = static_cast<std::size_t>(context_.size());
     std::vector<int> out(n_ranks, 0);
-    for (const Row& row : rows_) out[static_cast<std::size_t>(row.rank)] += sizeof(Row);
+    for (const Row& row : rows_) out[row.rank] += sizeof(Row);
     std::vector<int> in(n_ranks);
     mpi::check(MPI_Alltoall(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, context_.comm()), "MPI_Alltoall");
     std::vector<int> out_at(n_ranks + 1, 0);
@@ -87,10 +87,10 @@ class Alltoallv : public RandomRows {
     std::vector<Row> sorted(rows_.size());
     std::vector<int> next = out_at;
     for (const Row& row : rows_) {
-      int& at = next[static_cast<std::size_t>(row.rank)];
+      int& at = next[row.rank];
       sorted[static_cast<std::size_t>(at) / sizeof(Row)] = row;
       sorted[static_cast<std::size_t>(at) / sizeof(Row)].rank = context_.rank();
-      at += static_cast<int>(sizeof(Row));
+      at += sizeof(Row);
     }
     rows_.resize(static_cast<std::size_t>(in_at.back()) / sizeof(Row));
     mpi::check(MPI_Alltoallv(sorted.data(), out.data(), out_at.data(), MPI_BYTE, rows_.data(), in.data(), in_at.data(),

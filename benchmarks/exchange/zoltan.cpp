@@ -21,7 +21,7 @@ class Plan {
     int n_in = 0;
     check_zoltan(Zoltan_Comm_Create(&plan_, static_cast<int>(to.size()), to.data(), comm, tag, &n_in),
                  "Zoltan_Comm_Create");
-    n_in_ = static_cast<std::size_t>(n_in);
+    n_in_ = n_in;
   }
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;

@@ -55,7 +55,7 @@ class Changes {
     const Rank next = (context_.rank() + 1) % context_.size();
     std::vector<Rank> to(mesh_.n_owned(mesh_.cell_dim()), context_.rank());
     for (std::size_t c = first; c < to.size(); ++c) to[c] = next;
-    return static_cast<std::int64_t>(mesh_.migrate(to));
+    return mesh_.migrate(to);
   }
   [[nodiscard]] std::size_t n_owned() const { return mesh_.n_owned(mesh_.cell_dim()); }
 

@@ -19,7 +19,7 @@ namespace {
 /// two, walked until the result is below n.
 class Shuffle {
  public:
-  Shuffle(std::int64_t n, std::uint64_t seed) : n_(static_cast<std::uint64_t>(n)), seed_(seed) {
+  Shuffle(std::int64_t n, std::uint64_t seed) : n_(n), seed_(seed) {
     while ((std::uint64_t{1} << (2 * half_)) < n_) ++half_;
   }
   [[nodiscard]] std::int64_t operator()(std::int64_t i) const {
@@ -34,7 +34,7 @@ class Shuffle {
       }
       x = left << half_ | right;
     } while (x >= n_);
-    return static_cast<std::int64_t>(x);
+    return x;
   }
 
  private:
@@ -129,7 +129,7 @@ MeshFile provide_mesh(mpi::Context& context, const MeshOptions& options, const s
     if (name == "random-tets") tables = shuffled(context, std::move(tables));
     io::write_h5m(context, tables, file.path);
   }
-  file.n_bytes = static_cast<std::int64_t>(std::filesystem::file_size(file.path));
+  file.n_bytes = std::filesystem::file_size(file.path);
   return file;
 }
 

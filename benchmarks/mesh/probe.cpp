@@ -30,7 +30,7 @@ class IdBits {
       before_.push_back(n);
       n += std::popcount(word);
     }
-    n_ = static_cast<std::size_t>(n);
+    n_ = n;
   }
   /// @pre the id is in the set
   [[nodiscard]] LocalId place(GlobalId id) const noexcept {
@@ -122,9 +122,7 @@ class Probe : public Peer {
     }
     const std::vector<Use> came = exchange::route(context, exchange::pack_by_rank<Use>(to, uses)).items;
     std::vector<std::uint8_t> n_users(homes.size(context.rank()), 0);
-    const auto n_of = [&](const Use& use) -> std::uint8_t& {
-      return n_users[static_cast<std::size_t>(use.id - first)];
-    };
+    const auto n_of = [&](const Use& use) -> std::uint8_t& { return n_users[use.id - first]; };
     const auto add = [&](const Use& use) { n_of(use) = static_cast<std::uint8_t>(std::min(n_of(use) + 1, 2)); };
     std::ranges::for_each(here, add);
     std::ranges::for_each(came, add);

@@ -77,7 +77,7 @@ void run(Context& context, std::int64_t n, bool tets, int n_layers) {
   const std::uint64_t checksum = mesh.checksum();
 
   Json document = mpi::document(context, "barrio.bench.mesh_scale", 1);
-  document["cells_per_rank"] = static_cast<std::int64_t>(mesh.n_owned(mesh::Dim::volume));
+  document["cells_per_rank"] = mesh.n_owned(mesh::Dim::volume);
   document["mesh"] = mesh_cost;
   document["faces"] = sides_cost;
   document["neighbours"] = mpi::max(context, static_cast<std::int64_t>(mesh.neighbours().size()));
@@ -87,8 +87,7 @@ void run(Context& context, std::int64_t n, bool tets, int n_layers) {
 
   // A tenth of a rank's cells go to its first neighbour.
   std::vector<Rank> to(mesh.n_owned(mesh::Dim::volume), context.rank());
-  if (!mesh.neighbours().empty())
-    std::fill_n(to.begin(), static_cast<std::ptrdiff_t>(to.size() / 10), mesh.neighbours().front());
+  if (!mesh.neighbours().empty()) std::fill_n(to.begin(), to.size() / 10, mesh.neighbours().front());
   mpi::barrier(context);
   const Meter of_migration(context);
   mesh.migrate(to);

@@ -46,7 +46,7 @@ std::vector<std::int32_t> cut_by_metis(const PointGrid& grid, int n_parts) {
   std::array<idx_t, METIS_NOPTIONS> options{};
   METIS_SetDefaultOptions(options.data());
   options[METIS_OPTION_SEED] = 1;
-  std::vector<idx_t> part(static_cast<std::size_t>(n_vertices));
+  std::vector<idx_t> part(n_vertices);
   if (METIS_PartGraphKway(&n_vertices, &n_constraints, offsets.data(), neighbours.data(), nullptr, nullptr, nullptr, &n,
                           nullptr, nullptr, options.data(), &cut, part.data()) != METIS_OK)
     throw AgreedError(ErrorCode::failed, {.subject = "METIS", .cause = "gave up"});
@@ -123,7 +123,7 @@ std::vector<std::int32_t> cut_points(mpi::Context& context, const PointGrid& gri
   auto part = partition::rcb(context, grid.coordinates, all_ids(grid.n_points()), {}, n_parts);
   if (cut == Cut::rcb) return part;
   const std::vector<int> number = breadth_first_numbers(n_parts);
-  for (std::int32_t& of_point : part) of_point = number[static_cast<std::size_t>(of_point)];
+  for (std::int32_t& of_point : part) of_point = number[of_point];
   return part;
 }
 
@@ -134,7 +134,7 @@ rankmap::TrafficMatrix compute_traffic(const PointGrid& grid, std::span<const st
     const int owner = part[static_cast<std::size_t>(point)];
     receivers.clear();
     grid.for_neighbours(point, [&](std::int64_t other) {
-      if (const int there = part[static_cast<std::size_t>(other)]; there != owner) receivers.push_back(there);
+      if (const int there = part[other]; there != owner) receivers.push_back(there);
     });
     sort_unique(receivers);
     for (const int there : receivers) pairs.emplace_back(owner, there);
@@ -156,7 +156,7 @@ rankmap::TrafficMatrix make_traffic(mpi::Context& context, const PointGrid& grid
 
 rankmap::TrafficMatrix scrambled_grid(int n_i, int n_j, int n_k, std::uint64_t seed) {
   const int n = n_i * n_j * n_k;
-  std::vector<int> number(static_cast<std::size_t>(n));
+  std::vector<int> number(n);
   std::iota(number.begin(), number.end(), 0);
   std::ranges::sort(number, {}, [&](int part) { return mix64(mix64(seed) ^ static_cast<std::uint64_t>(part)); });
   std::vector<rankmap::TrafficEntry> entries;
@@ -166,8 +166,8 @@ rankmap::TrafficMatrix scrambled_grid(int n_i, int n_j, int n_k, std::uint64_t s
       const int n_steps = (part % n_i != other % n_i ? 1 : 0) + ((part / n_i % n_j) != (other / n_i % n_j) ? 1 : 0) +
                           (part / n_i / n_j != other / n_i / n_j ? 1 : 0);
       const double points = n_steps == 1 ? 1000 : n_steps == 2 ? 30 : 1;
-      entries.push_back({.from = number[static_cast<std::size_t>(part)],
-                         .to = number[static_cast<std::size_t>(other)],
+      entries.push_back({.from = number[part],
+                         .to = number[other],
                          .points = points,
                          .bytes = bytes_per_point * points,
                          .messages = 1});

@@ -43,7 +43,7 @@ std::optional<PeerResult> map_by_scotch(const rankmap::CommunicationGraph& graph
   SCOTCH_graphInit(&scotch_graph.value);
   SCOTCH_archInit(&arch.value);
   SCOTCH_stratInit(&plan.value);
-  std::vector<SCOTCH_Num> core(static_cast<std::size_t>(graph.n_ranks()));
+  std::vector<SCOTCH_Num> core(graph.n_ranks());
   const bool is_done =
       SCOTCH_graphBuild(&scotch_graph.value, 0, graph.n_ranks(), offsets.data(), offsets.data() + 1, nullptr, nullptr,
                         static_cast<SCOTCH_Num>(partners.size()), partners.data(), weights.data()) == 0 &&

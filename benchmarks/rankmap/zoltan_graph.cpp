@@ -87,7 +87,7 @@ std::vector<std::int32_t> cut(MPI_Comm comm, Given& points, int n_parts, int& st
   int *in_ranks = nullptr, *in_parts = nullptr, *out_ranks = nullptr, *out_parts = nullptr;
   status = Zoltan_LB_Partition(zoltan, &has_changed, &n_id_words, &n_place_words, &n_in, &in_ids, &in_places, &in_ranks,
                                &in_parts, &n_out, &out_ids, &out_places, &out_ranks, &out_parts);
-  std::vector<std::int32_t> part(static_cast<std::size_t>(points.end - points.begin), 0);
+  std::vector<std::int32_t> part(points.end - points.begin, 0);
   for (int i = 0; i < n_out; ++i) part[out_places[i]] = out_parts[i];
   Zoltan_LB_Free_Part(&in_ids, &in_places, &in_ranks, &in_parts);
   Zoltan_LB_Free_Part(&out_ids, &out_places, &out_ranks, &out_parts);

@@ -23,8 +23,7 @@ Json measure_cell(mpi::Context& context, const StrategyOptions& options, Computi
 
   double alone = 1e30;
   for (int i = 0; i < 10; ++i)
-    alone = std::min(alone,
-                     time_round(context, messages, *exchanges[1], computing, 0, static_cast<std::uint64_t>(i)).total);
+    alone = std::min(alone, time_round(context, messages, *exchanges[1], computing, 0, i).total);
   const double compute = std::max(shortest_cell_seconds, compute_of_cell * alone);
   const double mine = context.rank() % 2 == 1 ? compute * (1.0 + imbalance) : compute;
   const std::uint64_t n_rows = computing.rows_of(mine);

@@ -60,7 +60,7 @@ std::uint64_t Computing::rows_of(double seconds) const noexcept {
 }
 
 RingMessages::RingMessages(mpi::Context& context, std::uint64_t n_bytes, int n_messages)
-    : context_(context), n_bytes_(n_bytes), n_messages_(static_cast<std::size_t>(n_messages)) {
+    : context_(context), n_bytes_(n_bytes), n_messages_(n_messages) {
   const int size = context.size();
   const Rank right = (context.rank() + 1) % size;
   const Rank left = (context.rank() + size - 1) % size;

@@ -92,7 +92,7 @@ void bind_set(nb::module_& module) {
           "entities",
           [](nb::handle_t<SharedSet> self, Dim dim) {
             const mesh::MeshSet& set = *nb::cast<const SharedSet&>(self).set;
-            return copied(set.entities[static_cast<std::size_t>(value(checked(dim, Dim::edge)))].ids());
+            return copied(set.entities[value(checked(dim, Dim::edge))].ids());
           },
           nb::arg("dim"), "Local ids of members of a dimension from 1 to 3; ghosts included for cells.")
       .def("__repr__", [](const SharedSet& self) {

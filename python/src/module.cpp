@@ -9,7 +9,7 @@ std::string mpi_library() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
-  std::string version(text.data(), static_cast<std::size_t>(length));
+  std::string version(text.data(), length);
   while (!version.empty() && (version.back() == '\0' || version.back() == '\n' || version.back() == ' '))
     version.pop_back();
   return version;

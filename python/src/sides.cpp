@@ -52,7 +52,7 @@ nb::tuple compressed(std::size_t n, Of&& of) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::span<const T> some = of(i);
     items.insert(items.end(), some.begin(), some.end());
-    offsets.push_back(static_cast<std::int64_t>(items.size()));
+    offsets.push_back(items.size());
   }
   return nb::make_tuple(copied(std::move(offsets)), copied(std::move(items)));
 }

@@ -26,7 +26,7 @@ using StructuredPointer = std::shared_ptr<SharedStructured>;
 /// Axes of arrays run as in memory: k, j, i.
 std::array<std::size_t, 3> shape_of(const IndexBox& box) {
   std::array<std::size_t, 3> shape{};
-  for (std::size_t k = 0; k < 3; ++k) shape[k] = static_cast<std::size_t>(std::max<std::int64_t>(box.extent(2 - k), 0));
+  for (std::size_t k = 0; k < 3; ++k) shape[k] = std::max<std::int64_t>(box.extent(2 - k), 0);
   return shape;
 }
 
@@ -52,9 +52,8 @@ nb::ndarray<nb::numpy, T> shaped(std::vector<T> values, const IndexBox& box, std
 
 template <class T, class ValueAt>
 nb::ndarray<nb::numpy, T> tabulated(const IndexBox& box, const ValueAt& value_at) {
-  std::vector<T> values(static_cast<std::size_t>(box.size()));
-  for (std::size_t p = 0; p < values.size(); ++p)
-    values[p] = static_cast<T>(value_at(box.at(static_cast<std::int64_t>(p))));
+  std::vector<T> values(box.size());
+  for (std::size_t p = 0; p < values.size(); ++p) values[p] = static_cast<T>(value_at(box.at(p)));
   return shaped(std::move(values), box);
 }
 

@@ -55,7 +55,7 @@ std::size_t number_bytes(TagType type) {
 nb::tuple values_on(const SharedTag& self, Dim dim) {
   if (dim < Dim::vertex || dim > Dim::volume) throw_usage(fmt::format("dimension {}", value(dim)), "is not in 0 .. 3");
   const mesh::TagInfo& info = self.tag->info;
-  const MeshTag::Values& on = self.tag->on[static_cast<std::size_t>(value(dim))];
+  const MeshTag::Values& on = self.tag->on[value(dim)];
   auto ids = copied(on.entities.ids());
   if (!info.length_varies) {
     const std::size_t width = info.value_bytes() / number_bytes(info.type);
@@ -63,7 +63,7 @@ nb::tuple values_on(const SharedTag& self, Dim dim) {
   }
   std::vector<std::int64_t> offsets = on.items.offsets;
   if (offsets.empty()) offsets.push_back(0);
-  for (std::int64_t& offset : offsets) offset /= static_cast<std::int64_t>(number_bytes(info.type));
+  for (std::int64_t& offset : offsets) offset /= number_bytes(info.type);
   return nb::make_tuple(ids, copied(std::move(offsets)), numbers(info, on.items.bytes, 0));
 }
 

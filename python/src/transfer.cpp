@@ -192,7 +192,7 @@ nb::object ask(const SharedContext& self, nb::handle to, nb::handle requests, co
   if (std::ranges::is_sorted(ranks)) return sorted;
   std::vector<std::int64_t> order(ranks.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return ranks[static_cast<std::size_t>(i)]; });
+  std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return ranks[i]; });
   nb::object result = numpy().attr("empty_like")(sorted);
   result.attr("__setitem__")(copied(std::move(order)), sorted);
   return result;

@@ -137,7 +137,7 @@ class TerminalAsStderr {
     ::fcntl(master_, F_SETFL, O_NONBLOCK);
     std::array<char, 4096> text{};
     const ssize_t n = ::read(master_, text.data(), text.size());
-    return n > 0 ? std::string(text.data(), static_cast<std::size_t>(n)) : std::string();
+    return n > 0 ? std::string(text.data(), n) : std::string();
   }
 
  private:

@@ -195,7 +195,7 @@ TEST(Meet, StrangersAreNeighboursOfNeighboursAndChange) {
     for (const Rank stranger : first) {
       EXPECT_FALSE(std::ranges::binary_search(mine.neighbours(), stranger));
       EXPECT_TRUE(std::ranges::any_of(mine.neighbours(), [&](Rank middle) {
-        return std::ranges::binary_search(all[static_cast<std::size_t>(middle)].neighbours(), stranger);
+        return std::ranges::binary_search(all[middle].neighbours(), stranger);
       }));
     }
     if (first != mine.strangers_to(1)) n_changed += 1;

@@ -40,7 +40,7 @@ long number(const char* name, long otherwise) {
 
 void work(barrio::Context& context, const std::string& in, const std::string& out) {
   using namespace barrio;
-  least_bytes = static_cast<std::size_t>(number("SCARCE_BYTES", 4096));
+  least_bytes = number("SCARCE_BYTES", 4096);
   stays = number("SCARCE_STAYS", 0) != 0;
   if (context.rank() == number("SCARCE_RANK", -1)) fails_at = number("SCARCE_AT", 0);
   is_counting = true;
@@ -52,8 +52,8 @@ void work(barrio::Context& context, const std::string& in, const std::string& ou
     io::write(mesh, out + ".vtkhdf");
   }
   is_counting = false;
-  std::vector<long> n_of_rank(static_cast<std::size_t>(context.size()));
-  n_of_rank[static_cast<std::size_t>(context.rank())] = n_allocations;
+  std::vector<long> n_of_rank(context.size());
+  n_of_rank[context.rank()] = n_allocations;
   mpi::all_reduce(context, std::span<long>(n_of_rank), MPI_SUM);
   if (context.is_root()) fmt::print("{}\n", fmt::join(n_of_rank, " "));
 }

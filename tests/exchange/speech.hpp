@@ -22,7 +22,7 @@ inline std::uint64_t number(std::initializer_list<std::uint64_t> purpose) {
   for (const std::uint64_t word : purpose) hash.add(word);
   return hash.value();
 }
-inline std::uint64_t word(int i) { return static_cast<std::uint64_t>(i); }
+inline std::uint64_t word(int i) { return i; }
 
 /// An item of any size, without padding.
 template <std::size_t n>

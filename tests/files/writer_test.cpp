@@ -70,8 +70,7 @@ TEST(FileWriter, WritesRowsOfAllRanks) {
   for (std::int64_t step = 0; step < 3; ++step) {
     std::vector<double> values(mine.size());
     for (std::size_t i = 0; i < mine.size(); ++i) values[i] = static_cast<double>(step * 1000 + mine[i]);
-    writer.write_growing("/growing", (step + 1) * n, step * n + first, static_cast<std::int64_t>(values.size()),
-                         values.data());
+    writer.write_growing("/growing", (step + 1) * n, step * n + first, values.size(), values.data());
   }
   writer.close();
   if (world().rank() != 0) return;

@@ -19,7 +19,7 @@ hid_t sure(hid_t id, const std::string& what) {
 }
 
 std::vector<hsize_t> extents_of(hid_t space) {
-  std::vector<hsize_t> sizes(static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space), 0)));
+  std::vector<hsize_t> sizes(std::max(H5Sget_simple_extent_ndims(space), 0));
   if (!sizes.empty()) H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
   return sizes;
 }
@@ -70,7 +70,7 @@ void add_lines(hid_t file, const std::string& path, std::vector<std::string>& li
     lines.push_back(path + (kind == H5I_GROUP ? " group" : " type"));
   }
   const int n_attributes = H5Aget_num_attrs(object);
-  for (int i = 0; i < n_attributes; ++i) lines.push_back(attribute_line(path, object, static_cast<unsigned>(i)));
+  for (int i = 0; i < n_attributes; ++i) lines.push_back(attribute_line(path, object, i));
   if (kind == H5I_GROUP) {
     std::vector<std::string> names;
     H5Literate(
@@ -91,7 +91,7 @@ std::vector<double> numbers(const std::filesystem::path& path, const std::string
   const hid_t file = sure(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), path);
   const hid_t data = sure(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), dataset);
   const hid_t space = H5Dget_space(data);
-  std::vector<double> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
+  std::vector<double> values(H5Sget_simple_extent_npoints(space));
   sure(H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), dataset);
   H5Sclose(space);
   H5Dclose(data);

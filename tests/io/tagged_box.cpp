@@ -103,9 +103,9 @@ mesh::MeshTables tagged_box(mpi::Context& context) {
   const std::int32_t list = place({.name = "list", .is_ordered = true, .tracks_members = true, .contained = {{0, 3}}});
   const std::int32_t outer =
       place({.kind = mesh::SetKind::dirichlet, .id = 5, .name = "outer", .contained = {{1}, {list}}});
-  tables.sets[static_cast<std::size_t>(outer)].more_roles.push_back({mesh::SetKind::neumann, 6, Dim::vertex});
-  tables.sets[static_cast<std::size_t>(outer)].children = {list, 0};
-  tables.sets[static_cast<std::size_t>(list)].parents = {outer};
+  tables.sets[outer].more_roles.push_back({mesh::SetKind::neumann, 6, Dim::vertex});
+  tables.sets[outer].children = {list, 0};
+  tables.sets[list].parents = {outer};
   if (context.rank() == context.size() - 1) {
     tables.members.push_back({list, Dim::face, 5, 1, 0});
     tables.members.push_back({list, Dim::face, 3, 2, 1});

@@ -17,7 +17,7 @@ WholeFile::WholeFile(mpi::Context& context, const mesh::MeshTables& tables)
     std::vector<std::int32_t> block_parts;
     const bool is_top = mesh::topology(block.type).dim == tables.top_dim();
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
-      sizes.push_back(static_cast<std::int64_t>(block.cell(i).size()));
+      sizes.push_back(block.cell(i).size());
       for (const GlobalId node : block.cell(i)) nodes.push_back(value(node));
       if (is_top && tables.n_parts > 0) block_parts.push_back(tables.parts[at++]);
     }
@@ -33,15 +33,14 @@ WholeFile::WholeFile(mpi::Context& context, const mesh::MeshTables& tables)
   members.resize(sets.size());
   for (const mesh::SetRows& rows : collect(context, tables.members))
     for (std::int64_t row = rows.first; row < rows.first + rows.count; ++row)
-      members[static_cast<std::size_t>(rows.set)].insert({value(rows.dim), row});
+      members[rows.set].insert({value(rows.dim), row});
 }
 
 std::array<std::int64_t, 4> count_owned(const mesh::Mesh& mesh, const mesh::MeshSet& set) {
   std::array<std::int64_t, 4> n{};
   for (const LocalId v : set.vertices) n[0] += index(v) < mesh.n_owned(Dim::vertex) ? 1 : 0;
   for (int d = 1; d <= value(mesh.cell_dim()); ++d)
-    for (const LocalId e : set.entities[static_cast<std::size_t>(d)])
-      n[static_cast<std::size_t>(d)] += index(e) < mesh.entities(Dim{d}).n_owned ? 1 : 0;
+    for (const LocalId e : set.entities[d]) n[d] += index(e) < mesh.entities(Dim{d}).n_owned ? 1 : 0;
   mpi::all_reduce(mesh.context(), std::span<std::int64_t>(n), MPI_SUM);
   return n;
 }
@@ -58,15 +57,14 @@ void expect_equals_oracle(mpi::Context& context, const mesh::MeshTables& tables)
   for (std::size_t c = 0; c < cells.size(); ++c) {
     const std::int64_t id = value(cells.global_ids[c]);
     (c < cells.n_owned ? found_owned : found_ghosts).insert(id);
-    const WholeMesh::Cell& expected = whole.cells.at(static_cast<std::size_t>(id));
+    const WholeMesh::Cell& expected = whole.cells.at(id);
     EXPECT_EQ(cells.owners[c], whole.rank_of(expected.part, context.size()));
     EXPECT_EQ(cells.type(c), expected.type);
     std::vector<std::int64_t> nodes;
     for (const LocalId node : cells.nodes_of(c)) {
       nodes.push_back(value(mesh.vertices().global_ids[index(node)]));
       for (std::size_t k = 0; k < 3; ++k)
-        EXPECT_EQ(mesh.vertices().coordinates[3 * index(node) + k],
-                  whole.vertices.at(static_cast<std::size_t>(nodes.back()))[k]);
+        EXPECT_EQ(mesh.vertices().coordinates[3 * index(node) + k], whole.vertices.at(nodes.back())[k]);
     }
     EXPECT_EQ(nodes, expected.nodes);
   }

@@ -20,7 +20,7 @@ WholeMesh::WholeMesh(mpi::Context& context, const mesh::MeshTables& tables) : n_
     std::vector<std::int64_t> nodes;
     std::vector<std::int32_t> parts;
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
-      sizes.push_back(static_cast<std::int64_t>(block.cell(i).size()));
+      sizes.push_back(block.cell(i).size());
       for (const GlobalId node : block.cell(i)) nodes.push_back(value(node));
       if (is_top) parts.push_back(tables.parts.empty() ? 0 : tables.parts[at++]);
     }
@@ -49,14 +49,13 @@ int WholeMesh::rank_of(int part, int n_ranks) const {
 std::set<std::int64_t> WholeMesh::cells_of(int rank, int n_ranks) const {
   std::set<std::int64_t> mine;
   for (std::size_t c = 0; c < cells.size(); ++c)
-    if (rank_of(cells[c].part, n_ranks) == rank) mine.insert(static_cast<std::int64_t>(c));
+    if (rank_of(cells[c].part, n_ranks) == rank) mine.insert(c);
   return mine;
 }
 
 std::set<std::int64_t> WholeMesh::vertices_of(const std::set<std::int64_t>& some) const {
   std::set<std::int64_t> used;
-  for (const std::int64_t c : some)
-    used.insert(cells[static_cast<std::size_t>(c)].nodes.begin(), cells[static_cast<std::size_t>(c)].nodes.end());
+  for (const std::int64_t c : some) used.insert(cells[c].nodes.begin(), cells[c].nodes.end());
   return used;
 }
 
@@ -73,7 +72,7 @@ std::set<std::int64_t> WholeMesh::ghosts_of(int rank, int n_ranks, int n_layers,
       for (const std::int64_t node : std::set(cells[c].nodes.begin(), cells[c].nodes.end()))
         for (const std::int64_t other : around[node]) n_in_common[other] += 1;
       for (const auto& [other, n] : n_in_common)
-        if (n >= n_common && (!may || may(static_cast<std::int64_t>(c)))) all.insert(static_cast<std::int64_t>(c));
+        if (n >= n_common && (!may || may(c))) all.insert(c);
     }
   }
   for (const std::int64_t c : mine) all.erase(c);
@@ -88,7 +87,7 @@ std::set<std::int64_t> WholeMesh::faces_of(const std::set<std::int64_t>& some) c
     for (std::size_t f = 0; f < faces.size(); ++f) {
       bool inside = true;
       for (const std::int64_t node : faces[f]) inside = inside && of_cell.count(node) > 0;
-      if (inside) found.insert(static_cast<std::int64_t>(f));
+      if (inside) found.insert(f);
     }
   }
   return found;

@@ -23,7 +23,7 @@ MeshTables as_polyhedra(MeshTables tables) {
         for (const std::size_t corner : face) nodes.push_back(block.nodes[first + corner]);
         nodes.push_back(block.nodes[first + face[0]]);
       }
-      block.offsets.push_back(static_cast<std::int64_t>(nodes.size()));
+      block.offsets.push_back(nodes.size());
     }
     block.type = CellType::polyhedron;
     block.nodes_per_cell = 0;
@@ -63,7 +63,7 @@ MeshTables honeycomb(mpi::Context& context, std::int64_t n_x, std::int64_t n_y, 
            {vertex(i, j, 0), vertex(to_i, to_j, 0), vertex(to_i, to_j, 1), vertex(i, j, 1), vertex(i, j, 0)})
         cells.nodes.push_back(corner);
     }
-    cells.offsets.push_back(static_cast<std::int64_t>(cells.nodes.size()));
+    cells.offsets.push_back(cells.nodes.size());
   }
   tables.blocks.push_back(std::move(cells));
   return tables;

@@ -20,8 +20,7 @@ using mesh::TagTable;
 TagValues values_of(const MeshTables& tables, const TagTable& tag) {
   TagValues all;
   for (const TagColumn& column : tag.columns) {
-    const Slabs& slabs =
-        column.block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(column.block)].rows;
+    const Slabs& slabs = column.block < 0 ? tables.vertices : tables.blocks[column.block].rows;
     const std::size_t n = column.is_dense ? slabs.size(world().rank()) : column.rows.size();
     std::vector<std::int64_t> rows;
     std::vector<std::int64_t> sizes;

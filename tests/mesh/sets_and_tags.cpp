@@ -18,7 +18,7 @@ void add_sets_in_sets(MeshTables& tables) {
 TagTable varying_tag(const MeshTables& tables) {
   TagTable tag{.info = {.name = "varying", .type = TagType::int32, .length_varies = true}};
   for (std::int32_t b = -1; b < static_cast<std::int32_t>(tables.blocks.size()); ++b) {
-    const Slabs& slabs = b < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(b)].rows;
+    const Slabs& slabs = b < 0 ? tables.vertices : tables.blocks[b].rows;
     TagColumn& column = tag.columns.emplace_back(TagColumn{.block = b, .is_dense = false, .items = {{0}, {}}});
     for (std::size_t i = 0; i < slabs.size(world().rank()); ++i) {
       const std::int64_t row = slabs.first(world().rank()) + static_cast<std::int64_t>(i);

@@ -64,7 +64,7 @@ TEST(Summarise, GivesMinMeanAndMaxOverAllRanks) {
 
   // The time of each rank, 0 for those that did not enter.
   ASSERT_EQ(all.of_rank.size(), static_cast<std::size_t>(n));
-  std::vector<double> wanted_of_last(static_cast<std::size_t>(n), 0.0);
+  std::vector<double> wanted_of_last(n, 0.0);
   wanted_of_last.back() = 8.0;
   EXPECT_EQ(last.of_rank, wanted_of_last);
   for (int r = 0; r < n; ++r) EXPECT_DOUBLE_EQ(all.of_rank[static_cast<std::size_t>(r)], r + 1.0);

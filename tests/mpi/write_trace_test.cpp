@@ -33,7 +33,7 @@ fs::path fresh_folder(const std::string& name) {
 }
 
 std::size_t n_files(const fs::path& folder) {
-  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
 /// The AgreedError of a trace that cannot be written, which every rank must see.

@@ -26,8 +26,8 @@ struct WholeGraph {
     Graph graph;
     graph.vertices = {n, context.size()};
     for (std::int64_t v = graph.vertices.first(context.rank()); v < graph.vertices.first(context.rank() + 1); ++v) {
-      for (const std::int64_t w : neighbours[static_cast<std::size_t>(v)]) graph.neighbours.push_back(GlobalId{w});
-      graph.offsets.push_back(static_cast<std::int64_t>(graph.neighbours.size()));
+      for (const std::int64_t w : neighbours[v]) graph.neighbours.push_back(GlobalId{w});
+      graph.offsets.push_back(graph.neighbours.size());
     }
     return graph;
   }
@@ -36,8 +36,8 @@ struct WholeGraph {
 WholeGraph grid(std::int64_t width, std::int64_t height) {
   WholeGraph whole{width * height, std::vector<std::set<std::int64_t>>(static_cast<std::size_t>(width * height))};
   const auto join = [&](std::int64_t v, std::int64_t w) {
-    whole.neighbours[static_cast<std::size_t>(v)].insert(w);
-    whole.neighbours[static_cast<std::size_t>(w)].insert(v);
+    whole.neighbours[v].insert(w);
+    whole.neighbours[w].insert(v);
   };
   for (std::int64_t y = 0; y < height; ++y) {
     for (std::int64_t x = 0; x < width; ++x) {
@@ -55,8 +55,8 @@ WholeGraph random_graph(std::int64_t n, std::int64_t n_edges, std::uint64_t vari
     const auto v = random() % static_cast<std::uint64_t>(n);
     const auto w = random() % static_cast<std::uint64_t>(n);
     if (v == w) continue;
-    whole.neighbours[v].insert(static_cast<std::int64_t>(w));
-    whole.neighbours[w].insert(static_cast<std::int64_t>(v));
+    whole.neighbours[v].insert(w);
+    whole.neighbours[w].insert(v);
   }
   return whole;
 }
@@ -74,7 +74,7 @@ void expect_quality_equals_brute_force(const WholeGraph& whole, int n_parts, std
     part.push_back(static_cast<std::int32_t>(
         std::min(random() % static_cast<std::uint64_t>(n_parts), random() % static_cast<std::uint64_t>(n_parts))));
   std::int64_t n_cut = 0;
-  std::vector<std::int64_t> size(static_cast<std::size_t>(n_parts), 0);
+  std::vector<std::int64_t> size(n_parts, 0);
   for (std::size_t v = 0; v < part.size(); ++v) {
     size[static_cast<std::size_t>(part[v])] += 1;
     for (const std::int64_t w : whole.neighbours[v])
@@ -208,7 +208,7 @@ Hypergraph nets_of_grid(std::int64_t width, std::int64_t height) {
     for (std::int64_t y = net / (width + 1) - 1; y <= net / (width + 1); ++y)
       for (std::int64_t x = net % (width + 1) - 1; x <= net % (width + 1); ++x)
         if (x >= 0 && x < width && y >= 0 && y < height) nets.pins.push_back(GlobalId{y * width + x});
-    nets.offsets.push_back(static_cast<std::int64_t>(nets.pins.size()));
+    nets.offsets.push_back(nets.pins.size());
   }
   return nets;
 }

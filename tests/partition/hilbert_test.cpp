@@ -154,7 +154,7 @@ void expect_hilbert_equals_oracle(const std::vector<Point>& points, int n_parts,
 
 TEST(Hilbert, EqualsTheSerialOracleOnRandomPoints) {
   for (const int n_parts : {1, 2, 3, 5, 8, 13})
-    expect_hilbert_equals_oracle(test::random_points(400, static_cast<std::uint64_t>(n_parts)), n_parts, false);
+    expect_hilbert_equals_oracle(test::random_points(400, n_parts), n_parts, false);
 }
 
 TEST(Hilbert, EqualsTheSerialOracleOnPlanesAndLines) {

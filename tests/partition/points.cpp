@@ -29,12 +29,12 @@ std::vector<std::int64_t> weights_of_parts(const Cutter& cutter, const std::vect
                                            int n_parts, bool weighted) {
   std::map<std::int64_t, std::int64_t> weight_of;
   for (const Point& point : points) weight_of[point.id] = point.weight;
-  std::vector<std::int64_t> weight(static_cast<std::size_t>(n_parts), 0);
+  std::vector<std::int64_t> weight(n_parts, 0);
   for (const auto& [id, part] : cut(cutter, points, spread, n_parts, weighted)) {
     if (part < 0 || part >= n_parts) {
       ADD_FAILURE() << "point " << id << " got part " << part << " of " << n_parts;
     } else {
-      weight[static_cast<std::size_t>(part)] += weight_of[id];
+      weight[part] += weight_of[id];
     }
   }
   mpi::all_reduce(world(), std::span<std::int64_t>(weight), MPI_SUM);

@@ -52,7 +52,7 @@ void expect_rcb_equals_oracle(const std::vector<Point>& points, int n_parts, boo
 
 TEST(Rcb, EqualsTheSerialOracleOnRandomPoints) {
   for (const int n_parts : {1, 2, 3, 5, 8, 13})
-    expect_rcb_equals_oracle(test::random_points(400, static_cast<std::uint64_t>(n_parts)), n_parts, false);
+    expect_rcb_equals_oracle(test::random_points(400, n_parts), n_parts, false);
 }
 
 TEST(Rcb, EqualsTheSerialOracleOnAGrid) {

@@ -81,10 +81,10 @@ inline TrafficMatrix random_traffic(std::mt19937_64& random, int n_ranks, double
 }
 
 inline Placement random_placement(std::mt19937_64& random, int n_ranks, int n_cores) {
-  std::vector<int> cores(static_cast<std::size_t>(n_cores));
-  for (int core = 0; core < n_cores; ++core) cores[static_cast<std::size_t>(core)] = core;
+  std::vector<int> cores(n_cores);
+  for (int core = 0; core < n_cores; ++core) cores[core] = core;
   std::shuffle(cores.begin(), cores.end(), random);
-  cores.resize(static_cast<std::size_t>(n_ranks));
+  cores.resize(n_ranks);
   return {std::move(cores), n_cores};
 }
 
@@ -112,7 +112,7 @@ class Dense {
   [[nodiscard]] double z(const std::vector<int>& pi) const {
     double sum = 0.0;
     for (int i = 0; i < n_; ++i)
-      for (int j = 0; j < n_; ++j) sum += a(pi[static_cast<std::size_t>(i)], pi[static_cast<std::size_t>(j)]) * b(i, j);
+      for (int j = 0; j < n_; ++j) sum += a(pi[i], pi[j]) * b(i, j);
     return sum;
   }
   /// Core -> process, with the processes beyond the ranks on the empty cores.

@@ -35,9 +35,8 @@ class Destinations {
   template <class Visit>
   void with_slots(Visit&& visit) const {
     if (is_sparse_) {
-      visit([this](Rank rank) {
-        return static_cast<std::size_t>(std::ranges::lower_bound(entries_, rank, {}, &BytesTo::to) - entries_.begin());
-      });
+      visit(
+          [this](Rank rank) { return std::ranges::lower_bound(entries_, rank, {}, &BytesTo::to) - entries_.begin(); });
     } else {
       visit([low = low_](Rank rank) { return static_cast<std::size_t>(rank - low); });
     }

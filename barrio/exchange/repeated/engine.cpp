@@ -75,8 +75,7 @@ Engine::Engine(mpi::Context& context, const EngineOptions& options) : context_(c
     cores_ = std::make_unique<mpi::CoresScope>(is_passive ? node.spare : node.busy);
   if (!why_off_.empty()) return;
   check_thread_level(options.queues == Queues::two || options.n_threads > 1);
-  threads_ =
-      std::make_unique<detail::EngineThreads>(options.queues, static_cast<std::size_t>(options.n_threads), node.spare);
+  threads_ = std::make_unique<detail::EngineThreads>(options.queues, options.n_threads, node.spare);
 }
 
 Engine::~Engine() = default;

@@ -186,7 +186,7 @@ Destinations::Destinations(std::span<const Rank> to, int n_ranks, std::size_t ro
 void Destinations::count(std::span<const Rank> to, std::size_t row_bytes) {
   std::vector<std::size_t> n_rows(n_slots_ + 1, 0);
   for (const Rank rank : to) {  // one pass: ranks too low or too high are counted behind the last
-    const std::size_t slot = static_cast<std::uint32_t>(rank - low_);
+    const std::size_t slot = rank - low_;
     n_rows[std::min(slot, n_slots_)] += 1;
   }
   if (n_rows[n_slots_] > 0) {

@@ -142,13 +142,13 @@ Request prepare(Place where, const std::string& path, Rows rows, const Accept& a
   request.has_rows = shape.empty() || shape[rows.within.size()] > 0;
   raw.value_bytes = H5Tget_size(request.type.get());
   hsize_t n_values = 1;
-  for (const Run& run : runs) n_values *= static_cast<hsize_t>(run.count);
+  for (const Run& run : runs) n_values *= run.count;
   if (rank > 0 && n_values == 0) check(H5Sselect_none(space), path, "selecting rows");
   if (rank > 0 && n_values > 0) {
     std::array<hsize_t, H5S_MAX_RANK> first{};
     std::array<hsize_t, H5S_MAX_RANK> count{};
-    std::ranges::transform(runs, first.begin(), [](const Run& run) { return static_cast<hsize_t>(run.first); });
-    std::ranges::transform(runs, count.begin(), [](const Run& run) { return static_cast<hsize_t>(run.count); });
+    std::ranges::transform(runs, first.begin(), [](const Run& run) { return run.first; });
+    std::ranges::transform(runs, count.begin(), [](const Run& run) { return run.count; });
     check(H5Sselect_hyperslab(space, H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr), path,
           "selecting rows");
   }

@@ -26,8 +26,7 @@ namespace {
 
 /// Ask the file system for space, so that a full disk is noticed before the work is done.
 void reserve(const std::string& path, int file, std::uint64_t first, std::uint64_t end) {
-  const int reason =
-      end > first ? ::posix_fallocate(file, static_cast<off_t>(first), static_cast<off_t>(end - first)) : 0;
+  const int reason = end > first ? ::posix_fallocate(file, first, end - first) : 0;
   if (reason == 0 || reason == EOPNOTSUPP || reason == EINVAL) return;
   throw cannot_write(path, fmt::format("{} for {}", std::strerror(reason), format_bytes(end)));
 }
@@ -251,7 +250,7 @@ void FileWriter::put_structure() {
   image_->for_each_piece(
       [&](std::uint64_t place, std::span<const std::byte> bytes) { put(bytes.data(), bytes.size(), place); });
   // Give back space that was asked for in excess: HDF5 checks whether a file ends where it should.
-  if (::ftruncate(data_, static_cast<off_t>(image_->end())) != 0) throw cannot_write(path_, std::strerror(errno));
+  if (::ftruncate(data_, image_->end()) != 0) throw cannot_write(path_, std::strerror(errno));
 }
 
 void FileWriter::close() {

@@ -195,7 +195,7 @@ void CdfFile::parse(CdfHeader& header) {
     variable.begin = header.offset();
     std::uint64_t bytes = size_of(variable.type);
     for (std::size_t d = variable.has_records ? 1 : 0; d < variable.shape.size(); ++d)
-      if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(variable.shape[d]), &bytes) || bytes >> 62U != 0)
+      if (__builtin_mul_overflow(bytes, variable.shape[d], &bytes) || bytes >> 62U != 0)
         header.refuse(fmt::format("has a variable '{}' of more bytes than a file can have", variable.name));
     if (variable.has_records) {
       unpadded_bytes = bytes;
@@ -282,7 +282,7 @@ CdfFile::Values CdfFile::read(const Variable& variable, Rows rows) const {
 void CdfFile::read_bytes(const Variable& variable, std::uint64_t at, std::span<char> bytes) const {
   // Not through the stream: it would fetch whole buffers for the short pieces of a box.
   while (!bytes.empty()) {
-    const ssize_t n = ::pread(::fileno(file_.get()), bytes.data(), bytes.size(), static_cast<off_t>(at));
+    const ssize_t n = ::pread(::fileno(file_.get()), bytes.data(), bytes.size(), at);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)
       refuse(variable.name,

@@ -85,7 +85,7 @@ std::vector<double> read_field(const detail::ClimateSource& source, const Climat
     if (must_read) first_column = {{0, box.low[1], box.low[2]}, {1, box.high[1], box.high[2]}};
     std::vector<double> column = read_climate_box(source.file, variable, first_column);
     if (wraps && !must_read)
-      for (std::size_t at = 0; at < values.size(); at += static_cast<std::size_t>(n[0])) column.push_back(values[at]);
+      for (std::size_t at = 0; at < values.size(); at += n[0]) column.push_back(values[at]);
     if (wraps) values = with_column(values, column);
   }
   if (is_flat) {

@@ -20,7 +20,7 @@ void Quality::add(mesh::CellType type, std::span<const Point> corners) {
 void Quality::add_all(mesh::CellType type, const std::vector<GlobalId>& nodes, int nodes_per_cell,
                       const std::vector<Point>& points) {
   std::vector<Point> corners(mesh::topology(type).n_corners);
-  for (std::size_t first = 0; first < nodes.size(); first += static_cast<std::size_t>(nodes_per_cell)) {
+  for (std::size_t first = 0; first < nodes.size(); first += nodes_per_cell) {
     for (std::size_t c = 0; c < corners.size(); ++c) corners[c] = points[index(nodes[first + c])];
     add(type, corners);
   }

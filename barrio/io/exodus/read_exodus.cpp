@@ -106,7 +106,7 @@ NamedSide locate(const ExodusSource& source, const ExodusSet& set, std::int64_t 
 }
 
 ListedSide side_of(const ExodusSource& source, const MeshTables& tables, const NamedSide& named) {
-  const CellBlock& cells = source.table(tables, static_cast<std::size_t>(named.block));
+  const CellBlock& cells = source.table(tables, named.block);
   const auto cell = cells.cell(static_cast<std::size_t>(named.row - cells.rows.first(source.context.rank())));
   ListedSide side{.type = cells.type};
   if (named.side < 0) {
@@ -152,7 +152,7 @@ void read_side_sets(const ExodusSource& source, MeshTables& tables) {
   agree_after(source.context, [&] {
     for (std::size_t i = 0; i < elements.size(); ++i) {
       named.push_back(locate(source, *set_of[i].first, elements[i], numbers[i]));
-      to.push_back(source.table(tables, static_cast<std::size_t>(named[i].block)).rows.rank_of(named[i].row));
+      to.push_back(source.table(tables, named[i].block).rows.rank_of(named[i].row));
     }
   });
   // The rank that holds the element resolves its side.

@@ -67,7 +67,7 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
       unsupported.push_back(fmt::format("{} elements of type '{}'", group.n, group.type));
       continue;
     }
-    counts[{*type, static_cast<int>(group.n_nodes)}] += group.n;
+    counts[{*type, group.n_nodes}] += group.n;
     if (group.n > 0) top = std::max(top, mesh::topology(*type).dim);
   }
   add_entities(result, counts);

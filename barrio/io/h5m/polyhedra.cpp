@@ -71,9 +71,7 @@ void link_polyhedra(mpi::Context& context, const IdSpace& ids, mesh::MeshTables&
       for (const GlobalId corner : corners) words.push_back(value(corner));
     }
   const std::vector<std::int64_t> answered = exchange::route(context, answers.parcels()).items;
-  const auto place_of = [&](std::int64_t face) {
-    return static_cast<std::size_t>(std::ranges::lower_bound(wanted, face) - wanted.begin());
-  };
+  const auto place_of = [&](std::int64_t face) { return std::ranges::lower_bound(wanted, face) - wanted.begin(); };
   std::vector<std::span<const std::int64_t>> corners_of(wanted.size());
   for (exchange::WordReader in(answered); !in.done();) {
     const std::size_t place = place_of(in.get());

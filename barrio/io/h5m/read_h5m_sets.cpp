@@ -113,7 +113,7 @@ void H5mContents::read(mpi::Context& context, files::Place file, const Plan& pla
         continue;
       }
       const bool is_ordered = is_list(plan.list.flags[set]);
-      take(static_cast<std::int64_t>(set), entries[place], n, is_ordered ? at - begin : -1, ids);
+      take(set, entries[place], n, is_ordered ? at - begin : -1, ids);
     }
     at = std::max(at, end);
   }

@@ -131,7 +131,7 @@ class SetLayout {
   /// Collective.
   SetLayout(mpi::Context& context, const MeshTables& tables, const std::vector<Run>& runs)
       : tables_(tables),
-        n_parts_(static_cast<std::size_t>(tables.n_parts)),
+        n_parts_(tables.n_parts),
         n_sets_(n_parts_ + tables.sets.size()),
         n_tables_(2 + tables.blocks.size()),
         list_(4 * n_sets_, -1),

@@ -81,7 +81,7 @@ files::Handle type_in_file(const TagInfo& info) {
     case TagType::bits: break;
   }
   files::Handle bits(H5Tcopy(H5T_NATIVE_B8), &H5Tclose);
-  H5Tset_precision(bits.get(), static_cast<std::size_t>(info.n_components));
+  H5Tset_precision(bits.get(), info.n_components);
   return bits;
 }
 
@@ -253,8 +253,7 @@ void write_tag(mpi::Context& context, files::FileWriter& file, const MeshTables&
       codes = column.items.bytes;
       codes_to_ids(tables, ids, codes);
     }
-    const std::string table =
-        column.block < 0 ? "nodes" : "elements/" + block_name(tables, static_cast<std::size_t>(column.block));
+    const std::string table = column.block < 0 ? "nodes" : "elements/" + block_name(tables, column.block);
     file.write_rows(fmt::format("/tstt/{}/tags/{}", table, path), type.get(), slabs.n_rows, 0,
                     slabs.first(context.rank()), slabs.size(context.rank()),
                     codes.empty() ? column.items.bytes.data() : codes.data());

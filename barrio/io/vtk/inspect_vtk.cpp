@@ -95,7 +95,7 @@ class Inspector {
   void note_ids(const VtkArray* materials, const VtkArray* parts, int dim, std::size_t cell) {
     const auto id_in = [&](const VtkArray& array) { return std::get<0>(array.values)[cell]; };
     if (materials != nullptr && is_set_id(materials->name, id_in(*materials)) && sets_.size() <= IdSets::most)
-      sets_[{dim, static_cast<int>(id_in(*materials))}];
+      sets_[{dim, id_in(*materials)}];
     if (parts != nullptr) n_parts_ = std::max(n_parts_, id_in(*parts) + 1);
   }
 

@@ -114,7 +114,7 @@ class VtkShareReader {
   void add_grid() {
     const PointGrid points{index_.head.dimensions};
     const Slabs cells{index_.head.n_cells, n_shares_};
-    points.for_each_cell(cells.first(share_), static_cast<std::int64_t>(cells.size(share_)),
+    points.for_each_cell(cells.first(share_), cells.size(share_),
                          [&](std::span<const std::int64_t> corners) { grid_.add_cell(points.vtk_type(), corners); });
     if (index_.head.dataset == Dataset::structured_grid) return;
     const Slabs rows{grid_.n_points, n_shares_};

@@ -183,8 +183,7 @@ class VtuShareReader {
     }
     for (std::size_t c = 0; c < types.size(); ++c)
       grid_.add_cell(static_cast<int>(types[c]),
-                     std::span<const std::int64_t>(nodes).subspan(ends[c] - ends.front(),
-                                                                  static_cast<std::size_t>(ends[c + 1] - ends[c])));
+                     std::span<const std::int64_t>(nodes).subspan(ends[c] - ends.front(), ends[c + 1] - ends[c]));
   }
 
   const VtuIndex& index_;

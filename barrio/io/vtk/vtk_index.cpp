@@ -318,7 +318,7 @@ class VtkIndexer {
       const auto first = in_.binary<unsigned char>();
       std::uint64_t length = first & 63U;
       for (int more = (8 >> (first >> 6U)) - 1; more > 0; --more) length = length << 8U | in_.binary<unsigned char>();
-      in_.skip(in_.checked_count(static_cast<std::int64_t>(length)));
+      in_.skip(in_.checked_count(length));
     }
   }
 

@@ -41,7 +41,7 @@ std::vector<T> repeated(const std::vector<T>& values, std::size_t n_components, 
 void split_lists(VtkGrid& grid, const std::string& path) {
   std::vector<std::size_t> times;
   for (std::size_t c = 0; c < grid.types.size(); ++c)
-    times.push_back(n_cells_in(grid.types[c], static_cast<std::size_t>(grid.offsets[c + 1] - grid.offsets[c])));
+    times.push_back(n_cells_in(grid.types[c], grid.offsets[c + 1] - grid.offsets[c]));
   if (std::ranges::all_of(times, [](std::size_t n) { return n == 1; })) return;
   // A long list with a long row of values would let a small file fill any memory.
   constexpr int most_components = 64;

@@ -67,7 +67,7 @@ void move_vertices(mpi::Context& context, const std::vector<MeshTables>& pieces,
       return std::span<const double>(kept[p]).subspan(3 * at, 3 * count);
     };
     mail.send(
-        -1, out.vertices, first, static_cast<std::int64_t>(kept[p].size() / 3),
+        -1, out.vertices, first, kept[p].size() / 3,
         [&](detail::MessageWriter& message, std::size_t at, std::size_t count) { message.put(rows(at, count)); },
         [&](std::size_t at, std::size_t count, std::size_t place) { segments.push_back({place, rows(at, count)}); });
   }
@@ -190,8 +190,7 @@ void append_cells(const CellSegment& segment, const NewVertices::Translation& ne
                   std::vector<std::int32_t>& parts) {
   detail::append_each(block.nodes, segment.old_nodes,
                       [new_row = new_rows.of(segment.piece)](GlobalId node) { return GlobalId{new_row(value(node))}; });
-  detail::append_each(block.nodes, segment.new_nodes,
-                      [](std::uint32_t node) { return GlobalId{static_cast<std::int64_t>(node)}; });
+  detail::append_each(block.nodes, segment.new_nodes, [](std::uint32_t node) { return GlobalId{node}; });
   block.nodes.insert(block.nodes.end(), segment.new_wide_nodes.begin(), segment.new_wide_nodes.end());
   for (std::size_t i = 0; i + 1 < segment.ends.size(); ++i)
     block.offsets.push_back(block.offsets.back() + segment.ends[i + 1] - segment.ends[i]);
@@ -233,7 +232,7 @@ void move_cells(mpi::Context& context, const std::vector<MeshTables>& pieces, co
       }
       mail.send(
           static_cast<std::int32_t>(place.block), out.blocks[place.block].rows, place.first + block.rows.first(me),
-          static_cast<std::int64_t>(n_here),
+          n_here,
           [&](detail::MessageWriter& message, std::size_t at, std::size_t n) {
             put_cells(message, cells_here(p, block, parts, at, n, 0), is_narrow, new_row);
           },

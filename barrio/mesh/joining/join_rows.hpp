@@ -160,8 +160,7 @@ class NewVertices {
     const std::vector<std::size_t> order = exchange::order_by_rank(to);
     const auto asked = exchange::route(context_, exchange::pack_by_rank<Request>(to, requests));
     exchange::Parcels<std::int64_t> answers{asked.peers, asked.offsets, {}};
-    for (const Request& request : asked.items)
-      answers.items.push_back(row(static_cast<std::size_t>(request.piece), static_cast<std::size_t>(request.row)));
+    for (const Request& request : asked.items) answers.items.push_back(row(request.piece, request.row));
     const auto rows = exchange::route(context_, answers);
     found.rows.resize(ids.empty() ? 0 : found.index.size());
     for (std::size_t i = 0; i < order.size(); ++i) found.rows[order[i]] = rows.items[i];
@@ -237,10 +236,10 @@ class SlabMail {
       const std::int64_t n = std::min(first + count, slabs.first(home + 1)) - at;
       const std::size_t place = at - slabs.first(home);
       if (home == context_.rank()) {
-        keep(static_cast<std::size_t>(at - first), static_cast<std::size_t>(n), place);
+        keep(at - first, n, place);
       } else {
         put(home, table, place, static_cast<std::size_t>(n));
-        pack(messages_[home], static_cast<std::size_t>(at - first), static_cast<std::size_t>(n));
+        pack(messages_[home], at - first, n);
       }
       at += n;
     }

@@ -17,8 +17,8 @@ void add_columns(mpi::Context& context, const std::vector<TagRow>& rows, TagTabl
     // A run of rows that follow each other is one message at most.
     std::size_t end = begin + 1;
     while (end < rows.size() && rows[end].block == rows[begin].block && rows[end].row == rows[end - 1].row + 1) ++end;
-    mail.send(rows[begin].block, tables.slabs_of(rows[begin].block), rows[begin].row,
-              static_cast<std::int64_t>(end - begin), [&](MessageWriter& message, std::size_t at, std::size_t n) {
+    mail.send(rows[begin].block, tables.slabs_of(rows[begin].block), rows[begin].row, end - begin,
+              [&](MessageWriter& message, std::size_t at, std::size_t n) {
                 ByteValues values;
                 for (std::size_t i = begin + at; i < begin + at + n; ++i) values.add(rows[i].value);
                 values.put_into(message);

@@ -157,7 +157,7 @@ PartitionQuality partition_quality(mpi::Context& context, const MeshTables& tabl
   quality.n_parts = tables.n_parts;
   Halo(context, tables).measure(quality);
 
-  PerPart n_cells(static_cast<std::size_t>(tables.n_parts), 0);
+  PerPart n_cells(tables.n_parts, 0);
   PerPart weight = n_cells;
   for (std::size_t i = 0; i < tables.parts.size(); ++i) {
     n_cells[tables.parts[i]] += 1;

@@ -236,8 +236,7 @@ void Sides::Builder<n_corners>::number() {
   back.close();
   std::vector<std::size_t> n_read(asked.size(), 0);
   for (const auto& run : back.received_runs()) {
-    const auto n =
-        static_cast<std::size_t>(std::ranges::lower_bound(mesh_.neighbours(), run.from) - mesh_.neighbours().begin());
+    const auto n = std::ranges::lower_bound(mesh_.neighbours(), run.from) - mesh_.neighbours().begin();
     for (const std::int32_t at : run.messages) place[asked[n][n_read[n]++]] = at;
   }
 

@@ -152,7 +152,7 @@ void check(const BoxOptions& options, int n_ranks) {
   const double n_vertices =
       static_cast<double>(n[0] + 1) * static_cast<double>(n[1] + 1) * static_cast<double>(n[2] + 1);
   if (n_vertices > 1e17) refuse_together(ErrorCode::usage, box, "has more vertices than can be numbered");
-  if (n_vertices / n_ranks > static_cast<double>(INT32_MAX))
+  if (n_vertices / n_ranks > INT32_MAX)
     refuse_together(ErrorCode::usage, box, "has more than 2^31 vertices per rank", "use more ranks");
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (!(std::isfinite(options.low[axis]) && std::isfinite(options.high[axis]) &&
@@ -176,7 +176,7 @@ void check(const BoxOptions& options, int n_ranks) {
                     fmt::format("{} x {} x {} parts", options.parts[0], options.parts[1], options.parts[2]),
                     "is not a number of parts along each axis", "ask for 1 or more along each");
   const auto& parts = options.parts;
-  if (static_cast<double>(parts[0]) * parts[1] * parts[2] > static_cast<double>(INT32_MAX))
+  if (static_cast<double>(parts[0]) * parts[1] * parts[2] > INT32_MAX)
     refuse_together(ErrorCode::usage, fmt::format("{} x {} x {} parts", parts[0], parts[1], parts[2]),
                     "are more than can be numbered", "ask for fewer");
   // Every rank holds the list of pieces.

@@ -268,8 +268,7 @@ class Reducer {
   [[nodiscard]] std::int64_t row_after(std::size_t b, std::int64_t row) const {
     if (!targets_[b]) return tables_.first_row(b) + row;
     const Target target = (*targets_[b])[row - before_.blocks[b].rows.first(context_.rank())];
-    return target.block == Target::no_block ? -1
-                                            : tables_.first_row(static_cast<std::size_t>(target.block)) + target.row;
+    return target.block == Target::no_block ? -1 : tables_.first_row(target.block) + target.row;
   }
 
   void move_members(std::vector<Membership>& members) {

@@ -200,7 +200,7 @@ MeshTables drop_geometry(mpi::Context& context, MeshTables tables) {
     if (member.dim == Dim::vertex || member.dim == top) continue;
     for (const auto& [block, new_rows] : moves.new_rows) {
       const CellBlock& old = before.blocks[block];
-      const std::int64_t first = before.first_row(static_cast<std::size_t>(block)) + old.rows.first(context.rank());
+      const std::int64_t first = before.first_row(block) + old.rows.first(context.rank());
       if (topology(old.type).dim != member.dim || member.row < first || member.row >= first + std::ssize(new_rows))
         continue;
       member.row = moves.first_row_after(block) + new_rows[member.row - first];

@@ -23,7 +23,7 @@ struct Moves {
   }
   /// Row in its dimension of the first cell of an old block. @pre the block still exists
   [[nodiscard]] std::int64_t first_row_after(std::int32_t block) const noexcept {
-    return block < 0 ? 0 : after.first_row(static_cast<std::size_t>(block_after(block)));
+    return block < 0 ? 0 : after.first_row(block_after(block));
   }
 };
 

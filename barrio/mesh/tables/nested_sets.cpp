@@ -83,7 +83,7 @@ NestedSets::NestedSets(std::span<const SetInfo> sets) : group_of_(sets.size(), -
     if (i == 0 || group_of(order_[i]) != group_of(order_[i - 1])) first_of_.push_back(i);
   first_of_.push_back(order_.size());
   for (std::int32_t s = 0; s < n_sets; ++s) {
-    const bool has_others = group(static_cast<std::size_t>(group_of(s))).size() > 1;
+    const bool has_others = group(group_of(s)).size() > 1;
     const auto& contained = sets[s].contained;
     if (has_others || std::ranges::find(contained, s, &SetInSet::set) != contained.end()) in_themselves_.push_back(s);
   }

@@ -60,8 +60,7 @@ CellShape cell_shape(CellType type, std::span<const Point> corners) {
     for (const auto& [a, b] : edges_of_loops<std::size_t>(places)) measure(a, b);
   } else {
     const auto edges = topology(type).edges;
-    for (std::size_t e = 0; e + 1 < edges.size(); e += 2)
-      measure(static_cast<std::size_t>(edges[e]), static_cast<std::size_t>(edges[e + 1]));
+    for (std::size_t e = 0; e + 1 < edges.size(); e += 2) measure(edges[e], edges[e + 1]);
   }
   if (longest > 0.0) {
     shape.shortest_edge = std::sqrt(shortest);

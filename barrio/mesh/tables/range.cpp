@@ -45,7 +45,7 @@ std::ptrdiff_t Range::place_of(LocalId id) const noexcept {
   std::size_t n_before = 0;
   for (const LocalRange& run : runs_) {
     if (id < run.first) break;
-    if (id < run.last) return static_cast<std::ptrdiff_t>(n_before + index(id) - index(run.first));
+    if (id < run.last) return n_before + index(id) - index(run.first);
     n_before += run.size();
   }
   return -1;

@@ -21,7 +21,7 @@ class TagLookUp {
   [[nodiscard]] bool has(std::size_t id) const { return !place_.empty() && place_[id] >= 0; }
   /// @pre has(id)
   [[nodiscard]] std::span<const std::byte> of(std::size_t id) const {
-    return values_.items.value(static_cast<std::size_t>(place_[id]), value_bytes_);
+    return values_.items.value(place_[id], value_bytes_);
   }
 
  private:

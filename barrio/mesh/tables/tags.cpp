@@ -33,7 +33,7 @@ std::span<const std::byte> MeshTag::value(Dim dim, LocalId id) const& noexcept {
   const Values& values = on[mesh::index(dim)];
   const auto place = values.entities.place_of(id);
   if (place < 0) return info.default_value;
-  return values.items.value(static_cast<std::size_t>(place), info.value_bytes());
+  return values.items.value(place, info.value_bytes());
 }
 
 std::uint64_t MeshTag::memory_bytes() const noexcept {

@@ -109,13 +109,13 @@ class Collector {
       for (std::size_t i = 0; i < table.n_owned; ++i) kinds.push_back(kind_of(table.type(i), table.nodes_of(i).size()));
     number(dim, kinds, has_kinds);
     std::vector<KindRun> runs = block_runs(rows_.numbers[d].runs());
-    if (!has_kinds) runs[0].kind = kind_of(table.type(0), static_cast<std::size_t>(table.nodes_per_entity));
+    if (!has_kinds) runs[0].kind = kind_of(table.type(0), table.nodes_per_entity);
     for (const KindRun& run : runs) {
       rows_.blocks[d].emplace_back(run.first, static_cast<std::int32_t>(out_.blocks.size()));
       CellBlock block;
       block.type = static_cast<CellType>(run.kind >> 32);
       block.rows = {run.count, context_.size()};
-      block.nodes_per_cell = static_cast<int>(run.kind & INT32_MAX);
+      block.nodes_per_cell = run.kind & INT32_MAX;
       out_.blocks.push_back(std::move(block));
     }
     const auto received = exchange::route(context_, packed(dim), exchange::Route::automatic);

@@ -154,7 +154,7 @@ Json find_overlap(Pair& pair, Profile& profile) {
     sizes.push_back(std::move(row));
   }
   const std::size_t enough = fewest_tests(profile, waits);
-  profile.n_tests = static_cast<std::uint32_t>(tests_tried[enough]);
+  profile.n_tests = tests_tried[enough];
   for (std::size_t i = 0; i < Profile::n_sizes; ++i) profile.times[i].few_tests = waits[i][enough];
   return sizes;
 }

@@ -85,7 +85,7 @@ Machine parse_uneven(const Parser& parser, std::string_view levels, std::vector<
   for (std::size_t level = 0; level + 1 < arities.size(); ++level) {
     per_branch *= arities[level];
     std::vector<int>& branch = branches.emplace_back();
-    for (int group = 0; group < static_cast<int>(n_groups); ++group) branch.push_back(group / per_branch);
+    for (int group = 0; group < n_groups; ++group) branch.push_back(group / per_branch);
   }
   return Machine::uneven_tree(
       {.group_sizes = std::move(sizes), .levels = std::move(branches), .distances = std::move(distances)});

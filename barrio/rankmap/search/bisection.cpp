@@ -44,7 +44,7 @@ class Refiner {
     for (int vertex = 0; vertex < graph_.n_vertices(); ++vertex) {
       if (side_[at(vertex)] == 1) cut += 2 * static_cast<double>(bias_of(graph_, vertex));
       for (int k = graph_.offsets[at(vertex)]; k < graph_.offsets[at(vertex) + 1]; ++k)
-        if (side_[at(graph_.targets[at(k)])] != side_[at(vertex)]) cut += static_cast<double>(graph_.weights[at(k)]);
+        if (side_[at(graph_.targets[at(k)])] != side_[at(vertex)]) cut += graph_.weights[at(k)];
     }
     return {excess(), cut / 2};
   }
@@ -117,7 +117,7 @@ class Refiner {
     while (moves.size() < n_best + patience) {
       const int vertex = choose(queues);
       if (vertex < 0) break;
-      gained += static_cast<double>(gains_[at(vertex)]);
+      gained += gains_[at(vertex)];
       is_moved_[at(vertex)] = true;
       flip(vertex);
       moves.push_back(vertex);

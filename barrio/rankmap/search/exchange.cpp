@@ -26,8 +26,8 @@ class NearSearch {
         deadline_(deadline),
         is_fixed_(is_fixed),
         least_gain_(least_gain(graph, machine, placement)),
-        last_seen_by_(static_cast<std::size_t>(graph.n_ranks()), no_rank),
-        is_waiting_(static_cast<std::size_t>(graph.n_ranks()), false) {}
+        last_seen_by_(graph.n_ranks(), no_rank),
+        is_waiting_(graph.n_ranks(), false) {}
 
   SearchCounts run(std::uint64_t seed) {
     std::vector<Rank> order(graph_.n_ranks());

@@ -44,7 +44,7 @@ class TabuSearch {
         deltas_(n_),
         sums_(n_),
         forbidden_(n_),
-        u_(static_cast<std::size_t>(n_)),
+        u_(n_),
         v_(u_.size()),
         by_core_(u_.size()),
         cost_(cost(graph, machine, start)) {

@@ -104,7 +104,7 @@ QaplibSolution read_qaplib_solution(const std::string& path, QaplibOrder order) 
   const int n = read_size(reader);
   QaplibSolution solution;
   solution.value = reader.amount(reader.next_word(), "the value");
-  std::vector<int> forward(n), inverse(static_cast<std::size_t>(n), -1);
+  std::vector<int> forward(n), inverse(n, -1);
   for (int i = 0; i < n; ++i) {
     const auto word = reader.next_word();
     if (word.empty()) reader.fail(fmt::format("the file ends after {} of {} places", i, n), "it may be truncated");

@@ -109,10 +109,8 @@ TEST(Engine, AReductionKeepsApartFromExchangesThatItHoldsBack) {
     copies.push_back(GlobalId{n_owned * next + i});
     owners.push_back(next);
   }
-  const auto plan =
-      std::make_shared<const HaloPlan>(plan_halo(world(), copies, owners, local_id(n_owned), [&](GlobalId id) {
-        return local_id(static_cast<std::size_t>(value(id) - first));
-      }));
+  const auto plan = std::make_shared<const HaloPlan>(
+      plan_halo(world(), copies, owners, local_id(n_owned), [&](GlobalId id) { return local_id(value(id) - first); }));
   for (const Shape& shape : shapes) {
     Engine engine(world(), {.queues = shape.queues, .mode = EngineMode::on, .n_threads = shape.n_threads});
     std::vector<double> travelling(n_owned + copies.size());

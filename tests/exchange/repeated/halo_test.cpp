@@ -71,7 +71,7 @@ class Field {
  public:
   Field(const Numbering& numbering, std::shared_ptr<const HaloPlan> plan, int n_components)
       : numbering_(&numbering),
-        n_components_(static_cast<std::size_t>(n_components)),
+        n_components_(n_components),
         values_(numbering.ids.size() * n_components_),
         halo_(world(), std::move(plan), std::span<T>(values_), n_components) {}
   void set(int step) {

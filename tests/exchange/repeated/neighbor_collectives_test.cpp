@@ -350,7 +350,7 @@ TEST_P(NeighborCollectivesOfMpi, AlltoallvIsTheSame) {
     n_received.push_back(length(other, me));
     n_all += n_received.back();
   }
-  std::vector<std::int32_t> expected(static_cast<std::size_t>(n_all));
+  std::vector<std::int32_t> expected(n_all);
   MPI_Neighbor_alltoallv(mine.items.data(), n_sent.data(), sent_at.data(), MPI_INT32_T, expected.data(),
                          n_received.data(), received_at.data(), MPI_INT32_T, graph);
   const auto got = neighbor_alltoallv(hood, mine);

@@ -272,7 +272,7 @@ TEST(Wires, BothSidesComeToTheSameMessages) {
       for (std::size_t w = 0; w < wires.out.size(); ++w) {
         EXPECT_EQ(wires.out[w].n_bytes, wires.in[w].n_bytes);
         EXPECT_EQ(wires.out[w].messages, wires.in[w].messages);
-        n_of_peer[static_cast<std::size_t>(wires.out[w].peer)] += 1;
+        n_of_peer[wires.out[w].peer] += 1;
       }
       if (!coalescing.is_on) {
         EXPECT_EQ(wires.out.size(), out.size());

@@ -152,8 +152,7 @@ TEST(Neighborhood, DoesNotWaitForOthersWhenItDiesOfAnException) {
   std::vector<std::byte> packet(packet_bytes);
   for (const Rank from : neighbours)
     for (int k = 1; k < n_packets && !is_even && from % 2 == 0; ++k)
-      MPI_Recv(packet.data(), static_cast<int>(packet_bytes), MPI_BYTE, from, MPI_ANY_TAG, context.comm(),
-               MPI_STATUS_IGNORE);
+      MPI_Recv(packet.data(), packet_bytes, MPI_BYTE, from, MPI_ANY_TAG, context.comm(), MPI_STATUS_IGNORE);
   mpi::barrier(context);
 }
 

@@ -136,7 +136,7 @@ TEST(OpenRounds, ANeighborhoodMayDieWhileAnotherRoundIsOpen) {
   }
   for (Round<T>& round : rounds) round.close();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  for (const std::size_t which : {static_cast<std::size_t>(me % 2), static_cast<std::size_t>(1 - me % 2)}) {
+  for (const std::size_t which : {me % 2, 1 - me % 2}) {
     std::size_t i = 0;
     const auto all = rounds[which].collect();
     for (const Rank from : hoods[which]->neighbours()) {

@@ -53,7 +53,7 @@ class Draw {
 /// Who borders on whom, known to all ranks alike.
 class Border {
  public:
-  explicit Border(int n) : lists_(static_cast<std::size_t>(n)) {}
+  explicit Border(int n) : lists_(n) {}
   static Border random(Draw& draw, int n) {
     Border border(n);
     const std::uint64_t density = draw.below(5);  // of 4
@@ -63,15 +63,15 @@ class Border {
     return border;
   }
   void connect(Rank a, Rank b) {
-    lists_[static_cast<std::size_t>(a)].insert(b);
-    lists_[static_cast<std::size_t>(b)].insert(a);
+    lists_[a].insert(b);
+    lists_[b].insert(a);
   }
   void join(const Border& other) {
     for (std::size_t i = 0; i < lists_.size(); ++i) lists_[i].insert(other.lists_[i].begin(), other.lists_[i].end());
   }
-  [[nodiscard]] bool has(Rank a, Rank b) const { return lists_[static_cast<std::size_t>(a)].count(b) != 0; }
+  [[nodiscard]] bool has(Rank a, Rank b) const { return lists_[a].count(b) != 0; }
   [[nodiscard]] bool has_common(Rank a, Rank b) const {
-    return std::ranges::any_of(lists_[static_cast<std::size_t>(a)], [&](Rank middle) { return has(middle, b); });
+    return std::ranges::any_of(lists_[a], [&](Rank middle) { return has(middle, b); });
   }
   [[nodiscard]] std::vector<Rank> list(Rank rank) const {
     const auto& all = lists_[static_cast<std::size_t>(rank)];

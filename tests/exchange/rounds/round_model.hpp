@@ -55,7 +55,7 @@ class ModelRank {
     if (posted_[at(from)] == 0) return false;
     if (is_closed_ || script_->takes_passes_while_closing) return true;
     const auto found = std::ranges::lower_bound(neighbours(), from);
-    return !state_.has_last(static_cast<std::size_t>(found - neighbours().begin()));
+    return !state_.has_last(found - neighbours().begin());
   }
 
   /// Go on closing the round: the packets to one more neighbour. They may have to wait for room in the send ring, so
@@ -131,7 +131,7 @@ class ModelRank {
   }
 
  private:
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  static std::size_t at(int i) { return i; }
   static std::uint64_t n_bytes_to(Rank to) { return 8 * static_cast<std::uint64_t>(to) + 8; }
   [[nodiscard]] const std::vector<Rank>& neighbours() const { return script_->neighbours[at(epoch_)][at(me_)]; }
   [[nodiscard]] bool writes(Rank from, Rank to) const {
@@ -207,7 +207,7 @@ struct Verdict {
 template <class State>
 class Model {
  public:
-  explicit Model(const Script& script) : script_(script), n_(static_cast<std::size_t>(script.n_ranks())) { forget(); }
+  explicit Model(const Script& script) : script_(script), n_(script.n_ranks()) { forget(); }
 
   /// Look at every state that can be reached, nearest first. @pre 5 ranks at most
   /// @param limit  gives up after so many states
@@ -468,7 +468,7 @@ class Model {
     const Transition& done = transition(r, global[r], static_cast<Rank>(step.from), message);
     global[r] = done.after;
     for (const auto& [to, what] : done.sent) {
-      Id& queue = global[place_of_queue(r, static_cast<std::size_t>(to))];
+      Id& queue = global[place_of_queue(r, to)];
       queue = lengthened(queue, what);
     }
     return done.fault;

@@ -57,15 +57,15 @@ class Relation {
     return pairs;
   }
   [[nodiscard]] Lists lists() const {
-    Lists all(static_cast<std::size_t>(n_));
+    Lists all(n_);
     for (int a = 0; a < n_; ++a)
       for (int b = 0; b < n_; ++b)
-        if (has(a, b)) all[static_cast<std::size_t>(a)].push_back(b);
+        if (has(a, b)) all[a].push_back(b);
     return all;
   }
 
  private:
-  [[nodiscard]] unsigned shift(int from, int to) const { return static_cast<unsigned>(from * n_ + to); }
+  [[nodiscard]] unsigned shift(int from, int to) const { return from * n_ + to; }
   int n_;
   std::uint32_t bits_;
 };
@@ -74,7 +74,7 @@ class Relation {
 using Row = std::vector<Relation>;
 
 bool is_first_of_its_likes(const Row& row, int n_ranks) {
-  std::vector<int> names(static_cast<std::size_t>(n_ranks));
+  std::vector<int> names(n_ranks);
   std::iota(names.begin(), names.end(), 0);
   do {
     for (const Relation& relation : row) {
@@ -113,7 +113,7 @@ std::vector<Rank> two_hops_from(const Lists& neighbours, Rank rank) {
   const auto& near = neighbours[static_cast<std::size_t>(rank)];
   std::vector<Rank> found;
   for (const Rank middle : near)
-    for (const Rank far : neighbours[static_cast<std::size_t>(middle)])
+    for (const Rank far : neighbours[middle])
       if (far != rank && !std::ranges::binary_search(near, far)) found.push_back(far);
   sort_unique(found);
   return found;
@@ -150,7 +150,7 @@ std::vector<Script> all_scripts(int n_ranks, int n_epochs, Next next) {
 Script random_script(std::mt19937_64& random, int n_ranks, int n_epochs) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
   const auto graph = [&] {
-    Lists lists(static_cast<std::size_t>(n_ranks));
+    Lists lists(n_ranks);
     const int n_edges = n_ranks + below(n_ranks);
     for (int edge = 0; edge < n_edges; ++edge) {
       const Rank a = below(n_ranks);
@@ -164,12 +164,12 @@ Script random_script(std::mt19937_64& random, int n_ranks, int n_epochs) {
   const int rarity = 1 + below(6);
   Lists now = graph();
   for (int epoch = 0; epoch < n_epochs; ++epoch) {
-    Lists strangers(static_cast<std::size_t>(n_ranks));
+    Lists strangers(n_ranks);
     Lists grown = now;
     for (Rank rank = 0; rank < n_ranks; ++rank) {
       for (const Rank far : two_hops_from(now, rank)) {
         if (below(rarity) != 0) continue;
-        strangers[static_cast<std::size_t>(rank)].push_back(far);
+        strangers[rank].push_back(far);
         connect(grown, rank, far);
       }
     }

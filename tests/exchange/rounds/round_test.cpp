@@ -230,8 +230,7 @@ TEST(Round, AHundredThousandMessages) {
   for (const auto& [from, message] : round.received()) {
     // Find the first message of this sender that was for this rank, then step by its number of neighbours.
     const auto theirs = neighbours_of(Graph::all, from, world().size());
-    if (next.count(from) == 0)
-      next[from] = static_cast<std::uint64_t>(std::find(theirs.begin(), theirs.end(), world().rank()) - theirs.begin());
+    if (next.count(from) == 0) next[from] = std::find(theirs.begin(), theirs.end(), world().rank()) - theirs.begin();
     ASSERT_EQ(message, number({5, next[from], word(from)}));
     next[from] += theirs.size();
     ++n_heard;

@@ -70,10 +70,10 @@ TEST_P(Routed, BringsWhatWasWrittenInOrder) {
         }
         round.allocate(me) = repeat;
         round.close();
-        std::vector<std::vector<std::uint64_t>> received(static_cast<std::size_t>(size));
+        std::vector<std::vector<std::uint64_t>> received(size);
         std::vector<Rank> order;
         for (const auto& [from, value] : round.received()) {
-          received[static_cast<std::size_t>(from)].push_back(value);
+          received[from].push_back(value);
           order.push_back(from);
         }
         EXPECT_TRUE(delivery == Delivery::arrival || std::ranges::is_sorted(order));
@@ -103,9 +103,9 @@ TEST_P(Routed, BringsMessagesOfAnyLength) {
     for (const Rank to : ranks)
       for (const std::size_t n : lengths) std::ranges::fill(round.allocate(to, n), std::byte(me + to));
     round.close();
-    std::vector<std::size_t> n_taken(static_cast<std::size_t>(size), 0);
+    std::vector<std::size_t> n_taken(size, 0);
     for (const auto& [from, bytes] : round.received()) {
-      std::size_t& n = n_taken[static_cast<std::size_t>(from)];
+      std::size_t& n = n_taken[from];
       ASSERT_LT(n, lengths.size());
       EXPECT_EQ(bytes.size(), lengths[n]);
       EXPECT_TRUE(std::ranges::all_of(bytes, [&, from = from](std::byte b) { return b == std::byte(me + from); }));

@@ -18,11 +18,11 @@ using namespace test;
 /// Who borders on whom, known to all ranks, and grown as the Neighborhoods must grow.
 class Map {
  public:
-  explicit Map(Graph graph) : lists_(static_cast<std::size_t>(world().size())) {
+  explicit Map(Graph graph) : lists_(world().size()) {
     for (Rank r = 0; r < world().size(); ++r)
       for (const Rank other : neighbours_of(graph, r, world().size())) of(r).insert(other);
   }
-  std::set<Rank>& of(Rank rank) { return lists_[static_cast<std::size_t>(rank)]; }
+  std::set<Rank>& of(Rank rank) { return lists_[rank]; }
   std::vector<Rank> list(Rank rank) { return {of(rank).begin(), of(rank).end()}; }
   bool has_common_neighbour(Rank a, Rank b) {
     return std::ranges::any_of(of(a), [&](Rank middle) { return of(b).count(middle) != 0; });

@@ -54,10 +54,10 @@ NetcdfContents climate_grid(Reals longitudes, Reals latitudes, Reals levels) {
   std::vector<long> shape{static_cast<long>(latitudes.size()), static_cast<long>(longitudes.size())};
   std::vector<std::string> names{"lat", "lon"};
   if (!levels.empty()) {
-    shape.insert(shape.begin(), static_cast<long>(levels.size()));
+    shape.insert(shape.begin(), levels.size());
     names.insert(names.begin(), "lev");
   }
-  Reals places(static_cast<std::size_t>(std::accumulate(shape.begin(), shape.end(), 1L, std::multiplies<>())));
+  Reals places(std::accumulate(shape.begin(), shape.end(), 1L, std::multiplies<>()));
   std::iota(places.begin(), places.end(), 0.0);
   add_axes(file, std::move(longitudes), std::move(latitudes), std::move(levels));
   file.variables.push_back({"T", shape, places, {}, false, names, {}});

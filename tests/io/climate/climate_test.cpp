@@ -198,7 +198,7 @@ TEST_P(Climate, ABoxOfEachRankHoldsWhatTheSerialReadHas) {
       SCOPED_TRACE(field.name);
       ASSERT_EQ(static_cast<std::int64_t>(field.values.size()), box.size());
       for (std::int64_t v = 0; v < box.size(); ++v) {
-        const double found = field.values[static_cast<std::size_t>(v)];
+        const double found = field.values[v];
         const Place at = box.at(v);
         const long i = at[0] % 6;
         const long in_level = 6 * at[1] + i;
@@ -214,8 +214,7 @@ TEST_P(Climate, ABoxOfEachRankHoldsWhatTheSerialReadHas) {
           EXPECT_EQ(found, 100.0 + 0.5 * static_cast<double>(in_level - 3));
         }
         const std::array<double, 3> expected{60.0 * static_cast<double>(at[0]),
-                                             -60.0 + 40.0 * static_cast<double>(at[1]),
-                                             std::pow(10.0, static_cast<double>(at[2]))};
+                                             -60.0 + 40.0 * static_cast<double>(at[1]), std::pow(10.0, at[2])};
         EXPECT_EQ(grid.mesh.coordinates(at), expected);
       }
     }
@@ -341,7 +340,7 @@ TEST(ClimateInterop, AFileOfCam) {
     for (const StructuredField& field : grid.fields) {
       const std::vector<double> all = values<double>(tables, field.name);
       for (std::size_t v = 0; v < field.values.size(); ++v) {
-        const GlobalId row = grid.mesh.vertex_id(grid.mesh.own_vertices().at(static_cast<std::int64_t>(v)));
+        const GlobalId row = grid.mesh.vertex_id(grid.mesh.own_vertices().at(v));
         ASSERT_EQ(field.values[v], all[static_cast<std::size_t>(value(row))]);
       }
     }

@@ -45,14 +45,14 @@ MeshTables parts_with_tags(std::vector<std::int64_t> values) {
   const Slabs slices{n_parts, world().size()};
   for (std::int64_t p = slices.first(world().rank()); p < slices.first(world().rank() + 1); ++p) {
     const auto part = static_cast<std::int32_t>(p);
-    tables.part_sets.values.push_back(values[static_cast<std::size_t>(p)]);
+    tables.part_sets.values.push_back(values[p]);
     names.on_parts.sets.push_back(part);
     names.on_parts.items.add(text_of(part), false);
     if (part % 2 == 0) continue;
     const std::int32_t colour = 100 + part;
     colours.on_parts.sets.push_back(part);
     colours.on_parts.items.add(std::as_bytes(std::span(&colour, 1)), false);
-    const std::vector<double> list(static_cast<std::size_t>(part), 0.5);
+    const std::vector<double> list(part, 0.5);
     lists.on_parts.sets.push_back(part);
     lists.on_parts.items.add(std::as_bytes(std::span(list)), true);
   }

@@ -136,8 +136,7 @@ std::vector<Point> corners_of(CellType type) {
 Point amid(const std::vector<Point>& corners, const std::vector<int>& some) {
   Point sum{};
   for (const int c : some)
-    for (std::size_t k = 0; k < 3; ++k)
-      sum[k] += corners[static_cast<std::size_t>(c)][k] / static_cast<double>(some.size());
+    for (std::size_t k = 0; k < 3; ++k) sum[k] += corners[c][k] / static_cast<double>(some.size());
   return sum;
 }
 

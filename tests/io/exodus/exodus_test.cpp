@@ -180,7 +180,7 @@ test::NetcdfContents one_hex(int n_nodes) {
   std::vector<int> nodes;
   for (int i = 0; i < n_nodes; ++i) {
     nodes.push_back(i + 1);
-    for (std::size_t k = 0; k < 3; ++k) x[k].push_back(hex27_places[static_cast<std::size_t>(i)][k]);
+    for (std::size_t k = 0; k < 3; ++k) x[k].push_back(hex27_places[i][k]);
   }
   file.variables = {{"coordx", {n_nodes}, x[0]},
                     {"coordy", {n_nodes}, x[1]},
@@ -224,13 +224,13 @@ TEST(ExodusOrder, NodesAmidEdgesAndFacesKeepTheirPlaces) {
     const auto hex = whole.cells[6].second;
     const auto& topology = mesh::topology(CellType::hex);
     for (std::size_t e = 0; e < 12 && n_nodes > 8; ++e)
-      EXPECT_EQ(at(hex[8 + e]), mean({hex[static_cast<std::size_t>(topology.edges[2 * e])],
-                                      hex[static_cast<std::size_t>(topology.edges[2 * e + 1])]}));
+      EXPECT_EQ(at(hex[8 + e]),
+                mean({hex[static_cast<std::size_t>(topology.edges[2 * e])], hex[topology.edges[2 * e + 1]]}));
     for (std::size_t s = 0; s < 6; ++s) {
       const auto side = whole.cells[s].second;
       ASSERT_EQ(side.size(), n_nodes == 8 ? 4U : (n_nodes == 20 ? 8U : 9U));
       std::set<std::int64_t> corners;
-      for (std::size_t c = 0; c < 4; ++c) corners.insert(hex[static_cast<std::size_t>(topology.sides[5 * s + c])]);
+      for (std::size_t c = 0; c < 4; ++c) corners.insert(hex[topology.sides[5 * s + c]]);
       EXPECT_EQ(std::set(side.begin(), side.begin() + 4), corners);
       for (std::size_t c = 0; c < 4 && side.size() > 4; ++c)
         EXPECT_EQ(at(side[4 + c]), mean({side[c], side[(c + 1) % 4]}));
@@ -312,7 +312,7 @@ TEST(ExodusInterop, AHexWithASideSetOnEachSide) {
                                 {CellType::hex, {0, 1, 3, 2, 4, 5, 7, 6}}}));
   const auto of = [&](SetKind kind, std::int32_t id) {
     const auto set = std::ranges::find(whole.sets, std::tuple(kind, id, std::string()));
-    return whole.members[static_cast<std::size_t>(set - whole.sets.begin())];
+    return whole.members[set - whole.sets.begin()];
   };
   EXPECT_EQ(of(SetKind::neumann, 1), (Rows{{2, 0}, {2, 1}, {2, 2}, {2, 3}, {2, 4}, {2, 5}}));
   for (int i = 0; i < 6; ++i) EXPECT_EQ(of(SetKind::neumann, 101 + i), (Rows{{2, i}}));

@@ -105,7 +105,7 @@ class Classic {
   std::string list(int tag, std::size_t n) const { return big_endian(n == 0 ? 0 : tag) + count(n); }
   std::string text(const std::string& name) const { return count(name.size()) + filled_up(name); }
   void make_header() {
-    header_ = std::string("CDF") + static_cast<char>(version_) + count(static_cast<std::size_t>(n_records_));
+    header_ = std::string("CDF") + static_cast<char>(version_) + count(n_records_);
     header_ += list(10, dimensions_.size() + 1) + text(record_name_) + count(0);
     for (const auto& [name, n] : dimensions_) header_ += text(name) + count(static_cast<std::size_t>(n));
     header_ += list(12, 0) + list(11, contents_.variables.size());

@@ -31,7 +31,7 @@ void expect_wing(const std::string& path, const Wing& expected) {
   EXPECT_EQ(mesh.n_global(Dim::face), expected.n_triangles);
   EXPECT_EQ(mesh.n_global(Dim::volume), expected.n_tets);
   const auto n = [&](SetKind kind, const char* name, Dim dim) {
-    return test::count_owned(mesh, mesh.set(kind, name))[static_cast<std::size_t>(value(dim))];
+    return test::count_owned(mesh, mesh.set(kind, name))[value(dim)];
   };
   EXPECT_EQ(n(SetKind::neumann, "wing", Dim::face), expected.wing);
   EXPECT_EQ(n(SetKind::neumann, "symmetry", Dim::face), expected.symmetry);

@@ -103,7 +103,7 @@ TEST(NestedSets, ALongChainDoesNotExhaustTheStack) {
   tables.members.clear();
   constexpr std::int32_t n = 100'000;
   tables.sets.assign(n, {});
-  for (std::int32_t s = 0; s + 1 < n; ++s) tables.sets[static_cast<std::size_t>(s)].contained = {{s + 1}};
+  for (std::int32_t s = 0; s + 1 < n; ++s) tables.sets[s].contained = {{s + 1}};
   if (world().rank() == 0) tables.members.push_back({n - 1, Dim::vertex, 5, 1});
   mesh::partition_cells(world(), tables, world().size());
   mesh::validate(world(), tables, "chain");

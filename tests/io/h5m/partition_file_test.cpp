@@ -48,8 +48,7 @@ std::vector<std::set<std::pair<int, Nodes>>> members_by_nodes(const WholeFile& w
   std::vector<std::set<std::pair<int, Nodes>>> all;
   for (const auto& members : whole.members) {
     all.emplace_back();
-    for (const auto& [dim, row] : members)
-      all.back().insert({dim, rows[static_cast<std::size_t>(dim)][static_cast<std::size_t>(row)]});
+    for (const auto& [dim, row] : members) all.back().insert({dim, rows[dim][row]});
   }
   return all;
 }
@@ -94,17 +93,16 @@ std::vector<std::set<std::int64_t>> full_parts(const WholeFile& whole, const Mes
   const auto n_vertices = static_cast<std::int64_t>(rows[0].size());
   std::array<std::vector<std::int64_t>, 4> id_of;
   std::int64_t next = 1 + n_vertices;
-  for (const auto& [type, nodes] : whole.cells)
-    id_of[static_cast<std::size_t>(value(mesh::topology(type).dim))].push_back(next++);
+  for (const auto& [type, nodes] : whole.cells) id_of[value(mesh::topology(type).dim)].push_back(next++);
   const std::int64_t first_set = next + tables.n_parts;
 
-  std::vector<std::set<std::int64_t>> parts(static_cast<std::size_t>(tables.n_parts));
+  std::vector<std::set<std::int64_t>> parts(tables.n_parts);
   for (std::size_t p = 0; p < parts.size(); ++p) {
     std::array<std::set<std::int64_t>, 4> own;  // rows by dimension
     std::vector<std::set<std::int64_t>> cells;
     for (std::size_t c = 0; c < rows[top].size(); ++c) {
       if (whole.parts[c] != static_cast<std::int32_t>(p)) continue;
-      own[top].insert(static_cast<std::int64_t>(c));
+      own[top].insert(c);
       cells.emplace_back(rows[top][c].begin(), rows[top][c].end());
       own[0].insert(rows[top][c].begin(), rows[top][c].end());
     }
@@ -112,11 +110,11 @@ std::vector<std::set<std::int64_t>> full_parts(const WholeFile& whole, const Mes
       for (std::size_t i = 0; i < rows[d].size(); ++i) {
         std::set<std::int64_t> nodes(rows[d][i].begin(), rows[d][i].end());
         if (std::ranges::any_of(cells, [&](const auto& cell) { return std::ranges::includes(cell, nodes); }))
-          own[d].insert(static_cast<std::int64_t>(i));
+          own[d].insert(i);
       }
     }
     for (std::size_t d = 1; d <= top; ++d)
-      for (const std::int64_t row : own[d]) parts[p].insert(id_of[d][static_cast<std::size_t>(row)]);
+      for (const std::int64_t row : own[d]) parts[p].insert(id_of[d][row]);
     // A set is there if all in it is; sets of sets are settled when nothing changes any more.
     std::vector<bool> is_in(whole.sets.size(), false);
     for (bool changes = true; changes;) {
@@ -228,16 +226,15 @@ void expect_geometry_is_dropped(const MeshTables& tables, const std::string& nam
     in_left.insert(members[s].begin(), members[s].end());
     expected_names.push_back(tables.sets[s].name);
     expected_members.emplace_back();
-    for (const auto& [dim, row] : members[s])
-      expected_members.back().insert({dim, rows[static_cast<std::size_t>(dim)][static_cast<std::size_t>(row)]});
+    for (const auto& [dim, row] : members[s]) expected_members.back().insert({dim, rows[dim][row]});
   }
   std::array<std::vector<Nodes>, 4> expected_rows = rows;
   for (int d = 1; d < value(tables.top_dim()); ++d) {
-    std::vector<Nodes>& left = expected_rows[static_cast<std::size_t>(d)];
+    std::vector<Nodes>& left = expected_rows[d];
     left.clear();
-    for (std::size_t i = 0; i < rows[static_cast<std::size_t>(d)].size(); ++i) {
+    for (std::size_t i = 0; i < rows[d].size(); ++i) {
       const std::pair row(d, static_cast<std::int64_t>(i));
-      if (in_left.contains(row) || !in_any.contains(row)) left.push_back(rows[static_cast<std::size_t>(d)][i]);
+      if (in_left.contains(row) || !in_any.contains(row)) left.push_back(rows[d][i]);
     }
   }
   EXPECT_EQ(nodes_by_row(after), expected_rows);
@@ -264,7 +261,7 @@ TEST(DropGeometry, IsWhatItSays) {
     ASSERT_NE(first, tables.sets.end());
     const auto geometry = static_cast<std::int32_t>(first - tables.sets.begin());
     // A geometry set that is also a Dirichlet set; one that holds another, held by a group.
-    tables.sets[static_cast<std::size_t>(geometry)].more_roles = {{SetKind::dirichlet, 5, Dim::vertex}};
+    tables.sets[geometry].more_roles = {{SetKind::dirichlet, 5, Dim::vertex}};
     tables.sets[static_cast<std::size_t>(geometry) + 1].contained = {{geometry + 2}};
     tables.sets.push_back({.name = "group", .contained = {{geometry + 1}, {geometry}}});
     expect_geometry_is_dropped(tables, fmt::format("roles_{}", tets));
@@ -321,14 +318,14 @@ TEST(DropGeometry, TagsFollow) {
   };
   ASSERT_EQ(dropped.tags[0].columns.size(), 1U);
   const mesh::TagColumn& column = dropped.tags[0].columns[0];
-  const Slabs& rows = dropped.blocks[static_cast<std::size_t>(column.block)].rows;
+  const Slabs& rows = dropped.blocks[column.block].rows;
   ASSERT_EQ(rows.n_rows, static_cast<std::int64_t>(new_faces.size()));
   for (std::size_t i = 0; i < rows.size(world().rank()); ++i) {
     const auto row = static_cast<std::size_t>(rows.first(world().rank())) + i;
     EXPECT_EQ(old_faces[static_cast<std::size_t>(int_at(column.items, i))], new_faces[row]);
   }
   for (std::size_t i = 0; i < tables.vertices.size(world().rank()); ++i) {
-    const Nodes& old = old_faces[static_cast<std::size_t>(mesh::row_of(code_at(on_vertices.items, i)))];
+    const Nodes& old = old_faces[mesh::row_of(code_at(on_vertices.items, i))];
     const mesh::EntityCode code = code_at(dropped.tags[1].columns[0].items, i);
     if (std::ranges::find(new_faces, old) == new_faces.end()) {
       EXPECT_EQ(code, mesh::EntityCode::none);

@@ -49,7 +49,7 @@ class Legacy {
       mixed.push_back(static_cast<int>(cell.size()));
       mixed.insert(mixed.end(), cell.begin(), cell.end());
       nodes.insert(nodes.end(), cell.begin(), cell.end());
-      offsets.push_back(static_cast<std::int64_t>(nodes.size()));
+      offsets.push_back(nodes.size());
     }
     if (version_ < 5) return line(fmt::format("{} {} {}", keyword, list.size(), mixed.size())).numbers(mixed);
     return line(fmt::format("{} {} {}", keyword, offsets.size(), nodes.size()))

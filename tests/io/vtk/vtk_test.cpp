@@ -295,8 +295,8 @@ TEST_P(Vtk, FlatStructuredDatasetsAreQuadsAcrossAnyAxis) {
 TEST_P(Vtk, CurvedCellsKeepTheirNodesInOurOrder) {
   std::vector<int> hex(20);
   std::vector<int> prism(15);
-  for (int i = 0; i < 20; ++i) hex[static_cast<std::size_t>(i)] = i;
-  for (int i = 0; i < 15; ++i) prism[static_cast<std::size_t>(i)] = i;
+  for (int i = 0; i < 20; ++i) hex[i] = i;
+  for (int i = 0; i < 15; ++i) prism[i] = i;
   file.line("DATASET UNSTRUCTURED_GRID").line("POINTS 20 double").numbers(points(20)).cells("CELLS", {hex, prism});
   const std::string path = file.line("CELL_TYPES 2").numbers<int>({25, 26}).write();
   using Cell = test::WholeFile::Cell;

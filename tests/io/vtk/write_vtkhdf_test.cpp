@@ -115,7 +115,7 @@ TEST(Vtkhdf, GeometryEqualsTheSerialOracle) {
       for (std::size_t k = 0; k < nodes.size(); ++k)
         for (std::size_t d = 0; d < 3; ++d)
           ASSERT_EQ(points[3 * (point + static_cast<std::size_t>(ids[id + first + k])) + d],
-                    whole.vertices[static_cast<std::size_t>(nodes[k])][d]);
+                    whole.vertices[nodes[k]][d]);
       EXPECT_EQ(types[cell + c], 10.0);  // VTK_TETRA
       EXPECT_EQ(parts[cell + c], static_cast<double>(piece));
       n_of_material[static_cast<int>(materials[cell + c])] += 1;

@@ -95,7 +95,7 @@ TEST(Adjacency, TheSkinOfASetIsThatOfTheWholeMesh) {
     if (c % 3 == 0) continue;
     for (const auto& face : faces) {
       std::set<std::int64_t> corners;
-      for (const int corner : face) corners.insert(whole.cells[c].nodes[static_cast<std::size_t>(corner)]);
+      for (const int corner : face) corners.insert(whole.cells[c].nodes[corner]);
       n_cells[corners] += 1;
     }
   }

@@ -265,7 +265,7 @@ TEST(Adopt, LeavesOutWhatNoCellUses) {
     std::map<std::int64_t, std::set<int>> users;
     std::int64_t n_cells = 0;
     for (std::size_t c = 0; c < whole.cells.size(); ++c) {
-      if (!stays(static_cast<std::int64_t>(c))) continue;
+      if (!stays(c)) continue;
       n_cells += 1;
       for (const std::int64_t v : whole.cells[c].nodes)
         users[v].insert(whole.rank_of(whole.cells[c].part, world().size()));
@@ -386,8 +386,7 @@ TEST(Adopt, RefusesContradictions) {
   if (world().size() == 1) return;
   // The first shared vertex of the last rank, which shares some with its neighbours.
   const auto shared = [](const LocalMesh& m) {
-    return static_cast<std::size_t>(std::ranges::find_if(m.vertex_sharers, [](std::int32_t s) { return s >= 0; }) -
-                                    m.vertex_sharers.begin());
+    return std::ranges::find_if(m.vertex_sharers, [](std::int32_t s) { return s >= 0; }) - m.vertex_sharers.begin();
   };
   const Rank last = world().size() - 1;
   expect_refused([&](LocalMesh& m) { m.coordinates[3 * shared(m)] += 1e-9; }, last,

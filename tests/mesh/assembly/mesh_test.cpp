@@ -33,7 +33,7 @@ void expect_equals_oracle(const MeshTables& tables, int n_layers = 1) {
   const EntityTable& cells = mesh.cells();
   for (std::size_t c = 0; c < cells.size(); ++c) {
     const std::int64_t id = value(cells.global_ids[c]);
-    const WholeMesh::Cell& expected = whole.cells[static_cast<std::size_t>(id)];
+    const WholeMesh::Cell& expected = whole.cells[id];
     EXPECT_EQ(c < cells.n_owned ? owned.count(id) : ghosts.count(id), 1U);
     EXPECT_EQ(cells.owners[c], whole.rank_of(expected.part, size));
     EXPECT_EQ(cells.type(c), expected.type);
@@ -42,8 +42,7 @@ void expect_equals_oracle(const MeshTables& tables, int n_layers = 1) {
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       EXPECT_EQ(value(mesh.vertices().global_ids[index(nodes[n])]), expected.nodes[n]);
       for (std::size_t k = 0; k < 3; ++k)
-        EXPECT_EQ(mesh.vertices().coordinates[3 * index(nodes[n]) + k],
-                  whole.vertices[static_cast<std::size_t>(expected.nodes[n])][k]);
+        EXPECT_EQ(mesh.vertices().coordinates[3 * index(nodes[n]) + k], whole.vertices[expected.nodes[n]][k]);
     }
   }
   auto all = owned;
@@ -158,7 +157,7 @@ TEST(Mesh, GhostsMayBeThoseOfSomeRanks) {
   const std::vector<Rank> some{size - 1, 0};
   const auto is_one = [&](Rank rank) { return rank == 0 || rank == size - 1; };
   const auto may = [&](std::int64_t cell) {
-    return is_one(world().rank()) && is_one(whole.rank_of(whole.cells[static_cast<std::size_t>(cell)].part, size));
+    return is_one(world().rank()) && is_one(whole.rank_of(whole.cells[cell].part, size));
   };
   for (const int n_layers : {1, 2}) {
     expect_bridged(tables, {.ghost_layers = n_layers, .ghost_ranks = some}, 1, may);

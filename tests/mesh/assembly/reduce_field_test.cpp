@@ -50,7 +50,7 @@ TEST(ReduceField, ExtremesAreThoseOfTheSharers) {
   auto high = mesh.add_field<float>("high", Dim::vertex);
   auto n = mesh.add_field<std::int64_t>("n", Dim::vertex);
   std::ranges::fill(low.values(), world().rank());
-  std::ranges::fill(high.values(), static_cast<float>(world().rank()));
+  std::ranges::fill(high.values(), world().rank());
   std::ranges::fill(n.values(), 1);
   auto of_low = mesh.plan(low);
   auto of_high = mesh.plan(high);

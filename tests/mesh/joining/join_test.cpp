@@ -74,7 +74,7 @@ struct SerialJoin {
     std::vector<std::int64_t> row(all.size(), -1);
     for (std::size_t v = 0; v < all.size(); ++v) {
       if (all[v].lowest == v) {
-        row[v] = static_cast<std::int64_t>(vertices.size());
+        row[v] = vertices.size();
         vertices.push_back(all[v].x);
       } else {
         row[v] = row[all[v].lowest];

@@ -29,7 +29,7 @@ MeshTables mixed() {
 /// Put a value on each row of a block, or on every other row only.
 template <class T, class ValueOf>
 void add_column(const MeshTables& tables, std::int32_t block, bool is_dense, ValueOf&& value_of, TagTable& tag) {
-  const Slabs& rows = tables.blocks[static_cast<std::size_t>(block)].rows;
+  const Slabs& rows = tables.blocks[block].rows;
   TagColumn column{.block = block, .is_dense = is_dense};
   for (std::int64_t row = rows.first(world().rank()); row < rows.first(world().rank() + 1); ++row) {
     if (!is_dense && row % 2 == 1) continue;

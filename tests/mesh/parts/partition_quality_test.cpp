@@ -17,11 +17,11 @@ using test::world;
 
 /// The number of pieces of each part's cells: flood them one after the other.
 std::vector<int> flood(const test::WholeMesh& whole, const std::vector<std::set<std::size_t>>& touching) {
-  std::vector<int> n_pieces(static_cast<std::size_t>(whole.n_parts), 0);
+  std::vector<int> n_pieces(whole.n_parts, 0);
   std::set<std::size_t> seen;
   for (std::size_t start = 0; start < whole.cells.size(); ++start) {
     if (seen.contains(start)) continue;
-    n_pieces[static_cast<std::size_t>(whole.cells[start].part)] += 1;
+    n_pieces[whole.cells[start].part] += 1;
     std::vector<std::size_t> open{start};
     while (!open.empty()) {
       const std::size_t cell = open.back();
@@ -61,9 +61,9 @@ PartitionQuality judge(const test::WholeMesh& whole, const std::vector<std::int6
     if (parts.size() == 1) continue;
     quality.n_shared_vertices += 1;
     for (const int part : parts) {
-      n_shared[static_cast<std::size_t>(part)] += 1;
+      n_shared[part] += 1;
       for (const int other : parts)
-        if (other != part) neighbours[static_cast<std::size_t>(part)].insert(other);
+        if (other != part) neighbours[part].insert(other);
     }
   }
   quality.most_shared_vertices = std::ranges::max(n_shared);

@@ -32,7 +32,7 @@ std::vector<Corners> sides_of(const WholeMesh::Cell& cell, Dim dim) {
   std::vector<Corners> sides;
   for (const auto& places : all.at({cell.type, dim})) {
     Corners side;
-    for (const int place : places) side.push_back(cell.nodes[static_cast<std::size_t>(place)]);
+    for (const int place : places) side.push_back(cell.nodes[place]);
     sides.push_back(side);
   }
   return sides;

@@ -79,7 +79,7 @@ TEST(Structured, GhostsHoldWhatTheirOwnersHaveAcrossPeriodicEndsToo) {
             world(),
             {.n = {8, 9, 10}, .is_periodic = is_periodic, .decomposition = decomposition, .ghost_layers = layers});
         blocks.validate();
-        std::vector<double> values(static_cast<std::size_t>(2 * blocks.local_cells().size()), -1.0);
+        std::vector<double> values(2 * blocks.local_cells().size(), -1.0);
         for (std::int64_t c = 0; c < blocks.own_cells().size(); ++c) {
           const Place at = blocks.own_cells().at(c);
           const auto place = static_cast<std::size_t>(2 * blocks.local_cells().place(at));
@@ -88,8 +88,7 @@ TEST(Structured, GhostsHoldWhatTheirOwnersHaveAcrossPeriodicEndsToo) {
         }
         blocks.exchange(std::span<double>(values), 2);
         for (std::int64_t c = 0; c < blocks.local_cells().size(); ++c) {
-          EXPECT_EQ(values[static_cast<std::size_t>(2 * c)],
-                    static_cast<double>(value(blocks.cell_id(blocks.local_cells().at(c)))));
+          EXPECT_EQ(values[static_cast<std::size_t>(2 * c)], value(blocks.cell_id(blocks.local_cells().at(c))));
           EXPECT_EQ(values[static_cast<std::size_t>(2 * c + 1)], 0.5);
         }
       }
@@ -104,8 +103,7 @@ TEST(Structured, VerticesStandWhereTheAxesSay) {
   const std::vector<double> x = blocks.make_coordinates();
   for (std::int64_t v = 0; v < box.size(); ++v) {
     const auto [i, j, k] = box.at(v);
-    const std::array<double, 3> expected{std::array{0.0, 1.0, 5.0}[static_cast<std::size_t>(i)],
-                                         std::array{9.0, 8.0, 6.0, 0.0}[static_cast<std::size_t>(j)],
+    const std::array<double, 3> expected{std::array{0.0, 1.0, 5.0}[i], std::array{9.0, 8.0, 6.0, 0.0}[j],
                                          0.5 * static_cast<double>(k)};
     EXPECT_EQ(blocks.coordinates({i, j, k}), expected);
     EXPECT_TRUE(std::equal(expected.begin(), expected.end(), x.begin() + 3 * v));

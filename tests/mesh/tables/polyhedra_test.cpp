@@ -161,7 +161,7 @@ TEST(Polyhedra, FacesThatAreNotListedAreAdded) {
       const auto faces = test::faces_of_loops(whole.cells[0].nodes);
       CellBlock block{CellType::polygon, {std::ssize(faces), world().size()}, 0, {0}, {}};
       for (std::int64_t f = block.rows.first(world().rank()); f < block.rows.first(world().rank() + 1); ++f) {
-        Corners face = faces[static_cast<std::size_t>(f)];
+        Corners face = faces[f];
         std::rotate(face.begin(), face.begin() + 1, face.end());
         std::reverse(face.begin(), face.end());
         if (f == 3) face.push_back(face.back());
@@ -179,7 +179,7 @@ TEST(Polyhedra, FacesThatAreNotListedAreAdded) {
     for (const WholeMesh::Cell& cell : whole.cells)
       for (const Corners& face : test::faces_of_loops(cell.nodes)) {
         ASSERT_LT(at, rows.size());
-        const Corners& listed = whole.faces.at(static_cast<std::size_t>(rows[at]));
+        const Corners& listed = whole.faces.at(rows[at]);
         EXPECT_EQ(std::set<std::int64_t>(listed.begin(), listed.end()),
                   std::set<std::int64_t>(face.begin(), face.end()));
         if (lists_some && &cell == &whole.cells[0]) {

@@ -124,7 +124,7 @@ TEST(OrderOfRuns, SortsIdsOfFewRunsAndOfMany) {
     }
     const std::vector<std::int32_t> order = detail::order_of_runs(ids);
     std::vector<GlobalId> sorted;
-    for (const std::int32_t i : order) sorted.push_back(ids[static_cast<std::size_t>(i)]);
+    for (const std::int32_t i : order) sorted.push_back(ids[i]);
     std::ranges::sort(ids);
     EXPECT_EQ(sorted, ids) << n_runs << " runs";
   }

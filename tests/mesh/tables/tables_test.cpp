@@ -27,8 +27,7 @@ TEST(Tables, KuhnBoxFillsItsVolumeWithPositiveTets) {
     const auto& a = whole.vertices[static_cast<std::size_t>(cell.nodes[0])];
     std::array<std::array<double, 3>, 3> e{};
     for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t k = 0; k < 3; ++k)
-        e[i][k] = whole.vertices[static_cast<std::size_t>(cell.nodes[i + 1])][k] - a[k];
+      for (std::size_t k = 0; k < 3; ++k) e[i][k] = whole.vertices[cell.nodes[i + 1]][k] - a[k];
     const double det = e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
                        e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
                        e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
@@ -46,7 +45,7 @@ TEST(Tables, ABoxOf64VolumesHasTheSetsOfItsGeometry) {
     std::array<int, 4> n_geometry{};
     int n_materials = 0;
     for (const SetInfo& set : tables.sets) {
-      if (set.kind == SetKind::geometry) n_geometry[static_cast<std::size_t>(value(set.geometry_dim))] += 1;
+      if (set.kind == SetKind::geometry) n_geometry[value(set.geometry_dim)] += 1;
       n_materials += set.kind == SetKind::material ? 1 : 0;
     }
     EXPECT_EQ(n_geometry, (std::array<int, 4>{125, 300, 240, 64}));
@@ -91,8 +90,7 @@ TEST(Tables, DualGraphOfAHexBoxHasItsInnerFaces) {
   const std::int64_t first = graph.vertices.first(world().rank());
   for (std::size_t v = 0; v + 1 < graph.offsets.size(); ++v) {
     for (std::int64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
-      const std::int64_t step =
-          std::abs(value(graph.neighbours[static_cast<std::size_t>(e)]) - first - static_cast<std::int64_t>(v));
+      const std::int64_t step = std::abs(value(graph.neighbours[e]) - first - static_cast<std::int64_t>(v));
       EXPECT_TRUE(step == 1 || step == 5 || step == 20) << step;
     }
   }
@@ -146,7 +144,7 @@ std::multimap<std::vector<double>, std::vector<std::int32_t>> by_coordinates(con
   for (const auto& cell : whole.cells) {
     std::vector<double> key;
     for (const std::int64_t node : cell.nodes)
-      for (const double x : whole.vertices[static_cast<std::size_t>(node)]) key.push_back(x);
+      for (const double x : whole.vertices[node]) key.push_back(x);
     all.insert({key, {cell.part}});
   }
   return all;

@@ -182,8 +182,7 @@ MeshTables closed_up(const MeshTables& tables, std::int64_t lost_face) {
   const std::vector<double> x = test::collect(world(), tables.coordinates);
   out.vertices = {std::ssize(used), world().size()};
   for (std::int64_t v = out.vertices.first(me); v < out.vertices.first(me + 1); ++v)
-    for (std::size_t k = 0; k < 3; ++k)
-      out.coordinates.push_back(x[3 * static_cast<std::size_t>(used[static_cast<std::size_t>(v)]) + k]);
+    for (std::size_t k = 0; k < 3; ++k) out.coordinates.push_back(x[3 * static_cast<std::size_t>(used[v]) + k]);
   const WholeFile whole(world(), tables);
   auto cell = whole.cells.begin();
   for (const CellBlock& block : tables.blocks) {
@@ -195,8 +194,7 @@ MeshTables closed_up(const MeshTables& tables, std::int64_t lost_face) {
     closed.rows = {std::ssize(cells), world().size()};
     if (closed.nodes_per_cell == 0) closed.offsets.push_back(0);
     for (std::int64_t row = closed.rows.first(me); row < closed.rows.first(me + 1); ++row) {
-      for (const std::int64_t node : cells[static_cast<std::size_t>(row)])
-        closed.nodes.push_back(GlobalId{new_row(Dim::vertex, node)});
+      for (const std::int64_t node : cells[row]) closed.nodes.push_back(GlobalId{new_row(Dim::vertex, node)});
       if (closed.nodes_per_cell == 0) closed.offsets.push_back(std::ssize(closed.nodes));
     }
     out.blocks.push_back(closed);

@@ -48,7 +48,7 @@ class Launch : public ::testing::Test {
     std::FILE* pipe = ::popen(command.c_str(), "r");
     std::string output;
     std::array<char, 4096> piece{};
-    while (std::fgets(piece.data(), static_cast<int>(piece.size()), pipe) != nullptr) output += piece.data();
+    while (std::fgets(piece.data(), piece.size(), pipe) != nullptr) output += piece.data();
     EXPECT_EQ(::pclose(pipe), 0) << output;
     std::vector<Seen> seen(4);
     std::istringstream lines(output);

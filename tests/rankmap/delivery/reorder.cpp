@@ -34,15 +34,12 @@ class Weights {
           at(from, to) = static_cast<double>(dice / 1000 % 50 + 1);
       }
   }
-  double& at(int from, int to) { return values_[static_cast<std::size_t>(from * n_ + to)]; }
+  double& at(int from, int to) { return values_[from * n_ + to]; }
   /// Z of ranks on these nodes, from the definition.
   double cost(const std::vector<int>& node_of_rank, double inside, double outside) {
     double sum = 0.0;
     for (int from = 0; from < n_; ++from)
-      for (int to = 0; to < n_; ++to)
-        sum += at(from, to) *
-               (node_of_rank[static_cast<std::size_t>(from)] == node_of_rank[static_cast<std::size_t>(to)] ? inside
-                                                                                                           : outside);
+      for (int to = 0; to < n_; ++to) sum += at(from, to) * (node_of_rank[from] == node_of_rank[to] ? inside : outside);
     return sum;
   }
   /// A rank's partners and what it sends them.
@@ -67,7 +64,7 @@ std::vector<int> nodes_of_ranks(const Reordered& found, int my_node) {
   std::vector<int> node(seats.size(), -1);
   for (const Seat& seat : seats) {
     EXPECT_EQ(node[static_cast<std::size_t>(seat.new_rank)], -1);
-    node[static_cast<std::size_t>(seat.new_rank)] = seat.node;
+    node[seat.new_rank] = seat.node;
   }
   return node;
 }

@@ -193,10 +193,9 @@ TEST(Machine, RingsAreTheSortedDistancesOfACore) {
     SCOPED_TRACE(text);
     const Machine machine = Machine::parse(text);
     std::vector<double> from_rings;
-    for (const auto& ring : machine.rings())
-      from_rings.insert(from_rings.end(), static_cast<std::size_t>(ring.n_cores), ring.distance);
+    for (const auto& ring : machine.rings()) from_rings.insert(from_rings.end(), ring.n_cores, ring.distance);
     // Of the core that has it best, for each place in the order; most machines look alike from everywhere.
-    std::vector<double> best(static_cast<std::size_t>(machine.n_cores() - 1), 1e300);
+    std::vector<double> best(machine.n_cores() - 1, 1e300);
     for (int core = 0; core < machine.n_cores(); ++core) {
       std::vector<double> sorted;
       for (int other = 0; other < machine.n_cores(); ++other)

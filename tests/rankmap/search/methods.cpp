@@ -12,7 +12,7 @@ using test::Dense;
 // The construction method as section 5.2.1 prints it, on full matrices. @return core -> process
 std::vector<int> dense_construction(const Dense& problem) {
   const int n = problem.n();
-  std::vector<int> pi(static_cast<std::size_t>(n), -1);
+  std::vector<int> pi(n, -1);
   std::vector<bool> assigned_process(pi.size(), false), assigned_core(pi.size(), false);
   for (int step = 1; step <= n; ++step) {
     int best_process = -1, best_core = -1;
@@ -24,18 +24,18 @@ std::vector<int> dense_construction(const Dense& problem) {
         if (step == 1 || assigned_process[at]) sum_a += problem.a(i, x) + problem.a(x, i);
         if (step == 1 || assigned_core[at]) sum_b += problem.b(i, x) + problem.b(x, i);
       }
-      if (!assigned_process[static_cast<std::size_t>(x)] && (best_process < 0 || sum_a > best_a)) {
+      if (!assigned_process[x] && (best_process < 0 || sum_a > best_a)) {
         best_process = x;
         best_a = sum_a;
       }
-      if (!assigned_core[static_cast<std::size_t>(x)] && (best_core < 0 || sum_b < best_b)) {
+      if (!assigned_core[x] && (best_core < 0 || sum_b < best_b)) {
         best_core = x;
         best_b = sum_b;
       }
     }
-    assigned_process[static_cast<std::size_t>(best_process)] = true;
-    assigned_core[static_cast<std::size_t>(best_core)] = true;
-    pi[static_cast<std::size_t>(best_core)] = best_process;
+    assigned_process[best_process] = true;
+    assigned_core[best_core] = true;
+    pi[best_core] = best_process;
   }
   return pi;
 }
@@ -47,7 +47,7 @@ void dense_exchange(const Dense& problem, std::vector<int>& pi, int begin, int e
   int i = begin, j = begin + 1;
   for (int n_failed = 0; n_failed < n_pairs;) {
     std::vector<int> neighbour = pi;
-    std::swap(neighbour[static_cast<std::size_t>(i)], neighbour[static_cast<std::size_t>(j)]);
+    std::swap(neighbour[i], neighbour[j]);
     const double z_neighbour = problem.z(neighbour);
     ++n_failed;
     if (z_neighbour < z) {

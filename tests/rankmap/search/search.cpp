@@ -19,7 +19,7 @@ namespace {
 
 /// Parts of a grid, of neighbouring numbers or of shuffled ones.
 TrafficMatrix grid(int nx, int ny, std::uint64_t shuffle) {
-  std::vector<int> number(static_cast<std::size_t>(nx * ny));
+  std::vector<int> number(nx * ny);
   std::iota(number.begin(), number.end(), 0);
   std::mt19937_64 random(shuffle);
   if (shuffle != 0) std::shuffle(number.begin(), number.end(), random);
@@ -36,7 +36,7 @@ TrafficMatrix grid(int nx, int ny, std::uint64_t shuffle) {
 
 detail::CutGraph cut_graph_of(const CommunicationGraph& graph) {
   detail::CutGraph result;
-  result.sizes.assign(static_cast<std::size_t>(graph.n_ranks()), 1);
+  result.sizes.assign(graph.n_ranks(), 1);
   for (Rank rank = 0; rank < graph.n_ranks(); ++rank) {
     const auto partners = graph.partners_of(rank);
     for (std::size_t k = 0; k < partners.size(); ++k) {
@@ -59,8 +59,7 @@ TEST(Bisection, IsExactAndCutsAGridAcross) {
       if (n_low != 256) continue;
       int n_cut = 0;
       for (Rank rank = 0; rank < graph.n_ranks(); ++rank)
-        for (const Rank partner : graph.partners_of(rank))
-          n_cut += side[static_cast<std::size_t>(rank)] != side[static_cast<std::size_t>(partner)] ? 1 : 0;
+        for (const Rank partner : graph.partners_of(rank)) n_cut += side[rank] != side[partner] ? 1 : 0;
       // 16 edges cross the middle; a diagonal or a step costs a few more.
       EXPECT_LE(n_cut / 2, 22) << "seed " << seed;
     }
@@ -72,8 +71,7 @@ TEST(Bisection, KeepsFixedVerticesAndHeedsABias) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     detail::CutGraph graph = cut_graph_of(test::random_traffic(random, 120, 0.05).compute_graph(Weight::bytes));
     graph.fixed.assign(120, -1);
-    for (int i = 0; i < 30; ++i)
-      graph.fixed[static_cast<std::size_t>(i * 4)] = static_cast<signed char>(i % 3 == 0 ? 1 : 0);
+    for (int i = 0; i < 30; ++i) graph.fixed[i * 4] = static_cast<signed char>(i % 3 == 0 ? 1 : 0);
     const auto side = detail::bisect(graph, 60, seed);
     EXPECT_EQ(std::ranges::count(side, 0), 60);
     for (std::size_t i = 0; i < side.size(); ++i)
@@ -103,8 +101,8 @@ TEST(Multisection, PlacesAllOnEveryMachine) {
       EXPECT_EQ(placement.n_ranks(), n_ranks);
       EXPECT_EQ(placement, multisect(graph, machine, seed));
       const Placement given = test::random_placement(random, n_ranks, machine.n_cores());
-      std::vector<bool> is_fixed(static_cast<std::size_t>(n_ranks));
-      for (int rank = 0; rank < n_ranks; rank += 3) is_fixed[static_cast<std::size_t>(rank)] = true;
+      std::vector<bool> is_fixed(n_ranks);
+      for (int rank = 0; rank < n_ranks; rank += 3) is_fixed[rank] = true;
       const Placement pinned = multisect(graph, machine, seed, &given, is_fixed);
       pinned.validate();
       for (int rank = 0; rank < n_ranks; rank += 3) EXPECT_EQ(pinned.core_of(rank), given.core_of(rank));
@@ -166,7 +164,7 @@ TEST(Annealing, NeverWorseRepeatsAndKeepsFixedRanks) {
       const int n_ranks = std::max(1, machine.n_cores() - static_cast<int>(seed % 3));
       const CommunicationGraph graph = test::random_traffic(random, n_ranks, 0.3).compute_graph(Weight::bytes);
       const Placement start = test::random_placement(random, n_ranks, machine.n_cores());
-      std::vector<bool> is_fixed(static_cast<std::size_t>(n_ranks));
+      std::vector<bool> is_fixed(n_ranks);
       if (seed % 2 == 0) is_fixed[0] = true;
       const AnnealOptions options{
           .n_moves = 20'000, .seed = seed, .hottest = 0.3 * mean_loss(graph, machine, start, 1), .is_fixed = is_fixed};
@@ -275,7 +273,7 @@ TEST(Tabu, FindsTheOptimumOfSmallMatricesAndKeepsFixedRanks) {
     EXPECT_GT(counts.n_restarts, 0U);
     EXPECT_EQ(cost(graph, machine, found), best);
     Placement fixed = Placement::in_order(n_ranks, n);
-    std::vector<bool> is_fixed(static_cast<std::size_t>(n_ranks));
+    std::vector<bool> is_fixed(n_ranks);
     is_fixed[2] = true;
     (void)tabu_search(graph, machine, fixed, {.n_steps = 20'000, .seed = seed, .is_fixed = is_fixed});
     EXPECT_EQ(fixed.core_of(2), 2);
@@ -307,7 +305,7 @@ TEST(Bottleneck, ReliefIsNeverWorseAndKeepsFixedRanks) {
       const int n_ranks = std::max(1, machine.n_cores() - static_cast<int>(seed % 3));
       const CommunicationGraph graph = test::random_traffic(random, n_ranks, 0.4).compute_graph(Weight::bytes);
       const Placement start = test::random_placement(random, n_ranks, machine.n_cores());
-      std::vector<bool> is_fixed(static_cast<std::size_t>(n_ranks));
+      std::vector<bool> is_fixed(n_ranks);
       is_fixed[0] = true;
       Placement placement = start;
       EXPECT_TRUE(relieve_bottleneck(graph, machine, placement, 0.7, is_fixed));

@@ -18,7 +18,7 @@ using test::traffic_of;
 
 double brute_force_optimum(const TrafficMatrix& traffic, const Machine& machine) {
   const Dense dense(traffic, machine);
-  std::vector<int> pi(static_cast<std::size_t>(machine.n_cores()));
+  std::vector<int> pi(machine.n_cores());
   std::iota(pi.begin(), pi.end(), 0);
   double best = dense.z(pi);
   while (std::ranges::next_permutation(pi).found) best = std::min(best, dense.z(pi));

@@ -106,7 +106,7 @@ TEST(QaplibText, DiagonalsCount) {
   const Folder folder;
   std::mt19937_64 random(12);
   for (const int n : {1, 2, 5, 7}) {
-    std::vector<std::vector<int>> a(static_cast<std::size_t>(n)), b(a);
+    std::vector<std::vector<int>> a(n), b(a);
     std::string text = std::to_string(n) + "\n";
     for (auto* matrix : {&a, &b}) {
       for (std::size_t i = 0; i < matrix->size(); ++i)
@@ -126,11 +126,10 @@ TEST(QaplibText, DiagonalsCount) {
       const auto value_of = [&](const std::vector<int>& places) {
         double sum = 0.0;
         for (std::size_t i = 0; i < flows.size(); ++i)
-          for (std::size_t j = 0; j < flows.size(); ++j)
-            sum += flows[i][j] * distances[static_cast<std::size_t>(places[i])][static_cast<std::size_t>(places[j])];
+          for (std::size_t j = 0; j < flows.size(); ++j) sum += flows[i][j] * distances[places[i]][places[j]];
         return sum;
       };
-      std::vector<int> places(static_cast<std::size_t>(n));
+      std::vector<int> places(n);
       std::iota(places.begin(), places.end(), 0);
       const double in_order = value_of(places);
       double best = in_order;

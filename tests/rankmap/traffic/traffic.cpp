@@ -38,12 +38,11 @@ TEST(Traffic, GraphEqualsDenseSumOnRandomTraffic) {
     std::mt19937_64 random(seed);
     const int n = 1 + static_cast<int>(seed % 9);
     const TrafficMatrix traffic = test::random_traffic(random, n, 0.4);
-    std::vector<std::vector<double>> w(static_cast<std::size_t>(n),
-                                       std::vector<double>(static_cast<std::size_t>(n), 0.0));
+    std::vector<std::vector<double>> w(n, std::vector<double>(static_cast<std::size_t>(n), 0.0));
     for (const TrafficEntry& entry : traffic.entries()) {
       if (entry.from == entry.to) continue;
-      w[static_cast<std::size_t>(entry.from)][static_cast<std::size_t>(entry.to)] += entry.bytes;
-      w[static_cast<std::size_t>(entry.to)][static_cast<std::size_t>(entry.from)] += entry.bytes;
+      w[entry.from][entry.to] += entry.bytes;
+      w[entry.to][entry.from] += entry.bytes;
     }
     const CommunicationGraph graph = traffic.compute_graph(Weight::bytes);
     ASSERT_EQ(graph.n_ranks(), n);
@@ -53,7 +52,7 @@ TEST(Traffic, GraphEqualsDenseSumOnRandomTraffic) {
         const Rank partner = graph.partners_of(rank)[k];
         EXPECT_GT(partner, before);
         before = partner;
-        double& expected = w[static_cast<std::size_t>(rank)][static_cast<std::size_t>(partner)];
+        double& expected = w[rank][partner];
         EXPECT_EQ(graph.weights_of(rank)[k], expected);
         expected = 0.0;
       }

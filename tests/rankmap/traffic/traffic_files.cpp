@@ -158,7 +158,7 @@ TEST(AnyTraffic, RubbishIsRefused) {
   std::mt19937_64 random(seed);
   std::uniform_int_distribution<int> byte(0, 255);
   for (int trial = 0; trial < 200; ++trial) {
-    std::string text(static_cast<std::size_t>(trial), ' ');
+    std::string text(trial, ' ');
     for (char& c : text) c = static_cast<char>(byte(random));
     expect_error(ErrorCode::bad_input, {"rubbish"}, [&] { read_traffic(folder.write("rubbish", text)); });
   }
