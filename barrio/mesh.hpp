@@ -20,6 +20,7 @@
 #include "barrio/mesh/part_traffic.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mesh/partition_quality.hpp"
+#include "barrio/mesh/payload.hpp"
 #include "barrio/mesh/polyhedron_faces.hpp"
 #include "barrio/mesh/quality.hpp"
 #include "barrio/mesh/range.hpp"

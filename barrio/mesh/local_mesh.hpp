@@ -58,6 +58,11 @@ struct LocalMesh {
   }
 };
 
+/// Drop the other cells, with their membership in sets and their values of tags and fields. Local. Vertices and listed
+/// sides stay here; `adopt` leaves out what no cell uses any more. @param kept  places of cells
+/// @throws Error{usage} for a place that does not exist
+void keep_cells(LocalMesh& local, const Range& kept);
+
 /// Make a mesh of what its ranks own. Collective.
 ///
 /// Vertices and sides get an owner among their sharers, as `Mesh` says; ghosts are those that `LocalMesh::options` ask

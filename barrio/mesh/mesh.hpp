@@ -262,6 +262,8 @@ class Mesh {
   /// makes a mesh of it again (local_mesh.hpp); this one is empty then. Collective: copies of fields are brought up to
   /// date first. @pre all ranks have the same fields. Cost: an exchange a field, O(n_local); arrays are not copied
   [[nodiscard]] LocalMesh release() &&;
+  /// Make the value that `release` would give. This mesh stays. Collective. Cost: as `release`, and a copy of the mesh
+  [[nodiscard]] LocalMesh released();
   /// How often cells were moved or changed since the mesh was built: 0 at first. What is derived from a mesh is stale
   /// once the number has grown.
   [[nodiscard]] std::uint64_t revision() const noexcept;
@@ -291,6 +293,8 @@ class Mesh {
   explicit Mesh(std::unique_ptr<Storage> storage);
   /// Bring the copies of all fields up to date. Collective.
   void update_copies();
+  /// @param storage  consumed; copies of fields are up to date
+  [[nodiscard]] static LocalMesh released(Storage& storage);
   /// How far cells go: to no other rank, to neighbours, farther, or where no rank is.
   enum class Distance : std::int64_t { none, near, far, wrong };
   [[nodiscard]] Distance distance_to(std::span<const Rank> to) const;

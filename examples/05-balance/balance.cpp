@@ -6,8 +6,11 @@
 #include <barrio/mpi/collectives.hpp>
 #include <barrio/mpi/run.hpp>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <numeric>
+#include <span>
+#include <vector>
 
 using barrio::index, barrio::LocalId;
 
@@ -15,6 +18,23 @@ int main(int argc, char** argv) {
   return barrio::run(argc, argv, [&](barrio::Context& context) {
     barrio::Mesh mesh = barrio::io::read(context, argv[1], {.ghost_layers = 1});
     mesh.add_field<std::int64_t>("work", mesh.cell_dim());  // moves with its cells
+
+    // What the program keeps itself for each cell: the steps at which the front was near.
+    std::vector<std::vector<int>> visits(mesh.cells().size());
+    const barrio::mesh::Payload with_cells{
+        .dim = mesh.cell_dim(),
+        .pack =
+            [&](LocalId cell, std::vector<std::byte>& out) {
+              const auto bytes = std::as_bytes(std::span(visits[index(cell)]));
+              out.insert(out.end(), bytes.begin(), bytes.end());
+            },
+        .unpack =
+            [&](LocalId cell, std::span<const std::byte> bytes) {
+              visits.resize(mesh.cells().size());
+              visits[index(cell)].resize(bytes.size() / sizeof(int));
+              std::ranges::copy(bytes, std::as_writable_bytes(std::span(visits[index(cell)])).begin());
+            },
+    };
 
     // What each owned cell costs while the front is at x.
     const auto cost = [&](double front) {
@@ -35,21 +55,27 @@ int main(int argc, char** argv) {
       std::vector<std::int64_t> costs = cost(0.1 * step);
       const double before = imbalance(costs);
       if (before > 1.1) {
-        mesh.migrate(barrio::mesh::balanced_ranks(mesh, costs));  // fields and plans are asked for again
+        mesh.migrate(barrio::mesh::balanced_ranks(mesh, costs), {with_cells});  // fields and plans are asked for again
         costs = cost(0.1 * step);
       }
       const double after = imbalance(costs);
       if (context.is_root()) std::fprintf(stderr, "step %d: imbalance %.2f, then %.2f\n", step, before, after);
       auto work = mesh.field<std::int64_t>("work", mesh.cell_dim());
-      for (std::size_t c = 0; c < costs.size(); ++c) work.values()[c] += costs[c];
+      for (std::size_t c = 0; c < costs.size(); ++c) {
+        work.values()[c] += costs[c];
+        if (costs[c] > 1) visits[c].push_back(step);
+      }
     }
     mesh.validate();
     const auto work = mesh.field<std::int64_t>("work", mesh.cell_dim());
     const auto owned = work.values().first(mesh.cells().n_owned);
     const auto total = barrio::mpi::sum(context, std::accumulate(owned.begin(), owned.end(), std::int64_t{0}));
     const auto most = barrio::mpi::max(context, owned.empty() ? 0 : *std::max_element(owned.begin(), owned.end()));
+    std::int64_t n_visits = 0;
+    for (std::size_t c = 0; c < owned.size(); ++c) n_visits += static_cast<std::int64_t>(visits[c].size());
+    n_visits = barrio::mpi::sum(context, n_visits);
     if (context.is_root())
-      std::printf("work %lld in all, %lld at most in a cell\n", static_cast<long long>(total),
-                  static_cast<long long>(most));
+      std::printf("work %lld in all, %lld at most in a cell, %lld visits\n", static_cast<long long>(total),
+                  static_cast<long long>(most), static_cast<long long>(n_visits));
   });
 }

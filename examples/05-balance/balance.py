@@ -39,5 +39,6 @@ for step in range(10):
 mesh.validate()
 work = mesh.field("work", dim).values[: mesh.n_owned(dim)]
 total, most = comm.allreduce(int(work.sum())), comm.allreduce(int(work.max(initial=0)), MPI.MAX)
+visits = comm.allreduce(int((work - 10).sum())) // 19
 if comm.rank == 0:
-    print(f"work {total} in all, {most} at most in a cell")
+    print(f"work {total} in all, {most} at most in a cell, {visits} visits")

@@ -154,12 +154,16 @@ ReadOnly<T, nb::ndim<1>> copied(std::vector<T> values) {
   return view(owner, all);
 }
 
+/// A MeshTag of Python with values of its own.
+nb::object tag_copy(const mesh::MeshTag& tag);
+
 void bind_errors(nb::module_& module);
 void bind_mesh(nb::module_& module);
 void bind_arrays(nb::class_<SharedMesh>& mesh);
 void bind_field(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_tags(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_sides(nb::module_& module, nb::class_<SharedMesh>& mesh);
+void bind_local(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_io(nb::module_& module);
 void bind_structured(nb::module_& module);
 void bind_exchange(nb::module_& module);

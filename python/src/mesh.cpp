@@ -259,6 +259,7 @@ warning; a rank without cells gets an empty grid.)")
   bind_field(module, shared);
   bind_tags(module, shared);
   bind_sides(module, shared);
+  bind_local(module, shared);
 }
 
 }  // namespace barrio::python

@@ -69,6 +69,12 @@ nb::tuple values_on(const SharedTag& self, Dim dim) {
 
 }  // namespace
 
+nb::object tag_copy(const MeshTag& tag) {
+  auto kept = std::make_shared<const MeshTag>(tag);
+  const MeshTag* const all = kept.get();
+  return nb::cast(SharedTag{std::move(kept), all});
+}
+
 void bind_tags(nb::module_& module, nb::class_<SharedMesh>& shared) {
   nb::class_<SharedTag>(module, "MeshTag", "A tag of a mesh, with the values of this rank's entities.")
       .def_prop_ro("name", [](const SharedTag& self) { return self.tag->info.name; })

@@ -39,7 +39,9 @@ class Balance(Case):
                 if ranks > 1:
                     self.assertGreater(max(float(before) for before, _ in steps), 1.3)
         self.assertEqual(len(lines), 1, lines)
-        self.assertRegex(lines.pop(), r"^work [0-9]+ in all, [0-9]+ at most in a cell\n$")
+        self.assertRegex(
+            lines.pop(), r"^work [0-9]+ in all, [0-9]+ at most in a cell, [1-9][0-9]* visits\n$"
+        )
 
 
 if __name__ == "__main__":

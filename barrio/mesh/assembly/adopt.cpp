@@ -6,7 +6,6 @@
 #include "barrio/base/memory.hpp"
 #include "barrio/mesh/assembly/adoption.hpp"
 #include "barrio/mesh/assembly/carry_tags.hpp"
-#include "barrio/mesh/assembly/migration.hpp"
 #include "barrio/mesh/assembly/sides_along.hpp"
 #include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/tables/order_of_runs.hpp"
@@ -327,17 +326,6 @@ Mesh MeshAssembly::adopted(mpi::Context& context, LocalMesh&& local) {
   Mesh mesh(std::make_unique<Storage>());
   MeshAdoption adoption(context, local, *mesh.storage_);
   adoption.check();
-  adoption.run();
-  return mesh;
-}
-
-Mesh MeshAssembly::moved(Mesh::Storage& old, std::span<const Rank> to, exchange::Termination termination) {
-  mpi::Context& context = *old.context;
-  MeshAdoption::Shape shape = MeshAdoption::shape_of(old);
-  LocalMesh local = MeshMigration(old, to, termination).run();
-  Mesh mesh(std::make_unique<Storage>());
-  MeshAdoption adoption(context, local, *mesh.storage_);
-  adoption.trust(std::move(shape));
   adoption.run();
   return mesh;
 }

@@ -28,7 +28,7 @@ class MeshAssembly {
   /// Take a mesh apart, with its ghosts and without sharers. Local; arrays are moved. @param old  consumed
   static LocalMesh taken_apart(Mesh::Storage& old);
   /// Drop the entities of one dimension that are not chosen; arrays are compacted in place. Local.
-  /// @param place_of_vertex  new place of each vertex that kept entities have
+  /// @param place_of_vertex  new place of each vertex that kept entities have; empty: as before
   static void keep(LocalMesh& mesh, Dim dim, const detail::Selection& kept,
                    std::span<const std::int32_t> place_of_vertex);
 

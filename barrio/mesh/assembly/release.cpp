@@ -1,8 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <variant>
 
+#include "barrio/base/error.hpp"
 #include "barrio/mesh/assembly/assembly.hpp"
 #include "barrio/mesh/assembly/selection.hpp"
 #include "barrio/mesh/local_mesh.hpp"
@@ -41,6 +44,7 @@ void keep_nodes(LocalEntities& all, const Selection& kept, std::span<const std::
     all.nodes.resize(n);
     all.offsets = std::move(offsets);
   }
+  if (place_of_vertex.empty()) return;
   for (LocalId& v : all.nodes) v = LocalId{place_of_vertex[index(v)]};
 }
 
@@ -114,24 +118,48 @@ void MeshAssembly::keep(LocalMesh& mesh, Dim dim, const Selection& kept,
     if (field.dim == dim) std::visit([&](auto& values) { kept.keep(values, field.n_components); }, field.values);
 }
 
-LocalMesh Mesh::release() && {
-  update_copies();
-  const std::unique_ptr<Storage> old = std::move(storage_);
-  const int top = value(old->cell_dim);
+LocalMesh Mesh::released(Storage& old) {
+  const int top = value(old.cell_dim);
   detail::Selections kept;
   RankSets sets;
   std::array<std::vector<std::int32_t>, 4> sharers;
   for (int d = 0; d <= top; ++d) {
-    kept[d] = used_by_own_cells(old->sharing(Dim{d}), old->n_owned(Dim{d}));
-    sharers[d] = sharers_by_place(old->sharing(Dim{d}), kept[d], old->n_local(Dim{d}), sets);
+    kept[d] = used_by_own_cells(old.sharing(Dim{d}), old.n_owned(Dim{d}));
+    sharers[d] = sharers_by_place(old.sharing(Dim{d}), kept[d], old.n_local(Dim{d}), sets);
   }
-  const std::vector<std::int32_t> place_of_vertex = kept[0].places(old->n_local(Dim::vertex));
-  LocalMesh out = MeshAssembly::taken_apart(*old);
+  const std::vector<std::int32_t> place_of_vertex = kept[0].places(old.n_local(Dim::vertex));
+  LocalMesh out = MeshAssembly::taken_apart(old);
   for (int d = 0; d <= top; ++d) MeshAssembly::keep(out, Dim{d}, kept[d], place_of_vertex);
   out.rank_sets = std::move(sets);
   out.vertex_sharers = std::move(sharers[0]);
   for (int d = 1; d <= top; ++d) out.entities[d].sharers = std::move(sharers[d]);
   return out;
+}
+
+LocalMesh Mesh::release() && {
+  update_copies();
+  const std::unique_ptr<Storage> old = std::move(storage_);
+  return released(*old);
+}
+
+LocalMesh Mesh::released() {
+  update_copies();
+  const std::unique_ptr<Storage> copy = storage_->copy();
+  return released(*copy);
+}
+
+void keep_cells(LocalMesh& local, const Range& kept) {
+  const auto runs = kept.runs();
+  const std::size_t n = local.size(local.cell_dim);
+  if (!runs.empty() && (barrio::value(runs.front().first) < 0 || index(runs.back().last) > n))
+    refuse(ErrorCode::usage, "cells to keep",
+           fmt::format("name place {}, but there are {}",
+                       barrio::value(runs.front().first) < 0 ? barrio::value(runs.front().first)
+                                                             : barrio::value(runs.back().last) - 1,
+                       n));
+  Selection chosen;
+  for (const LocalRange& run : runs) chosen.add(run);
+  MeshAssembly::keep(local, local.cell_dim, chosen, {});
 }
 
 }  // namespace barrio::mesh

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "barrio/exchange/neighborhood.hpp"
-#include "barrio/mesh/assembly/columns.hpp"
 #include "barrio/mesh/assembly/selection.hpp"
 #include "barrio/mesh/assembly/storage.hpp"
-#include "barrio/mesh/assembly/users.hpp"
 #include "barrio/mesh/local_mesh.hpp"
+#include "barrio/mesh/migration/columns.hpp"
+#include "barrio/mesh/migration/users.hpp"
 #include "barrio/mesh/tables/id_index.hpp"
 
 namespace barrio::mesh {

@@ -3,9 +3,9 @@
 
 #include "barrio/base/memory.hpp"
 #include "barrio/base/sort_unique.hpp"
-#include "barrio/mesh/assembly/assembly.hpp"
-#include "barrio/mesh/assembly/migration.hpp"
+#include "barrio/mesh/assembly/adoption.hpp"
 #include "barrio/mesh/assembly/sides_along.hpp"
+#include "barrio/mesh/migration/migration.hpp"
 
 namespace barrio::mesh {
 namespace {
@@ -191,6 +191,17 @@ MeshMigration::Answers MeshMigration::find_sharers() {
     std::ranges::stable_sort(answers.all[d], {}, &Answer::to);
   }
   return answers;
+}
+
+Mesh MeshAssembly::moved(Mesh::Storage& old, std::span<const Rank> to, exchange::Termination termination) {
+  mpi::Context& context = *old.context;
+  MeshAdoption::Shape shape = MeshAdoption::shape_of(old);
+  LocalMesh local = MeshMigration(old, to, termination).run();
+  Mesh mesh(std::make_unique<Storage>());
+  MeshAdoption adoption(context, local, *mesh.storage_);
+  adoption.trust(std::move(shape));
+  adoption.run();
+  return mesh;
 }
 
 }  // namespace barrio::mesh

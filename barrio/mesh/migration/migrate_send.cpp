@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "barrio/base/sort_unique.hpp"
-#include "barrio/mesh/assembly/migration.hpp"
+#include "barrio/mesh/migration/migration.hpp"
 #include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/tables/set_runs.hpp"
 

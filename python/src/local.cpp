@@ -1,0 +1,364 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/mesh/local_mesh.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "bindings.hpp"
+
+namespace barrio::python {
+namespace {
+
+using mesh::CellType;
+using mesh::LocalEntities;
+using mesh::LocalMesh;
+
+template <class T>
+using Given = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using GivenPoints = nb::ndarray<const double, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
+
+/// What one rank owns of a mesh. Arrays go in and out as copies, so none ever refers to memory that has gone.
+struct OwnedMesh {
+  std::shared_ptr<mpi::Context> context;
+  LocalMesh local;
+
+  [[nodiscard]] LocalEntities& entities(Dim dim) {
+    if (dim < Dim::edge || dim > local.cell_dim)
+      throw_usage(fmt::format("entities of dimension {}", value(dim)),
+                  fmt::format("are none of this mesh: its cells have dimension {}", value(local.cell_dim)));
+    return local.entities[index(dim)];
+  }
+  void check(Dim dim) const {
+    if (dim < Dim::vertex || dim > local.cell_dim)
+      throw_usage(fmt::format("dimension {}", value(dim)), fmt::format("is not in 0 .. {}", value(local.cell_dim)));
+  }
+  [[nodiscard]] mesh::MeshSet& set(mesh::SetKind kind, const std::string& name) {
+    std::vector<std::string> known;
+    for (mesh::MeshSet& one : local.sets) {
+      if (one.info.kind == kind && one.info.name == name) return one;
+      known.push_back(one.info.name);
+    }
+    throw_usage(fmt::format("set '{}'", name), "does not exist." + did_you_mean(name, known));
+  }
+  [[nodiscard]] mesh::FieldData& field(const std::string& name, Dim dim) {
+    std::vector<std::string> known;
+    for (mesh::FieldData& one : local.fields) {
+      if (one.name == name && one.dim == dim) return one;
+      known.push_back(one.name);
+    }
+    throw_usage(fmt::format("field '{}'", name),
+                fmt::format("does not exist on dimension {}.{}", value(dim), did_you_mean(name, known)));
+  }
+};
+
+[[nodiscard]] mesh::MeshTag& tag_of(LocalMesh& local, const std::string& name) {
+  std::vector<std::string> known;
+  for (mesh::MeshTag& one : local.tags) {
+    if (one.info.name == name) return one;
+    known.push_back(one.info.name);
+  }
+  throw_usage(fmt::format("tag '{}'", name), "does not exist." + did_you_mean(name, known));
+}
+
+template <class To, class From>
+std::vector<To> taken(const Given<From>& values) {
+  static_assert(sizeof(To) == sizeof(From));
+  std::vector<To> all(values.shape(0));
+  if (!all.empty()) std::memcpy(all.data(), values.data(), all.size() * sizeof(To));
+  return all;
+}
+
+mesh::Range places(const Given<std::int32_t>& given) {
+  const std::vector<LocalId> ids = taken<LocalId>(given);
+  return mesh::Range::of(ids);
+}
+
+nb::object rows(const std::vector<double>& values, std::size_t width) {
+  auto kept = std::make_unique<std::vector<double>>(values);
+  const std::size_t n = kept->size() / width;
+  const void* const first = address(kept->data());
+  const nb::capsule owner(kept.release(), [](void* all) noexcept { delete static_cast<std::vector<double>*>(all); });
+  const std::array<std::size_t, 2> shape{n, width};
+  return nb::cast(nb::ndarray<nb::numpy, const double>(first, 2, shape.data(), owner));
+}
+
+nb::object nodes_of(OwnedMesh& self, Dim dim) {
+  const LocalEntities& all = self.entities(dim);
+  if (!all.offsets.empty()) return nb::make_tuple(copied(all.offsets), copied(all.nodes));
+  const std::size_t width = std::max(all.nodes_per_entity, 1);
+  auto kept = std::make_unique<std::vector<LocalId>>(all.nodes);
+  const std::size_t n = kept->size() / width;
+  const void* const first = address(kept->data());
+  const nb::capsule owner(kept.release(), [](void* it) noexcept { delete static_cast<std::vector<LocalId>*>(it); });
+  return nb::cast(ReadOnly<LocalId, nb::ndim<2>>(first, {n, width}, owner));
+}
+
+void replace_nodes(LocalEntities& all, nb::handle nodes) {
+  if (nb::isinstance<nb::tuple>(nodes) && nb::len(nodes) == 2) {
+    all.offsets = taken<std::int32_t>(nb::cast<Given<std::int32_t>>(nodes[0]));
+    all.nodes = taken<LocalId>(nb::cast<Given<std::int32_t>>(nodes[1]));
+    all.nodes_per_entity = 0;
+    return;
+  }
+  const auto rows = nb::cast<nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>>(nodes);
+  all.offsets.clear();
+  all.nodes_per_entity = static_cast<int>(rows.shape(1));
+  all.nodes.resize(rows.size());
+  if (rows.size() > 0) std::memcpy(all.nodes.data(), rows.data(), rows.size() * sizeof(LocalId));
+}
+
+void replace_entities(OwnedMesh& self, Dim dim, const Given<std::int64_t>& ids, nb::handle nodes,
+                      const std::optional<Given<std::uint8_t>>& types,
+                      const std::optional<Given<std::int32_t>>& sharers,
+                      const std::optional<Given<std::int32_t>>& parts) {
+  LocalEntities all;
+  const LocalEntities& former = self.entities(dim);
+  all.ids = taken<GlobalId>(ids);
+  try {
+    replace_nodes(all, nodes);
+  } catch (const nb::cast_error&) {
+    throw_usage("nodes", "are not int32 of shape (n, k), nor (offsets, nodes)");
+  }
+  if (types) {
+    all.types = taken<CellType>(*types);
+  } else if (former.types.size() == 1) {
+    all.types = former.types;
+  } else {
+    throw_usage("types", "are missing", "entities of this dimension have several: give one for each");
+  }
+  if (sharers) all.sharers = taken<std::int32_t>(*sharers);
+  self.local.entities[index(dim)] = std::move(all);
+  if (dim == self.local.cell_dim)
+    self.local.cell_parts = parts ? taken<std::int32_t>(*parts) : std::vector<std::int32_t>();
+}
+
+void replace_vertices(OwnedMesh& self, const Given<std::int64_t>& ids, const GivenPoints& coordinates,
+                      const std::optional<Given<std::int32_t>>& sharers) {
+  self.local.vertex_ids = taken<GlobalId>(ids);
+  self.local.coordinates.assign(coordinates.data(), coordinates.data() + coordinates.size());
+  self.local.vertex_sharers = sharers ? taken<std::int32_t>(*sharers) : std::vector<std::int32_t>();
+}
+
+nb::object field_values(OwnedMesh& self, const std::string& name, Dim dim) {
+  const mesh::FieldData& field = self.field(name, dim);
+  const std::size_t width = field.n_components;
+  return std::visit(
+      [&]<class T>(const std::vector<T>& values) {
+        auto kept = std::make_unique<std::vector<T>>(values);
+        const std::array<std::size_t, 2> shape{kept->size() / width, width};
+        const void* const first = address(kept->data());
+        const nb::capsule owner(kept.release(), [](void* all) noexcept { delete static_cast<std::vector<T>*>(all); });
+        return nb::cast(nb::ndarray<nb::numpy, const T>(first, width == 1 ? 1 : 2, shape.data(), owner));
+      },
+      field.values);
+}
+
+void replace_field(OwnedMesh& self, const std::string& name, Dim dim, nb::handle given) {
+  mesh::FieldData& field = self.field(name, dim);
+  const std::size_t width = field.n_components;
+  std::visit(
+      [&]<class T>(std::vector<T>& values) {
+        const char* const type = std::is_same_v<T, double>  ? "float64"
+                                 : std::is_same_v<T, float> ? "float32"
+                                 : sizeof(T) == 8           ? "int64"
+                                                            : "int32";
+        const nb::object all = nb::module_::import_("numpy").attr("ascontiguousarray")(given, type);
+        const auto array = nb::cast<nb::ndarray<const T, nb::c_contig, nb::device::cpu>>(all);
+        if (array.size() % width != 0)
+          throw_usage(fmt::format("field '{}'", name),
+                      fmt::format("has {} components; {} values do not fill rows", width, array.size()));
+        values.assign(array.data(), array.data() + array.size());
+      },
+      field.values);
+}
+
+void replace_tag(OwnedMesh& self, const std::string& name, Dim dim, const Given<std::int32_t>& at, nb::handle given) {
+  self.check(dim);
+  mesh::MeshTag& tag = tag_of(self.local, name);
+  mesh::MeshTag::Values values;
+  const std::vector<LocalId> ids = taken<LocalId>(at);
+  if (std::ranges::adjacent_find(ids, std::ranges::greater_equal()) != ids.end())
+    throw_usage(fmt::format("tag '{}'", name), "is given for places that do not ascend");
+  values.entities = mesh::Range::of(ids);
+  if (tag.info.length_varies && !ids.empty())
+    throw_usage(fmt::format("tag '{}'", name), "has values of different lengths, which cannot be given here",
+                "give no places to drop them");
+  const char* const type = tag.info.type == mesh::TagType::float64  ? "float64"
+                           : tag.info.type == mesh::TagType::int32  ? "int32"
+                           : tag.info.type == mesh::TagType::entity ? "int64"
+                                                                    : "uint8";
+  const nb::object numpy = nb::module_::import_("numpy");
+  const nb::object bytes = numpy.attr("ascontiguousarray")(given, type).attr("reshape")(-1).attr("view")("uint8");
+  const auto all = nb::cast<Given<std::uint8_t>>(bytes);
+  if (all.size() != ids.size() * tag.info.value_bytes())
+    throw_usage(fmt::format("tag '{}'", name),
+                fmt::format("has {} bytes for {} values of {}", all.size(), ids.size(), tag.info.value_bytes()));
+  values.items.bytes = taken<std::byte>(all);
+  tag.on[index(dim)] = std::move(values);
+}
+
+MeshPointer adopt(OwnedMesh& self) {
+  const std::shared_ptr<mpi::Context> context = self.context;
+  const nb::gil_scoped_release unlocked;
+  return std::make_shared<SharedMesh>(context, mesh::adopt(*context, std::move(self.local)));
+}
+
+}  // namespace
+
+void bind_local(nb::module_& module, nb::class_<SharedMesh>& shared) {
+  using namespace nb::literals;
+  nb::class_<OwnedMesh>(
+      module, "LocalMesh",
+      R"(What one rank owns of a mesh: cells, the vertices and listed sides that these use, and who shares them.
+
+Made by `Mesh.release`; `adopt` makes a mesh of it again. Entities are known by place, where they stand in the arrays, in any
+order. Arrays that come out are read-only copies; `replace_...` puts others in their place. What no cell uses is left out
+of the mesh.)")
+      .def_prop_ro("cell_dim", [](const OwnedMesh& self) { return self.local.cell_dim; })
+      .def_prop_ro(
+          "vertex_ids", [](const OwnedMesh& self) { return copied(self.local.vertex_ids); }, nb::rv_policy::automatic,
+          "Global ids of vertices, (n,) int64.")
+      .def_prop_ro(
+          "coordinates", [](const OwnedMesh& self) { return rows(self.local.coordinates, 3); },
+          nb::sig("def coordinates(self) -> numpy.typing.NDArray[numpy.float64]"), "Of vertices, (n, 3).")
+      .def_prop_ro(
+          "rank_sets",
+          [](const OwnedMesh& self) {
+            std::vector<std::vector<Rank>> all;
+            for (std::size_t s = 0; s < self.local.rank_sets.size(); ++s) {
+              const auto ranks = self.local.rank_sets[static_cast<std::int32_t>(s)];
+              all.emplace_back(ranks.begin(), ranks.end());
+            }
+            return all;
+          },
+          "Sets of at least two ranks, this one among them: what `sharers` numbers.")
+      .def(
+          "add_rank_set",
+          [](OwnedMesh& self, std::vector<Rank> ranks) {
+            std::ranges::sort(ranks);
+            return self.local.rank_sets.add(ranks);
+          },
+          "ranks"_a, "The number of a set of ranks; a new one if it was not known.")
+      .def(
+          "n",
+          [](const OwnedMesh& self, Dim dim) {
+            self.check(dim);
+            return self.local.size(dim);
+          },
+          "dim"_a, "Entities of a dimension.")
+      .def(
+          "ids", [](OwnedMesh& self, Dim dim) { return copied(self.entities(dim).ids); }, "dim"_a,
+          "Global ids of entities of a dimension from 1 on.")
+      .def(
+          "types",
+          [](OwnedMesh& self, Dim dim) {
+            const LocalEntities& all = self.entities(dim);
+            std::vector<CellType> types;
+            for (std::size_t i = 0; i < all.size(); ++i) types.push_back(all.type(i));
+            return copied(std::move(types));
+          },
+          "dim"_a, "`CellType` of each, (n,) uint8.")
+      .def("nodes", &nodes_of, "dim"_a,
+           nb::sig("def nodes(self, dim: Dim) -> numpy.typing.NDArray[numpy.int32] | "
+                   "tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int32]]"),
+           "Places of their vertices: (n, k), or (offsets, nodes) if their number varies.")
+      .def(
+          "sharers",
+          [](OwnedMesh& self, Dim dim) {
+            if (dim == Dim::vertex) return copied(self.local.vertex_sharers);
+            return copied(self.entities(dim).sharers);
+          },
+          "dim"_a,
+          "For each entity below the cells' dimension a number in `rank_sets`, -1 for what no other rank uses; empty "
+          "if "
+          "nothing is shared.")
+      .def("replace_vertices", &replace_vertices, "ids"_a, "coordinates"_a, "sharers"_a = nb::none(),
+           "Other vertices: int64, float64 of shape (n, 3), int32. Cells, fields and tags have to fit them.")
+      .def("replace_entities", &replace_entities, "dim"_a, "ids"_a, "nodes"_a, "types"_a = nb::none(),
+           "sharers"_a = nb::none(), "parts"_a = nb::none(),
+           nb::sig("def replace_entities(self, dim: Dim, ids: numpy.typing.NDArray[numpy.int64], nodes: typing.Any, "
+                   "types: numpy.typing.NDArray[numpy.uint8] | None = None, sharers: "
+                   "numpy.typing.NDArray[numpy.int32] | None = None, parts: numpy.typing.NDArray[numpy.int32] | None = "
+                   "None) -> None"),
+           "Other cells, or listed sides: as `ids`, `nodes`, `types`, `sharers` give them. New ids are distinct on all "
+           "ranks. Without types all are of the one type that there was. Without parts, on all ranks, each rank is the "
+           "part of its cells.")
+      .def(
+          "keep_cells",
+          [](OwnedMesh& self, nb::handle kept) {
+            nb::object array = nb::module_::import_("numpy").attr("asarray")(kept);
+            const bool is_mask = nb::cast<std::string>(array.attr("dtype").attr("kind")) == "b";
+            if (is_mask && nb::cast<std::size_t>(array.attr("size")) != self.local.size(self.local.cell_dim))
+              throw_usage("cells to keep",
+                          fmt::format("are a mask of {} for {} cells", nb::cast<std::size_t>(array.attr("size")),
+                                      self.local.size(self.local.cell_dim)));
+            if (is_mask) array = nb::module_::import_("numpy").attr("flatnonzero")(array);
+            array = nb::module_::import_("numpy").attr("ascontiguousarray")(array, "int32");
+            mesh::keep_cells(self.local, places(nb::cast<Given<std::int32_t>>(array)));
+          },
+          "kept"_a, nb::sig("def keep_cells(self, kept: numpy.typing.ArrayLike) -> None"),
+          "Drop the other cells, with their membership in sets and their values of tags and fields. `kept`: places, or "
+          "a "
+          "mask.")
+      .def(
+          "members",
+          [](OwnedMesh& self, mesh::SetKind kind, const std::string& name, Dim dim) {
+            self.check(dim);
+            const mesh::MeshSet& set = self.set(kind, name);
+            return copied((dim == Dim::vertex ? set.vertices : set.entities[index(dim)]).ids());
+          },
+          "kind"_a, "name"_a, "dim"_a, "Places of a set's members.")
+      .def(
+          "replace_members",
+          [](OwnedMesh& self, mesh::SetKind kind, const std::string& name, Dim dim, const Given<std::int32_t>& given) {
+            self.check(dim);
+            mesh::MeshSet& set = self.set(kind, name);
+            (dim == Dim::vertex ? set.vertices : set.entities[index(dim)]) = places(given);
+          },
+          "kind"_a, "name"_a, "dim"_a, "places"_a, "Other members: int32.")
+      .def("field", &field_values, "name"_a, "dim"_a,
+           nb::sig("def field(self, name: str, dim: Dim) -> numpy.typing.NDArray[typing.Any]"),
+           "Values of a field, one or a row for each entity of its dimension.")
+      .def("replace_field", &replace_field, "name"_a, "dim"_a, "values"_a,
+           nb::sig("def replace_field(self, name: str, dim: Dim, values: numpy.typing.ArrayLike) -> None"),
+           "Other values: as many rows as the dimension has entities now.")
+      .def(
+          "tag", [](OwnedMesh& self, const std::string& name) { return tag_copy(tag_of(self.local, name)); }, "name"_a,
+          nb::sig("def tag(self, name: str) -> MeshTag"), "A tag; its `values(dim)` are for places.")
+      .def("replace_tag", &replace_tag, "name"_a, "dim"_a, "places"_a, "values"_a,
+           nb::sig("def replace_tag(self, name: str, dim: Dim, places: numpy.typing.NDArray[numpy.int32], values: "
+                   "numpy.typing.ArrayLike) -> None"),
+           "Other values for entities of a dimension, at ascending places; none to drop them.")
+      .def_prop_ro(
+          "revision", [](const OwnedMesh& self) { return self.local.revision; }, "Of the mesh that this was.")
+      .def("__repr__", [](const OwnedMesh& self) {
+        return fmt::format("<barrio.LocalMesh: {} vertices, {} cells of this rank>", self.local.n_vertices(),
+                           self.local.size(self.local.cell_dim));
+      });
+  shared
+      .def(
+          "release",
+          [](SharedMesh& self) {
+            if (const auto field = self.travelling_field())
+              throw_usage(fmt::format("field '{}'", *field), "is being exchanged", "call end_exchange() first");
+            const nb::gil_scoped_release unlocked;
+            return std::make_unique<OwnedMesh>(OwnedMesh{self.context(), self.mesh().released()});
+          },
+          "Take the mesh apart: what this rank owns, without ghosts. Collective. This mesh stays, since arrays may "
+          "refer "
+          "to it, with the copies of its fields brought up to date; drop it to free its memory.")
+      .def_prop_ro(
+          "revision", [](SharedMesh& self) { return self.mesh().revision(); },
+          "How often cells were moved or changed since the mesh was built.");
+  module.def("adopt", &adopt, "local"_a,
+             R"(Make a mesh of what its ranks own. Collective.
+
+Vertices and sides get an owner among their sharers; ghosts are those that the released mesh had. The local mesh is empty
+afterwards. Raises UsageError on all ranks, naming the entity, for arrays that do not fit each other, an id given twice, ranks
+that do not agree on who shares an entity; the local mesh is untouched then.)");
+}
+
+}  // namespace barrio::python

@@ -1,0 +1,59 @@
+"""examples/11-change on 1 to 4 ranks, in C++ and Python: what the tool leaves is the same, and another counts it too."""
+
+import os
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
+
+from barrio_case import MPIEXEC, Case, execute
+
+CHANGE = os.environ["BARRIO_CHANGE"]
+SCRIPT = Path(os.environ["BARRIO_SOURCE"]) / "examples" / "11-change" / "change.py"
+PYTHON = os.environ.get("BARRIO_PYTHON", "")
+PACKAGE = os.environ.get("BARRIO_PACKAGE", "")
+
+
+def left() -> set[int]:
+    """Cells out of the tool's reach, by arithmetic alone."""
+    path = [(0.1 * step, 0.5, 1.0) for step in range(21)]
+    cells = set()
+    for k in range(20):
+        for j in range(20):
+            for i in range(40):
+                centre = (0.05 * (i + 0.5), 0.05 * (j + 0.5), 0.05 * (k + 0.5))
+                nearest = min(
+                    sum((a - b) ** 2 for a, b in zip(centre, at, strict=True)) for at in path
+                )
+                if nearest > 0.26**2:
+                    cells.add(i + 40 * (j + 20 * k))
+    return cells
+
+
+class Change(Case):
+    def test_the_same_is_left_on_all_ranks(self) -> None:
+        cells = left()
+        corners = {
+            (i + di, j + dj, k + dk)
+            for i, j, k in ((c % 40, c // 40 % 20, c // 800) for c in cells)
+            for di in (0, 1)
+            for dj in (0, 1)
+            for dk in (0, 1)
+        }
+        expected = f"{len(cells)} of 16000 cells left, {len(corners)} vertices, heat {sum(cells)}\n"
+        programs = [(CHANGE,), (PYTHON, SCRIPT)] if PYTHON else [(CHANGE,)]
+        for ranks in (1, 2, 3, 4):
+            for program in programs:
+                path = self.folder / "left.h5m"
+                outcome = execute(
+                    [*MPIEXEC, "-n", str(ranks), *map(str, program), str(path)],
+                    environment={"PYTHONPATH": PACKAGE},
+                )
+                self.assert_code(outcome, 0)
+                self.assertEqual(outcome.out, expected)
+                self.assertGreater(path.stat().st_size, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
