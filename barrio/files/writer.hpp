@@ -36,8 +36,35 @@ class FileWriter {
   /// Attributes are given alike on every rank.
   void write_attribute(const std::string& path, const std::string& name, hid_t type, const void* value);
   void write_attribute(const std::string& path, const std::string& name, std::span<const std::int64_t> values);
+  void write_attribute(const std::string& path, const std::string& name, std::span<const double> values);
   void write_attribute(const std::string& path, const std::string& name, std::int64_t value);
   void write_attribute(const std::string& path, const std::string& name, const std::string& text);
+
+  /// A dataset whose rows are put one after the other.
+  class Rows {
+   public:
+    Rows() = default;
+
+   private:
+    friend class FileWriter;
+    explicit Rows(std::size_t number) : number_(number) {}
+    std::size_t number_ = SIZE_MAX;
+  };
+  /// Make a dataset, to be filled by `put_rows`. @param row_size numbers per row; 0 makes a 1-D dataset
+  /// @param type  of the values, here and in the file
+  /// @throws AgreedError{failed} if there is no room for it
+  [[nodiscard]] Rows make_rows(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size);
+  template <class T>
+  [[nodiscard]] Rows make_rows(const std::string& path, std::int64_t n_rows, std::int64_t row_size = 0) {
+    return make_rows(path, native_type<T>(), n_rows, row_size);
+  }
+  /// Write rows first .. first + count - 1, straight to their place. Local: any rank puts any rows, any number of
+  /// times, and all ranks together put each row once. A fault (rows put twice or never, or beyond the end, a full disk)
+  /// is thrown on all ranks by the next call that makes or writes rows, or by close(), which sees whether all rows are
+  /// there. Cost: one write to the file; nothing is kept of the rows.
+  void put_rows(const Rows& rows, std::int64_t first, std::int64_t count, const void* values);
+  template <class T>
+  void put_rows(const Rows& rows, std::int64_t first, std::span<const T> values);
 
   /// Make a dataset and write this rank's rows. @param row_size numbers per row; 0 makes a 1-D dataset
   /// @param type  of the values, here and in the file
@@ -79,6 +106,19 @@ class FileWriter {
   void claim(std::uint64_t bytes);
   /// Write the structure of the file. Local, on rank 0.
   void put_structure();
+  /// A dataset made by `make_rows`, and what was put into it here.
+  struct Filling {
+    std::string path;
+    std::int64_t n_rows = 0;
+    std::uint64_t row_bytes = 0;
+    std::int64_t width = 1;  // numbers of a row
+    std::uint64_t place = 0;
+    std::int64_t n_put = 0;
+    std::uint64_t ends = 0;  // sum over runs of what stands for their first row, less what stands for their end
+  };
+  [[nodiscard]] Filling make_dataset(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size);
+  /// @throws AgreedError{usage} naming a dataset whose rows were not put once each. Collective.
+  void check_filled();
   /// Write bytes to a place in the file. Local. @throws Error{failed}
   void put(const void* bytes, std::uint64_t n, std::uint64_t place) const;
   void remove_temporary() noexcept;
@@ -98,8 +138,9 @@ class FileWriter {
   std::map<std::string, Growth> growing_;
   std::unique_ptr<detail::MetadataImage> image_;  ///< on rank 0, as long as the temporary file is there
   Handle file_;                                   ///< in the image
-  Status fault_;                                  ///< of rank 0, not agreed on yet
-  int data_ = -1;                                 ///< the file as the system knows it
+  std::vector<Filling> filling_;
+  Status fault_;   ///< not agreed on yet
+  int data_ = -1;  ///< the file as the system knows it
 };
 
 template <>
@@ -121,6 +162,12 @@ inline hid_t FileWriter::native_type<std::int32_t>() {
 template <>
 inline hid_t FileWriter::native_type<std::uint8_t>() {
   return H5T_NATIVE_UINT8;
+}
+
+template <class T>
+void FileWriter::put_rows(const Rows& rows, std::int64_t first, std::span<const T> values) {
+  const std::int64_t width = rows.number_ < filling_.size() ? filling_[rows.number_].width : 1;
+  put_rows(rows, first, std::ssize(values) / width, values.data());
 }
 
 }  // namespace barrio::files

@@ -91,6 +91,93 @@ TEST(FileWriter, WritesRowsOfAllRanks) {
   EXPECT_EQ(read_attribute(file.get(), "/tables/integers", "start_id"), std::vector<std::int64_t>{7});
 }
 
+TEST(FileWriter, PutsRowsAsTheyCome) {
+  const fs::path path = place("put.h5");
+  constexpr std::int64_t n = 29;
+  FileWriter writer(world(), path.string(), 4096);
+  const FileWriter::Rows pairs = writer.make_rows<double>("/tables/pairs", n, 2);
+  const FileWriter::Rows integers = writer.make_rows<std::int64_t>("/integers", n);
+  const FileWriter::Rows nothing = writer.make_rows<std::int32_t>("/nothing", 0);
+  // Three rows at a time from the end; a rank puts every so manieth piece, whatever its place.
+  std::int64_t piece = 0;
+  for (std::int64_t first = n - n % 3; first >= 0; first -= 3, ++piece) {
+    if (piece % world().size() != world().rank()) continue;
+    std::vector<double> x;
+    std::vector<std::int64_t> i;
+    for (std::int64_t row = first; row < std::min(first + 3, n); ++row) {
+      x.insert(x.end(), {0.5 * static_cast<double>(row), -1.0});
+      i.push_back(row * row);
+    }
+    writer.put_rows<double>(pairs, first, x);
+    writer.put_rows<std::int64_t>(integers, first, i);
+  }
+  writer.put_rows<std::int32_t>(nothing, 0, std::span<const std::int32_t>());
+  const std::vector<double> origin{0.5, -1.0, 1e300};
+  writer.write_attribute("/tables", "Origin", std::span<const double>(origin));
+  writer.close();
+  if (world().rank() != 0) return;
+  const Handle file = open_to_read(path.string());
+  const auto x = read_reals(file.get(), "/tables/pairs");
+  const auto i = read_integers(file.get(), "/integers");
+  ASSERT_EQ(x.size(), 2U * n);
+  ASSERT_EQ(i.size(), std::size_t{n});
+  for (std::size_t row = 0; row < i.size(); ++row) {
+    EXPECT_EQ(x[2 * row], 0.5 * static_cast<double>(row));
+    EXPECT_EQ(i[row], static_cast<std::int64_t>(row * row));
+  }
+  const Handle attribute(H5Aopen_by_name(file.get(), "/tables", "Origin", H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
+  std::vector<double> found(3);
+  ASSERT_GE(H5Aread(attribute.get(), H5T_NATIVE_DOUBLE, found.data()), 0);
+  EXPECT_EQ(found, origin);
+}
+
+TEST(FileWriter, RowsThatAreNotPutOnceEach) {
+  const fs::path path = place("not_once.h5");
+  constexpr std::int64_t n = 12;
+  const Rank last = world().size() - 1;
+  struct Run {
+    std::int64_t first;
+    std::int64_t count;
+  };
+  const auto cause = [&](const std::vector<Run>& of_root, const std::vector<Run>& of_last) {
+    put_old_file(path);
+    std::string said = "none";
+    {
+      FileWriter writer(world(), path.string(), 4096);
+      const FileWriter::Rows rows = writer.make_rows<double>("/rows", n);
+      const std::vector<double> zeros(2 * n);
+      const auto put = [&](const std::vector<Run>& runs) {
+        for (const Run& run : runs)
+          writer.put_rows<double>(rows, run.first, std::span(zeros).first(static_cast<std::size_t>(run.count)));
+      };
+      if (world().is_root()) put(of_root);
+      if (world().rank() == last) put(of_last);
+      try {
+        writer.close();
+      } catch (const AgreedError& error) {
+        EXPECT_EQ(error.code(), ErrorCode::usage);
+        EXPECT_NE(error.subject().find("/rows"), std::string::npos) << error.subject();
+        said = error.cause();
+      }
+    }
+    mpi::barrier(world());
+    if (said != "none") {
+      EXPECT_EQ(text_of(path), "the old file");
+      EXPECT_EQ(n_leftovers(path.parent_path()), 0);
+    }
+    mpi::barrier(world());
+    return said;
+  };
+  EXPECT_EQ(cause({{0, 5}}, {{5, 7}}), "none");
+  EXPECT_EQ(cause({{3, 2}, {0, 3}}, {{9, 3}, {5, 4}}), "none");
+  EXPECT_EQ(cause({{0, 5}}, {{5, 6}}), "11 rows were put, but there are 12");
+  EXPECT_EQ(cause({{0, 5}}, {{4, 8}}), "13 rows were put, but there are 12");
+  EXPECT_EQ(cause({{0, 5}}, {{4, 7}}), "some rows were put twice and others never");
+  EXPECT_EQ(cause({{0, 6}}, {{0, 6}}), "some rows were put twice and others never");
+  EXPECT_EQ(cause({{0, 5}}, {{5, 8}}), "rows 5 to 12 are put, but there are 12");
+  EXPECT_EQ(cause({}, {}), "0 rows were put, but there are 12");
+}
+
 TEST(FileWriter, WithoutCloseTheOldFileStays) {
   const fs::path path = place("forgotten.h5");
   put_old_file(path);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/hash.hpp"
 #include "barrio/base/path.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/files/hdf5/quiet.hpp"
@@ -142,6 +143,14 @@ void FileWriter::write_attribute(const std::string& path, const std::string& nam
   });
 }
 
+void FileWriter::write_attribute(const std::string& path, const std::string& name, std::span<const double> values) {
+  on_root([&] {
+    const auto n = static_cast<hsize_t>(values.size());
+    const Handle space(H5Screate_simple(1, &n, nullptr), &H5Sclose);
+    return put_attribute(file_.get(), path, name, H5T_NATIVE_DOUBLE, space.get(), values.data());
+  });
+}
+
 void FileWriter::write_attribute(const std::string& path, const std::string& name, const std::string& text) {
   const Handle type(H5Tcopy(H5T_C_S1), &H5Tclose);
   H5Tset_size(type.get(), std::max<std::size_t>(text.size(), 1));
@@ -159,12 +168,13 @@ void set_aside(hid_t layout) {
 
 }  // namespace
 
-void FileWriter::write_rows(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size,
-                            std::int64_t first, std::int64_t count, const void* values) {
-  const std::uint64_t row_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(row_size, 1)) * H5Tget_size(type);
-  std::uint64_t place = 0;
+FileWriter::Filling FileWriter::make_dataset(const std::string& path, hid_t type, std::int64_t n_rows,
+                                             std::int64_t row_size) {
+  Filling made{.path = path, .n_rows = n_rows, .width = std::max<std::int64_t>(row_size, 1)};
+  made.row_bytes = static_cast<std::uint64_t>(made.width) * H5Tget_size(type);
+  std::uint64_t& place = made.place;
   on_root([&] {
-    claim(static_cast<std::uint64_t>(n_rows) * row_bytes + metadata_bytes_of_one);
+    claim(static_cast<std::uint64_t>(n_rows) * made.row_bytes + metadata_bytes_of_one);
     const std::array<hsize_t, 2> size{static_cast<hsize_t>(n_rows), static_cast<hsize_t>(row_size)};
     const Handle space(H5Screate_simple(row_size > 0 ? 2 : 1, size.data(), nullptr), &H5Sclose);
     const Handle links(H5Pcreate(H5P_LINK_CREATE), &H5Pclose);
@@ -180,9 +190,66 @@ void FileWriter::write_rows(const std::string& path, hid_t type, std::int64_t n_
   });
   agree(context_, fault_);
   mpi::broadcast(context_, std::span(&place, 1));
+  return made;
+}
+
+void FileWriter::write_rows(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size,
+                            std::int64_t first, std::int64_t count, const void* values) {
+  const Filling made = make_dataset(path, type, n_rows, row_size);
   agree_after(context_, [&] {
-    put(values, static_cast<std::uint64_t>(count) * row_bytes, place + static_cast<std::uint64_t>(first) * row_bytes);
+    put(values, static_cast<std::uint64_t>(count) * made.row_bytes,
+        made.place + static_cast<std::uint64_t>(first) * made.row_bytes);
   });
+}
+
+FileWriter::Rows FileWriter::make_rows(const std::string& path, hid_t type, std::int64_t n_rows,
+                                       std::int64_t row_size) {
+  filling_.push_back(make_dataset(path, type, n_rows, row_size));
+  return Rows(filling_.size() - 1);
+}
+
+namespace {
+
+/// What stands for a row in sums over runs.
+std::uint64_t mark_of(std::int64_t row) { return Hash64(0).add(row).value(); }
+
+}  // namespace
+
+void FileWriter::put_rows(const Rows& rows, std::int64_t first, std::int64_t count, const void* values) {
+  if (fault_ || count == 0) return;
+  fault_ = capture([&] {
+    if (rows.number_ >= filling_.size())
+      refuse(ErrorCode::usage, path_, "rows are put into a dataset that was not made",
+             "put_rows takes what make_rows gave");
+    Filling& into = filling_[rows.number_];
+    if (first < 0 || count < 0 || count > into.n_rows || first > into.n_rows - count)
+      refuse(ErrorCode::usage, fmt::format("{}: {}", path_, into.path),
+             fmt::format("rows {} to {} are put, but there are {}", first, first + count - 1, into.n_rows));
+    into.n_put += count;
+    into.ends += mark_of(first) - mark_of(first + count);
+    put(values, static_cast<std::uint64_t>(count) * into.row_bytes,
+        into.place + static_cast<std::uint64_t>(first) * into.row_bytes);
+  });
+}
+
+// Runs cover each row once exactly if as many rows were put as there are, and if every run but one begins where another
+// ends: how many runs lie over a row then never changes from one row to the next.
+void FileWriter::check_filled() {
+  std::vector<std::uint64_t> sums;
+  for (const Filling& one : filling_) {
+    sums.push_back(static_cast<std::uint64_t>(one.n_put));
+    sums.push_back(one.ends);
+  }
+  mpi::all_reduce(context_, std::span<std::uint64_t>(sums), MPI_SUM);
+  for (std::size_t i = 0; i < filling_.size(); ++i) {
+    const Filling& one = filling_[i];
+    const auto n_put = static_cast<std::int64_t>(sums[2 * i]);
+    if (n_put == one.n_rows && sums[2 * i + 1] == mark_of(0) - mark_of(one.n_rows)) continue;
+    refuse_together(ErrorCode::usage, fmt::format("{}: {}", path_, one.path),
+                    n_put == one.n_rows ? "some rows were put twice and others never"
+                                        : fmt::format("{} rows were put, but there are {}", n_put, one.n_rows),
+                    "all ranks together put each row once");
+  }
 }
 
 void FileWriter::make_growing(const std::string& path, hid_t type, std::int64_t row_size, std::int64_t chunk_rows) {
@@ -263,6 +330,7 @@ void FileWriter::close() {
   const int reason = errno;
   try {
     agree(context_, status);
+    if (!filling_.empty()) check_filled();
     agree_after(context_, [&] {
       if (!is_closed) throw cannot_write(path_, std::strerror(reason));
     });
