@@ -43,7 +43,7 @@ enum class Pieces {
 struct VtkhdfOptions {
   Pieces pieces = Pieces::parts;
   std::vector<std::string> fields = {};  ///< vertex and cell fields to write, by name; their copies must be up to date
-  bool has_steps = false;                ///< a time series: vertex fields change, all else is written once
+  bool has_steps = false;                ///< a time series: fields change from step to step, and the mesh may
   bool with_tags = false;                ///< also the tags on vertices and cells, as arrays of their names
 };
 
@@ -63,8 +63,13 @@ class VtkhdfWriter {
   VtkhdfWriter(const mesh::Mesh& mesh, const std::string& path, VtkhdfOptions options = {});
   /// Without `close()` nothing appears under the file's name, and the log says so.
   ~VtkhdfWriter();
-  /// Append the present values of the vertex fields as a time step. @pre options.has_steps
+  /// Append the present values of the fields as a time step. Where the mesh's revision has grown, the mesh is written
+  /// anew, with cell data and tags; what has not changed since the last step is not written again.
+  /// @pre options.has_steps. @throws AgreedError{usage} for a field that the mesh no longer has, and for polyhedra that
+  /// changed, for which VTKHDF has no place
   void write_step(double time);
+  /// The same for another mesh, with the same fields and of the same context; the writer then refers to this one.
+  void write_step(const mesh::Mesh& mesh, double time);
   /// Complete the file and give it its name.
   void close();
 

@@ -1,5 +1,5 @@
 // A mill cuts a groove into a block: the cells that its ball reaches leave the mesh, and the ranks share the rest anew.
-// change OUT.h5m
+// change FILM.vtkhdf
 #include <barrio/io/write.hpp>
 #include <barrio/mesh/balance.hpp>
 #include <barrio/mesh/box.hpp>
@@ -40,12 +40,15 @@ int main(int argc, char** argv) {
     for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c)
       heat.values()[c] = static_cast<double>(value(mesh.cells().global_ids[c]));
 
+    barrio::io::VtkhdfWriter film(mesh, argv[1], {.fields = {"heat"}, .has_steps = true});
     for (int step = 0; step <= 20; ++step) {
       LocalMesh local = std::move(mesh).release();
       keep_cells(local, left_by_tool(local, {0.1 * step, 0.5, 1.0}, 0.26));
       mesh = adopt(context, std::move(local));  // sharers, ghosts and plans are those of what is left
       mesh.migrate(barrio::mesh::balanced_ranks(mesh));
+      film.write_step(0.1 * step);  // sees that the mesh is another one
     }
+    film.close();
     mesh.validate();
 
     double left = 0.0;
@@ -56,6 +59,5 @@ int main(int argc, char** argv) {
       std::printf("%lld of 16000 cells left, %lld vertices, heat %.0f\n",
                   static_cast<long long>(mesh.n_global(Dim::volume)),
                   static_cast<long long>(mesh.n_global(Dim::vertex)), left);
-    barrio::io::write(mesh, argv[1]);
   });
 }

@@ -1,4 +1,4 @@
-"""The same in Python: python change.py OUT.h5m"""
+"""The same in Python: python change.py FILM.vtkhdf"""
 
 import sys
 
@@ -14,13 +14,15 @@ heat = mesh.add_field("heat", Dim.volume)
 own = mesh.n_owned(Dim.volume)
 heat.values[:own] = mesh.global_ids(Dim.volume)[:own]
 
-for step in range(21):
-    local = mesh.release()
-    centres = local.coordinates[local.nodes(Dim.volume)].mean(axis=1)
-    distance = np.linalg.norm(centres - [0.1 * step, 0.5, 1.0], axis=1)
-    local.keep_cells(distance > 0.26)
-    mesh = barrio.adopt(local)  # sharers, ghosts and plans are those of what is left
-    mesh = mesh.migrate(mesh.balanced_ranks())
+with barrio.VtkhdfWriter(mesh, sys.argv[1], fields=["heat"], steps=True) as film:
+    for step in range(21):
+        local = mesh.release()
+        centres = local.coordinates[local.nodes(Dim.volume)].mean(axis=1)
+        distance = np.linalg.norm(centres - [0.1 * step, 0.5, 1.0], axis=1)
+        local.keep_cells(distance > 0.26)
+        mesh = barrio.adopt(local)  # sharers, ghosts and plans are those of what is left
+        mesh = mesh.migrate(mesh.balanced_ranks())
+        film.write_step(0.1 * step, mesh)
 
 mesh.validate()
 own = mesh.n_owned(Dim.volume)
@@ -28,4 +30,3 @@ left = comm.allreduce(float(mesh.field("heat", Dim.volume).values[:own].sum()))
 if comm.rank == 0:
     n = (mesh.n_global(Dim.volume), mesh.n_global(Dim.vertex))
     print(f"{n[0]} of 16000 cells left, {n[1]} vertices, heat {left:.0f}")
-barrio.write(mesh, sys.argv[1])

@@ -99,11 +99,12 @@ class SharedWriter {
   }
   ~SharedWriter() { discard(); }
 
-  void write_step(double time) {
+  void write_step(double time, const std::optional<MeshPointer>& mesh) {
     check_open();
     if (!has_steps_) throw_usage(path_, "is not a time series", "make the writer with steps=True");
+    MeshPointer former = mesh ? std::exchange(mesh_, *mesh) : mesh_;  // goes when the lock is held again
     const nb::gil_scoped_release unlocked;
-    writer_->write_step(time);
+    writer_->write_step(mesh_->mesh(), time);
   }
   void close() {
     if (!writer_) return;
@@ -203,8 +204,10 @@ for. Another suffix raises UsageError. A .h5m file has all that the mesh has, by
       .def(nb::init<MeshPointer, const Path&, std::vector<std::string>, bool, io::Pieces, bool>(), "mesh"_a, "path"_a,
            nb::kw_only(), "fields"_a = std::vector<std::string>{}, "steps"_a = false, "pieces"_a = io::Pieces::parts,
            "tags"_a = false)
-      .def("write_step", &SharedWriter::write_step, "time"_a,
-           "Append the present values of the vertex fields as a time step.")
+      .def("write_step", &SharedWriter::write_step, "time"_a, "mesh"_a = nb::none(),
+           "Append the present values of the fields as a time step. `mesh`: another one than before, with the same "
+           "fields, "
+           "made by `adopt` or `migrate`; it is written anew. What has not changed is not written again.")
       .def("close", &SharedWriter::close, "Complete the file and give it its name. Again: nothing.")
       .def(
           "__enter__",

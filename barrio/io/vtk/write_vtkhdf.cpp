@@ -2,30 +2,35 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
-#include <optional>
+#include <memory>
+#include <span>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
-#include "barrio/files/writer.hpp"
+#include "barrio/files/vtkhdf.hpp"
 #include "barrio/io/common/node_orders.hpp"
-#include "barrio/io/vtk/vtkhdf_arrays.hpp"
 #include "barrio/io/vtk/vtkhdf_tags.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// Layout: the group /VTKHDF with one row per piece in NumberOfPoints, NumberOfCells, NumberOfConnectivityIds, and the
-// pieces' points, cells and data one after the other. With time steps, the group Steps says for each step where its
-// values begin; offsets that stay the same make steps share the geometry. See the VTK file format documentation.
+// A mesh becomes the arrays of files::VtkhdfFile.
 
 namespace barrio::io {
+namespace detail {
+
+/// Points and cells of this rank that stand together.
+struct VtkhdfPiece {
+  std::vector<LocalId> points;
+  std::vector<LocalId> cells;
+};
+
+}  // namespace detail
 namespace {
 
 using detail::array_name;
-using detail::VtkhdfArrays;
 using detail::VtkhdfPiece;
-using files::FileWriter;
+using files::VtkhdfFile;
 using mesh::CellType;
 using mesh::Dim;
 using mesh::EntityTable;
@@ -106,54 +111,67 @@ std::vector<VtkhdfPiece> make_pieces(const Mesh& mesh, Pieces kind) {
 class VtkhdfWriter::Core {
  public:
   Core(const Mesh& mesh, const std::string& path, VtkhdfOptions options)
-      : mesh_(mesh),
-        context_(mesh.context()),
-        path_(path),
-        options_(std::move(options)),
-        pieces_(make_pieces(mesh, options_.pieces)) {
-    find_fields();
-    check_names(point_fields_);
-    check_names(cell_fields_);
-    choose_tags();
-    count();
+      : mesh_(&mesh), context_(mesh.context()), path_(path), options_(std::move(options)) {
+    look_at_mesh();
     tell_of_lost_nodes();
+    if (!tags_.notice.empty()) context_.log().notice(fmt::format("{}: {}", path_, tags_.notice));
     // Estimate: points and cells once, vertex fields for some steps; more steps make the file grow.
     const auto bytes = static_cast<std::uint64_t>(n_points_) * (24 + 8 * point_fields_.size()) +
                        static_cast<std::uint64_t>(n_cells_) * 80 + 65536;
-    file_ = std::make_unique<FileWriter>(context_, path, bytes);
-    arrays_.emplace(*file_, pieces_, VtkhdfArrays::Rows{n_points_, first_point_},
-                    VtkhdfArrays::Rows{n_cells_, first_cell_});
-    write_geometry();
-    write_cell_data();
-    for (const detail::TagArray& tag : tags_.arrays) arrays_->write_once(detail::values_of(mesh_, tag));
-    if (!options_.has_steps) {
-      for (const FieldData* field : point_fields_) arrays_->write_once(*field);
-    }
+    file_ = std::make_unique<VtkhdfFile>(context_, path, bytes, options_.has_steps);
+    write_mesh();
+    if (!options_.has_steps) write_fields();
   }
   ~Core() {
     if (file_ && context_.is_root()) context_.log().warning(path_ + " was not closed and is discarded");
   }
 
-  void write_step(double time) {
+  void write_step(double time) { write_step(*mesh_, time); }
+  void write_step(const Mesh& mesh, double time) {
     const Region region(context_.trace(), vtkhdf_region);
     BARRIO_ASSERT(cheap, options_.has_steps && "write_step() needs has_steps");
-    times_.push_back(time);
-    for (const FieldData* field : point_fields_) arrays_->write_step(*field, times_.size() - 1);
+    if (&mesh != mesh_ || mesh.revision() != revision_) {
+      mesh_ = &mesh;
+      look_at_mesh();
+      write_mesh();
+    }
+    write_fields();
+    file_->end_step(time);
   }
 
   void close() {
-    if (options_.has_steps) write_steps();
     file_->close();
     file_.reset();
   }
 
  private:
+  void look_at_mesh() {
+    revision_ = mesh_->revision();
+    pieces_ = make_pieces(*mesh_, options_.pieces);
+    find_fields();
+    check_names(point_fields_);
+    check_names(cell_fields_);
+    choose_tags();
+    std::array<std::int64_t, 3> n{};
+    for (const VtkhdfPiece& piece : pieces_) {
+      n[0] += std::ssize(piece.points);
+      n[1] += std::ssize(piece.cells);
+      for (const LocalId c : piece.cells) n[2] += mesh_->cells().type(index(c)) == CellType::polyhedron ? 1 : 0;
+    }
+    mpi::all_reduce(context_, std::span<std::int64_t>(n), MPI_SUM);
+    n_points_ = n[0];
+    n_cells_ = n[1];
+    has_polyhedra_ = n[2] > 0;
+  }
+
   void find_fields() {
+    point_fields_.clear();
+    cell_fields_.clear();
     for (const std::string& wanted : options_.fields) {
       std::vector<std::string> known;
       bool found = false;
-      for (const auto& field : mesh_.fields()) {
-        if (field->dim != Dim::vertex && field->dim != mesh_.cell_dim()) continue;
+      for (const auto& field : mesh_->fields()) {
+        if (field->dim != Dim::vertex && field->dim != mesh_->cell_dim()) continue;
         known.push_back(field->name);
         if (field->name != wanted) continue;
         (field->dim == Dim::vertex ? point_fields_ : cell_fields_).push_back(field.get());
@@ -185,48 +203,12 @@ class VtkhdfWriter::Core {
     if (!options_.with_tags) return;
     std::vector<const FieldData*> fields = point_fields_;
     fields.insert(fields.end(), cell_fields_.begin(), cell_fields_.end());
-    tags_ = detail::choose_tags(mesh_, fields);
-    if (!tags_.notice.empty()) context_.log().notice(fmt::format("{}: {}", path_, tags_.notice));
-  }
-
-  /// Where this rank's pieces begin among all.
-  void count() {
-    std::array<std::int64_t, 6> n{std::ssize(pieces_), 0, 0, 0, 0, 0};
-    std::vector<LocalId> room;
-    const EntityTable& cells = mesh_.cells();
-    for (const VtkhdfPiece& piece : pieces_) {
-      n[1] += piece.points.size();
-      n[2] += piece.cells.size();
-      for (const LocalId c : piece.cells) {
-        const auto nodes = cells.nodes_of(index(c));
-        n[3] += std::ssize(vtk_points(cells.type(index(c)), nodes, room));
-        if (cells.type(index(c)) != CellType::polyhedron) continue;
-        mesh::for_each_loop(nodes, [&](std::span<const LocalId> face) {
-          n[4] += 1;
-          n[5] += std::ssize(face);
-        });
-      }
-    }
-    std::array<std::int64_t, 6> before = n;
-    mpi::exclusive_sum(context_, std::span<std::int64_t>(before));
-    mpi::all_reduce(context_, std::span<std::int64_t>(n), MPI_SUM);
-    n_pieces_ = n[0];
-    n_points_ = n[1];
-    n_cells_ = n[2];
-    n_nodes_ = n[3];
-    n_faces_ = n[4];
-    n_face_nodes_ = n[5];
-    first_piece_ = before[0];
-    first_point_ = before[1];
-    first_cell_ = before[2];
-    first_node_ = before[3];
-    first_face_ = before[4];
-    first_face_node_ = before[5];
+    tags_ = detail::choose_tags(*mesh_, fields);
   }
 
   /// Say which cells are written with fewer nodes than they have.
   void tell_of_lost_nodes() {
-    const EntityTable& cells = mesh_.cells();
+    const EntityTable& cells = mesh_->cells();
     std::array<std::int64_t, mesh::n_cell_types> n{};
     for (std::size_t c = 0; c < cells.n_owned; ++c)
       if (mesh::topology(cells.type(c)).n_corners > 0 && cells.type(c) != CellType::knife &&
@@ -241,12 +223,8 @@ class VtkhdfWriter::Core {
                         path_, n[type], mesh::topology(static_cast<CellType>(type)).plural));
   }
 
-  void write_geometry() {
+  void write_mesh() {
     const Region region(context_.trace(), vtkhdf_region);
-    file_->make_group("/VTKHDF");
-    const std::array<std::int64_t, 2> version{2, n_faces_ > 0 ? 4 : 0};  // polyhedra came with 2.4
-    file_->write_attribute("/VTKHDF", "Version", version);
-    file_->write_attribute("/VTKHDF", "Type", "UnstructuredGrid");
     std::vector<std::int64_t> points;
     std::vector<std::int64_t> cells;
     std::vector<std::int64_t> nodes;
@@ -255,12 +233,13 @@ class VtkhdfWriter::Core {
     std::vector<std::int64_t> offsets;
     std::vector<std::uint8_t> types;
     std::vector<LocalId> room;
-    const EntityTable& table = mesh_.cells();
+    const EntityTable& table = mesh_->cells();
+    const std::vector<double>& coordinates = mesh_->vertices().coordinates;
     for (const VtkhdfPiece& piece : pieces_) {
-      points.push_back(piece.points.size());
-      cells.push_back(piece.cells.size());
+      points.push_back(std::ssize(piece.points));
+      cells.push_back(std::ssize(piece.cells));
       for (const LocalId p : piece.points)
-        x.insert(x.end(), &mesh_.vertices().coordinates[3 * index(p)], &mesh_.vertices().coordinates[3 * index(p)] + 3);
+        x.insert(x.end(), &coordinates[3 * index(p)], &coordinates[3 * index(p)] + 3);
       std::int64_t at = 0;
       offsets.push_back(0);
       for (const LocalId c : piece.cells) {
@@ -274,133 +253,136 @@ class VtkhdfWriter::Core {
       }
       nodes.push_back(at);
     }
-    file_->write_rows<std::int64_t>("/VTKHDF/NumberOfPoints", n_pieces_, 0, first_piece_, points);
-    file_->write_rows<std::int64_t>("/VTKHDF/NumberOfCells", n_pieces_, 0, first_piece_, cells);
-    file_->write_rows<std::int64_t>("/VTKHDF/NumberOfConnectivityIds", n_pieces_, 0, first_piece_, nodes);
-    file_->write_rows<double>("/VTKHDF/Points", n_points_, 3, first_point_, x);
-    file_->write_rows<std::int64_t>("/VTKHDF/Connectivity", n_nodes_, 0, first_node_, connectivity);
-    file_->write_rows<std::int64_t>("/VTKHDF/Offsets", n_cells_ + n_pieces_, 0, first_cell_ + first_piece_, offsets);
-    file_->write_rows<std::uint8_t>("/VTKHDF/Types", n_cells_, 0, first_cell_, types);
-    if (n_faces_ > 0) write_polyhedra();
+    files::VtkhdfGrid grid{.n_points = points,
+                           .n_cells = cells,
+                           .n_nodes = nodes,
+                           .points = x,
+                           .connectivity = connectivity,
+                           .offsets = offsets,
+                           .types = types};
+    Polyhedra polyhedra;
+    if (has_polyhedra_) {
+      polyhedra = find_polyhedra();
+      grid.n_faces = polyhedra.n_faces;
+      grid.n_face_nodes = polyhedra.n_nodes;
+      grid.face_nodes = polyhedra.nodes;
+      grid.face_offsets = polyhedra.ends;
+      grid.cell_faces = polyhedra.faces;
+      grid.cell_offsets = polyhedra.cell_ends;
+    }
+    file_->write_grid(grid);
+    write_cell_data();
+    for (const detail::TagArray& tag : tags_.arrays) write(detail::values_of(*mesh_, tag));
   }
 
   /// Faces of polyhedra, each with its cell: a face between two stands twice.
-  void write_polyhedra() {
+  struct Polyhedra {
     std::vector<std::int64_t> n_faces;
     std::vector<std::int64_t> n_nodes;
     std::vector<std::int64_t> nodes;
     std::vector<std::int64_t> ends;  // of faces in `nodes`, and of cells in `faces`: from 0 in each piece
     std::vector<std::int64_t> cell_ends;
     std::vector<std::int64_t> faces;
-    const EntityTable& table = mesh_.cells();
+  };
+  [[nodiscard]] Polyhedra find_polyhedra() const {
+    Polyhedra out;
+    const EntityTable& table = mesh_->cells();
     for (const VtkhdfPiece& piece : pieces_) {
-      const std::size_t first_node = nodes.size();
+      const std::size_t first_node = out.nodes.size();
       std::int64_t n = 0;
-      ends.push_back(0);
-      cell_ends.push_back(0);
+      out.ends.push_back(0);
+      out.cell_ends.push_back(0);
       for (const LocalId c : piece.cells) {
         if (table.type(index(c)) == CellType::polyhedron)
           mesh::for_each_loop(table.nodes_of(index(c)), [&](std::span<const LocalId> face) {
-            for (const LocalId node : face) nodes.push_back(place_in(piece, node));
-            ends.push_back(nodes.size() - first_node);
-            faces.push_back(n++);
+            for (const LocalId node : face) out.nodes.push_back(place_in(piece, node));
+            out.ends.push_back(out.nodes.size() - first_node);
+            out.faces.push_back(n++);
           });
-        cell_ends.push_back(n);
+        out.cell_ends.push_back(n);
       }
-      n_faces.push_back(n);
-      n_nodes.push_back(nodes.size() - first_node);
+      out.n_faces.push_back(n);
+      out.n_nodes.push_back(out.nodes.size() - first_node);
     }
-    file_->write_rows<std::int64_t>("/VTKHDF/NumberOfFaces", n_pieces_, 0, first_piece_, n_faces);
-    file_->write_rows<std::int64_t>("/VTKHDF/NumberOfFaceConnectivityIds", n_pieces_, 0, first_piece_, n_nodes);
-    file_->write_rows<std::int64_t>("/VTKHDF/NumberOfPolyhedronToFaceIds", n_pieces_, 0, first_piece_, n_faces);
-    file_->write_rows<std::int64_t>("/VTKHDF/FaceConnectivity", n_face_nodes_, 0, first_face_node_, nodes);
-    file_->write_rows<std::int64_t>("/VTKHDF/FaceOffsets", n_faces_ + n_pieces_, 0, first_face_ + first_piece_, ends);
-    file_->write_rows<std::int64_t>("/VTKHDF/PolyhedronToFaces", n_faces_, 0, first_face_, faces);
-    file_->write_rows<std::int64_t>("/VTKHDF/PolyhedronOffsets", n_cells_ + n_pieces_, 0, first_cell_ + first_piece_,
-                                    cell_ends);
+    return out;
   }
 
   /// Place of a vertex among the points of a piece, which has it.
   [[nodiscard]] std::int64_t place_in(const VtkhdfPiece& piece, LocalId node) const {
-    const auto& ids = mesh_.vertices().global_ids;
+    const auto& ids = mesh_->vertices().global_ids;
     return std::ranges::lower_bound(piece.points, ids[index(node)], {}, [&](LocalId v) { return ids[index(v)]; }) -
            piece.points.begin();
+  }
+
+  /// @param[in] of_local  shape (n_local(dim), n_components)
+  template <class T>
+  void write(const std::string& name, Dim dim, int n_components, const std::vector<T>& of_local) {
+    const std::size_t width = n_components;
+    std::vector<T> rows;
+    for (const VtkhdfPiece& piece : pieces_)
+      for (const LocalId id : dim == Dim::vertex ? piece.points : piece.cells)
+        for (std::size_t k = 0; k < width; ++k) rows.push_back(of_local[index(id) * width + k]);
+    const auto of = dim == Dim::vertex ? VtkhdfFile::Of::points : VtkhdfFile::Of::cells;
+    file_->write_array(of, name, n_components, std::span<const T>(rows));
+  }
+  void write(const FieldData& field) {
+    std::visit([&](const auto& values) { write(array_name(field.name), field.dim, field.n_components, values); },
+               field.values);
+  }
+  void write_fields() {
+    for (const FieldData* field : point_fields_) write(*field);
+    for (const FieldData* field : cell_fields_) write(*field);
   }
 
   /// Write an array of barrio's own, unless a field or a tag has its name.
   template <class T>
   void write_of_cells(const std::string& name, const std::vector<T>& of_local) {
     const bool is_taken =
-        tags_.has(mesh_.cell_dim(), name) ||
+        tags_.has(mesh_->cell_dim(), name) ||
         std::ranges::any_of(cell_fields_, [&](const auto* field) { return array_name(field->name) == name; });
-    if (!is_taken) arrays_->write_once<T>(name, mesh_.cell_dim(), 1, of_local);
+    if (!is_taken) write<T>(name, mesh_->cell_dim(), 1, of_local);
   }
 
   void write_cell_data() {
-    const std::size_t n = mesh_.cells().size();
-    write_of_cells<std::int32_t>("part", {mesh_.cell_parts().begin(), mesh_.cell_parts().end()});
+    const std::size_t n = mesh_->cells().size();
+    write_of_cells<std::int32_t>("part", {mesh_->cell_parts().begin(), mesh_->cell_parts().end()});
     std::vector<std::int32_t> material(n, 0);
-    for (const mesh::MeshSet& set : mesh_.sets()) {
+    for (const mesh::MeshSet& set : mesh_->sets()) {
       if (set.info.kind != mesh::SetKind::material) continue;
-      for (const LocalId c : set.entities[index(mesh_.cell_dim())]) material[index(c)] = set.info.id;
+      for (const LocalId c : set.entities[index(mesh_->cell_dim())]) material[index(c)] = set.info.id;
     }
     write_of_cells<std::int32_t>("material", material);
     if (options_.pieces == Pieces::ranks_with_ghosts) {
-      write_of_cells<std::int32_t>("owner", mesh_.cells().owners.to_vector());
+      write_of_cells<std::int32_t>("owner", mesh_->cells().owners.to_vector());
       constexpr std::uint8_t duplicate_cell = 1;
       std::vector<std::uint8_t> ghost(n, 0);
       std::vector<std::int32_t> holder(n, context_.rank());
-      for (std::size_t c = mesh_.cells().n_owned; c < n; ++c) ghost[c] = duplicate_cell;
+      for (std::size_t c = mesh_->cells().n_owned; c < n; ++c) ghost[c] = duplicate_cell;
       write_of_cells<std::uint8_t>("vtkGhostType", ghost);
       write_of_cells<std::int32_t>("rank", holder);
     }
-    for (const FieldData* field : cell_fields_) arrays_->write_once(*field);
   }
 
-  void write_steps() {
-    const std::int64_t n = times_.size();
-    file_->make_group("/VTKHDF/Steps");
-    file_->write_attribute("/VTKHDF/Steps", "NSteps", n);
-    file_->write_small<double>("/VTKHDF/Steps/Values", times_);
-    const std::vector<std::int64_t> zeros(times_.size(), 0);
-    const std::vector<std::int64_t> pieces(times_.size(), n_pieces_);
-    file_->write_small<std::int64_t>("/VTKHDF/Steps/PartOffsets", zeros);
-    file_->write_small<std::int64_t>("/VTKHDF/Steps/NumberOfParts", pieces);
-    file_->write_small<std::int64_t>("/VTKHDF/Steps/PointOffsets", zeros);
-    file_->write_small<std::int64_t>("/VTKHDF/Steps/CellOffsets", zeros, 1);
-    file_->write_small<std::int64_t>("/VTKHDF/Steps/ConnectivityIdOffsets", zeros, 1);
-    arrays_->write_offsets(point_fields_, times_.size());
-  }
-
-  const Mesh& mesh_;
+  const Mesh* mesh_;
   mpi::Context& context_;
   std::string path_;
   VtkhdfOptions options_;
+  std::uint64_t revision_ = 0;  // of the mesh, when it was looked at
   std::vector<VtkhdfPiece> pieces_;
   std::vector<const FieldData*> point_fields_;
   std::vector<const FieldData*> cell_fields_;
   detail::ChosenTags tags_;
-  std::vector<double> times_;
-  std::int64_t n_pieces_ = 0;
   std::int64_t n_points_ = 0;
   std::int64_t n_cells_ = 0;
-  std::int64_t n_nodes_ = 0;
-  std::int64_t n_faces_ = 0;  // of polyhedra
-  std::int64_t n_face_nodes_ = 0;
-  std::int64_t first_piece_ = 0;
-  std::int64_t first_point_ = 0;
-  std::int64_t first_cell_ = 0;
-  std::int64_t first_node_ = 0;
-  std::int64_t first_face_ = 0;
-  std::int64_t first_face_node_ = 0;
-  std::unique_ptr<FileWriter> file_;
-  std::optional<VtkhdfArrays> arrays_;
+  bool has_polyhedra_ = false;
+  std::unique_ptr<VtkhdfFile> file_;
 };
 
 VtkhdfWriter::VtkhdfWriter(const Mesh& mesh, const std::string& path, VtkhdfOptions options)
     : core_(std::make_unique<Core>(mesh, path, std::move(options))) {}
 VtkhdfWriter::~VtkhdfWriter() = default;
 void VtkhdfWriter::write_step(double time) { core_->write_step(time); }
+void VtkhdfWriter::write_step(const Mesh& mesh, double time) { core_->write_step(mesh, time); }
 void VtkhdfWriter::close() { core_->close(); }
 
 }  // namespace barrio::io

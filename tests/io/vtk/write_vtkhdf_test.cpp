@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/box.hpp"
+#include "barrio/mesh/local_mesh.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/io/damage.hpp"
@@ -54,6 +56,57 @@ TEST(Vtkhdf, ContentsDoNotDependOnTheRankCount) {
   EXPECT_EQ(test::digest(by_all), test::digest(by_one));
   EXPECT_GT(test::digest(by_all).size(), 25U);
   EXPECT_FALSE(fs::exists(by_all.string() + ".part"));
+}
+
+/// A series in which every fifth cell leaves between steps 0 and 1, and nothing changes between 1 and 2.
+void write_changing(mpi::Context& context, const fs::path& path) {
+  mesh::Mesh mesh(context, wing(context), {.ghost_layers = 1});
+  auto count = mesh.add_field<std::int64_t>("count", Dim::volume);
+  for (std::size_t c = 0; c < mesh.cells().size(); ++c) count.values()[c] = 7 * value(mesh.cells().global_ids[c]);
+  VtkhdfWriter writer(mesh, path.string(), {.fields = {"count"}, .has_steps = true});
+  writer.write_step(0.0);
+  mesh::LocalMesh local = std::move(mesh).release();
+  mesh::Range kept;
+  for (std::size_t c = 0; c < local.size(Dim::volume); ++c)
+    if (value(local.entities[3].ids[c]) % 5 != 0) kept.insert(local_id(c));
+  keep_cells(local, kept);
+  mesh = adopt(context, std::move(local));
+  writer.write_step(1.0);
+  writer.write_step(2.0);
+  writer.close();
+}
+
+TEST(Vtkhdf, AMeshThatChanges) {
+  const fs::path by_all = test::scratch() / "changing.vtkhdf";
+  const fs::path by_one = test::scratch() / "changing_by_one.vtkhdf";
+  write_changing(world(), by_all);
+  const mpi::Comm split = mpi::Comm::split(world().comm(), world().rank() == 0 ? 0 : MPI_UNDEFINED, 0);
+  if (world().rank() != 0) return;
+  mpi::Context alone(split.get());
+  write_changing(alone, by_one);
+  EXPECT_EQ(test::digest(by_all), test::digest(by_one));
+
+  const auto read = [&](const std::string& name) { return test::numbers(by_all, "/VTKHDF/" + name); };
+  using Numbers = std::vector<double>;
+  const Numbers points = read("NumberOfPoints");
+  const Numbers cells = read("NumberOfCells");
+  const Numbers nodes = read("NumberOfConnectivityIds");
+  ASSERT_EQ(cells.size(), 12U) << "six pieces before, six after";
+  const auto of_first = [](const Numbers& all) { return std::accumulate(all.begin(), all.begin() + 6, 0.0); };
+  const auto second = [](double first) { return Numbers{0, first, first}; };
+  EXPECT_EQ(read("Steps/PartOffsets"), second(6));
+  EXPECT_EQ(read("Steps/NumberOfParts"), (Numbers{6, 6, 6}));
+  EXPECT_EQ(read("Steps/PointOffsets"), second(of_first(points)));
+  EXPECT_EQ(read("Steps/CellOffsets"), second(of_first(cells)));
+  EXPECT_EQ(read("Steps/ConnectivityIdOffsets"), second(of_first(nodes)));
+  EXPECT_EQ(read("Steps/CellDataOffsets/count"), second(of_first(cells)));
+  EXPECT_EQ(read("Steps/CellDataOffsets/part"), second(of_first(cells)));
+  const Numbers count = read("CellData/count");
+  ASSERT_EQ(count.size(), read("Types").size());
+  Numbers expected;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(of_first(cells)); ++c)
+    if (static_cast<std::int64_t>(count[c]) % 35 != 0) expected.push_back(count[c]);
+  EXPECT_EQ(Numbers(count.begin() + static_cast<std::ptrdiff_t>(of_first(cells)), count.end()), expected);
 }
 
 TEST(Vtkhdf, StepsSayWhereTheirValuesBegin) {
