@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/global_options.hpp"
+#include "apps/program.hpp"
 #include "barrio/base/json.hpp"
 #include "barrio/base/progress.hpp"
 #include "barrio/mpi/context.hpp"
@@ -86,7 +87,8 @@ struct RanksEnd {
 /// for it. @throws Error{usage} if a launcher started this process already
 RanksEnd restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments);
 /// Run a program of barrio under the launcher, say on stderr how, and wait for it. As restart_with_ranks.
-RanksEnd run_ranks(int n_ranks, const std::string& program, const std::vector<std::string>& arguments);
+RanksEnd run_ranks(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
+                   ProgramOutput output = ProgramOutput::shown);
 /// What the launcher says itself. Quiet is right for barrio's own programs, which say all that is to be said of a
 /// failure; for others it would also hide what MPI says of a fatal error.
 enum class LauncherSpeech { quiet, plain };

@@ -124,9 +124,10 @@ void launch(int n_ranks, const std::string& program, const std::vector<std::stri
   become(announced_line(n_ranks, program, arguments, LauncherSpeech::plain));
 }
 
-RanksEnd run_ranks(int n_ranks, const std::string& program, const std::vector<std::string>& arguments) {
+RanksEnd run_ranks(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
+                   ProgramOutput output) {
   if (Progress::is_shown()) ::setenv("BARRIO_PROGRESS", "1", 1);  // to ranks, stderr is a pipe to their launcher
-  const ProgramEnd end = watch_program(announced_line(n_ranks, program, arguments, LauncherSpeech::quiet));
+  const ProgramEnd end = watch_program(announced_line(n_ranks, program, arguments, LauncherSpeech::quiet), output);
   if (end.signal != 0) return {.code = signal_code + end.signal};
   const int signal = signal_that_ended_a_rank(end.code);
   if (signal == 0) return {.code = end.code};

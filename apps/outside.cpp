@@ -107,69 +107,6 @@ class Exec : public Command {
   CLI::App* app_ = nullptr;
 };
 
-class Bench : public Command {
- public:
-  explicit Bench(const GlobalOptions& options) : options_(options) {}
-  [[nodiscard]] std::string name() const override { return "bench"; }
-  [[nodiscard]] std::string summary() const override {
-    return "Run a benchmark (exchange, mesh, rankmap, strategies) against what one would write instead; bench NAME "
-           "--help shows "
-           "its options";
-  }
-  [[nodiscard]] std::string example() const override {
-    return "barrio --ranks 2 bench exchange --pattern ring --iterations 1024 61440";
-  }
-  void add_options(CLI::App& app) override {
-    app.prefix_command();  // what follows belongs to the benchmark
-    app.fallthrough(false);
-    app_ = &app;
-  }
-  [[nodiscard]] GlobalUse global_use() const override { return {.ranks = true, .phases = true}; }
-  [[nodiscard]] bool is_prefix() const override { return true; }
-  std::vector<std::string>* forwarded_words() override {
-    arguments_ = app_->remaining();
-    return &arguments_;
-  }
-  Json run(mpi::Context*) override {
-    static const std::vector<std::string> known{"exchange", "mesh", "rankmap", "strategies"};
-    std::vector<std::string> arguments = arguments_;
-    const std::string wanted = arguments.empty() ? "" : arguments.front();
-    if (std::find(known.begin(), known.end(), wanted) == known.end())
-      throw Error(ErrorCode::usage, {.subject = fmt::format("benchmark '{}'", wanted),
-                                     .cause = "is not known." + did_you_mean(wanted, known),
-                                     .remedy = fmt::format("there is: {}", fmt::join(known, ", "))});
-    arguments.erase(arguments.begin());
-    for (const std::string& word : words_of(options_)) arguments.push_back(word);
-    const std::string program = (folder_of_program() / ("barrio-bench-" + wanted)).string();
-    if (const std::string reason = why_not_startable(program); !reason.empty())
-      throw Error(ErrorCode::failed,
-                  {.subject = program, .cause = reason, .remedy = "build barrio's benchmarks: make bench"});
-    if (ranks_of_launcher() > 0 && options_.n_ranks == 0) {
-      arguments.insert(arguments.begin(), program);
-      become(arguments);
-    }
-    const RanksEnd end = run_ranks(options_.n_ranks > 0  ? options_.n_ranks
-                                   : wanted == "rankmap" ? 1
-                                                         : 2,
-                                   program, arguments);
-    code_ = end.code;
-    if (end.fault) {
-      print_failure(*end.fault, options_);
-      mpi::print_error(*end.fault);
-    }
-    return {};
-  }
-  [[nodiscard]] bool is_printed_elsewhere() const override { return true; }
-  [[nodiscard]] std::string render(const Json&) const override { return ""; }
-  [[nodiscard]] int exit_code(const Json&) const override { return code_; }
-
- private:
-  const GlobalOptions& options_;
-  CLI::App* app_ = nullptr;
-  std::vector<std::string> arguments_;
-  int code_ = 0;
-};
-
 class Doctor : public Command {
  public:
   explicit Doctor(const GlobalOptions& options) : options_(options) {}
@@ -239,7 +176,6 @@ std::vector<std::string> report_line(const std::vector<std::string>& runs, const
 
 std::unique_ptr<Command> make_report(const GlobalOptions& options) { return std::make_unique<Report>(options); }
 std::unique_ptr<Command> make_exec(const GlobalOptions& options) { return std::make_unique<Exec>(options); }
-std::unique_ptr<Command> make_bench(const GlobalOptions& options) { return std::make_unique<Bench>(options); }
 std::unique_ptr<Command> make_doctor(const GlobalOptions& options) { return std::make_unique<Doctor>(options); }
 
 }  // namespace barrio::apps

@@ -185,6 +185,10 @@ class GlobalOptions(Case):
                 self.assert_error(outcome, 2)
                 self.assertEqual(outcome.json()["schema"], "barrio.error")
 
+    def test_all_benchmarks_have_their_own_ranks(self) -> None:
+        self.assert_error(barrio("--ranks", 2, "bench", "all"), 2, "means nothing to bench all")
+        self.assert_error(barrio("bench", "all", "mash"), 2, "Did you mean 'mesh'?")
+
     def test_options_behind_a_program_are_its_own(self) -> None:
         script = self.folder / "words.py"
         script.write_text("import sys\nprint(sys.argv[1:])\n")

@@ -26,6 +26,7 @@ SCHEMAS = (
     "machine",
     "generate",
     "probe",
+    "bench.all",
     "error",
 )
 NEWEST_VERSION = 1

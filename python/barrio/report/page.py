@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .headline import cards, summary
 from .markup import Html, paragraph, raw, tag
+from .section_bench import bench_section
 from .section_machine import machine_section
 from .section_mesh import ghosts_section, mesh_section, parts_section
 from .section_next import errors_section, next_section, raw_section
@@ -25,6 +26,7 @@ def make_page(story: Story) -> str:
         traffic_section(story),
         machine_section(story),
         probe_section(story),
+        bench_section(story),
         next_section(story) if story.wants_suggestions else None,
         raw_section(story),
     ]

@@ -50,6 +50,21 @@ def partition() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def bench_all() -> dict[str, Any]:
+    """Make a barrio.bench.all."""
+    goal = {"unit": "x", "goal": 1.5, "better": "lower"}
+    return {
+        **HEADER, "schema": "barrio.bench.all", "n_met": 1,
+        "runs": [{"benchmark": "mesh", "arguments": [], "ranks": 2, "code": 0, "seconds": 12.5}],
+        "not_run": [{"benchmark": "rankmap", "reason": "is not there (make bench)"}],
+        "goals": [
+            {**goal, "benchmark": "exchange", "id": "ring.late", "value": 2.25, "met": False},
+            {"benchmark": "mesh", "id": "tets.load", "value": 7.125, "unit": "M/s", "goal": 5.0,
+             "better": "higher", "met": True},
+        ],
+    }  # fmt: skip
+
+
 def load() -> dict[str, Any]:
     """Make a barrio.load."""
     return {

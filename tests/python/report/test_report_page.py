@@ -45,6 +45,15 @@ def full_page(tmp_path_factory: pytest.TempPathFactory, vtkhdf: dict[str, str]) 
     return report(folder, *files, vtkhdf["heat"], vtkhdf["ghosts"])
 
 
+def test_goals_of_benchmarks_stand_missed_ones_first(tmp_path: Path, write: Write) -> None:
+    page = report(tmp_path, write(made.bench_all()))
+    assert "Goals of the benchmarks" in check(page).headings
+    assert "1 of 2 goals are met" in page
+    assert page.index("ring.late") < page.index("tets.load")
+    assert "7.125 M/s" in page
+    assert "Not run: rankmap: is not there (make bench)" in page
+
+
 def test_full_page_has_all_sections_in_order(full_page: str) -> None:
     assert check(full_page).headings == [
         "Parts",
