@@ -298,8 +298,9 @@ class Mesh {
   /// How far cells go: to no other rank, to neighbours, farther, or where no rank is.
   enum class Distance : std::int64_t { none, near, far, wrong };
   [[nodiscard]] Distance distance_to(std::span<const Rank> to) const;
-  /// The highest of all ranks. Collective. @throws AgreedError{usage} if one is wrong
-  [[nodiscard]] Distance agree_on_distance(std::span<const Rank> to) const;
+  /// The highest of all ranks. Collective. @throws AgreedError{usage} if one is wrong, or payloads are not on the same
+  /// dimensions
+  [[nodiscard]] Distance agree_on_distance(std::span<const Rank> to, std::span<const Payload> payloads = {}) const;
   /// @param storage  of this mesh or of a copy: consumed
   [[nodiscard]] static Mesh moved(Storage& storage, std::span<const Rank> to, Distance distance);
   void make_ranks_parts();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "barrio/base/error.hpp"
@@ -167,10 +168,18 @@ Mesh::Distance Mesh::distance_to(std::span<const Rank> to) const {
   return highest;
 }
 
-Mesh::Distance Mesh::agree_on_distance(std::span<const Rank> to) const {
+Mesh::Distance Mesh::agree_on_distance(std::span<const Rank> to, std::span<const Payload> payloads) const {
   mpi::Context& here = context();
   const Distance mine = distance_to(to);
-  const auto highest = static_cast<Distance>(mpi::max(here, static_cast<std::int64_t>(mine)));
+  Hash64 dims;
+  for (const Payload& payload : payloads) dims.add(std::int64_t{mesh::value(payload.dim)});
+  const std::int64_t hash = dims.add(std::uint64_t{payloads.size()}).value() >> 1U;
+  std::array<std::int64_t, 3> ends{static_cast<std::int64_t>(mine), hash, -hash};
+  mpi::all_reduce(here, std::span<std::int64_t>(ends), MPI_MAX);
+  const auto highest = static_cast<Distance>(ends[0]);
+  if (ends[1] != -ends[2])
+    refuse_together(ErrorCode::usage, "payloads", "are not on the same dimensions on every rank",
+                    "give all ranks the same list; ranks without cells too");
   if (highest != Distance::wrong) return highest;
   agree_after(here, [&] {
     if (mine != Distance::wrong) return;
@@ -210,7 +219,7 @@ void Mesh::make_ranks_parts() {
 }
 
 std::size_t Mesh::migrate(std::span<const Rank> to, const std::vector<Payload>& payloads) {
-  const Distance distance = agree_on_distance(to);
+  const Distance distance = agree_on_distance(to, payloads);
   if (distance == Distance::none) {
     make_ranks_parts();
     return 0;

@@ -108,14 +108,14 @@ class Selection {
   }
 
  private:
-  /// Call `visit(number of the first one among the members, places)` for runs of members that are chosen.
+  /// Call `visit(number of the first one among the members, places)` for runs of members that are chosen. Cost: of a
+  /// search for each run of members, whatever the number of runs here
   template <class Visit>
   void for_each_common(const Range& members, Visit&& visit) const {
     std::size_t first_item = 0;
-    std::size_t r = 0;
     for (const LocalRange& run : members.runs()) {
-      while (r < runs_.size() && runs_[r].last <= run.first) ++r;
-      for (std::size_t i = r; i < runs_.size() && runs_[i].first < run.last; ++i) {
+      const auto behind = std::ranges::upper_bound(runs_, run.first, {}, &LocalRange::last);
+      for (std::size_t i = behind - runs_.begin(); i < runs_.size() && runs_[i].first < run.last; ++i) {
         const LocalRange common{std::max(run.first, runs_[i].first), std::min(run.last, runs_[i].last)};
         const std::size_t place = first_places_[i] + (index(common.first) - index(runs_[i].first));
         visit(first_item + (index(common.first) - index(run.first)),

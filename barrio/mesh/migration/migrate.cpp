@@ -128,7 +128,10 @@ void MeshMigration::select(Dim dim, const Table& table) {
     known.users.push_back(users.set_of(index(id)));
     known.is_shared[index(id)] = true;
     known.places.push_back(value(id));  // until the mesh is taken apart
+    const auto of_id = users.of(index(id));
+    if (of_id.size() > 1 || of_id[0] != me_) known.moved.push_back(static_cast<std::int32_t>(known.places.size()) - 1);
   }
+  std::ranges::stable_sort(known.moved, {}, [&](std::int32_t i) { return known.owners[i]; });
 }
 
 void MeshMigration::keep_sharers(Dim dim, std::vector<std::int32_t>& sharers) {

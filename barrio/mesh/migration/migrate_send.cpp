@@ -20,11 +20,9 @@ void MeshMigration::send_shared(exchange::ByteRound& round) const {
   // Owners that have to hear of a former sharer whose cells do not all stay.
   std::vector<Rank> ranks;
   for (const Going& going : going_) ranks.push_back(going.to);
-  for (int d = 0; d < value(cell_dim_); ++d) {
-    const Known& known = known_[d];
-    for (std::size_t i = 0; i < known.owners.size(); ++i)
-      if (has_moved(Dim{d}, i)) ranks.push_back(known.owners[i]);
-  }
+  for (const Known& known : known_)
+    for (const std::int32_t i : known.moved)
+      if (ranks.empty() || ranks.back() != known.owners[i]) ranks.push_back(known.owners[i]);
   sort_unique(ranks);
   std::erase(ranks, me_);
 
@@ -76,19 +74,14 @@ void MeshMigration::send_cells(exchange::ByteRound& round, const Answers& answer
   }
 }
 
-bool MeshMigration::has_moved(Dim dim, std::size_t number) const {
-  const auto d = index(dim);
-  const auto users = users_[d].sets()[known_[d].users[number]];
-  return users.size() != 1 || users[0] != me_;
-}
-
 void MeshMigration::tell_owner(ColumnWriter& out, Dim dim, Rank owner) const {
   const auto d = index(dim);
   const Known& known = known_[d];
   std::vector<GlobalId> ids;
   detail::SetColumns users;
-  for (std::size_t i = 0; i < known.owners.size(); ++i) {
-    if (known.owners[i] != owner || !has_moved(dim, i)) continue;
+  const auto of_owner =
+      std::ranges::equal_range(known.moved, owner, {}, [&](std::int32_t i) { return known.owners[i]; });
+  for (const std::int32_t i : of_owner) {
     ids.push_back(known.ids.ids()[i]);
     users.add(users_[d].sets(), known.users[i]);
   }

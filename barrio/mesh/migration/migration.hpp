@@ -46,6 +46,7 @@ class MeshMigration {
     RankSets former_sets;
     std::vector<std::int32_t> users;  // number of this rank's part of the new ones, in users_
     std::vector<bool> is_shared;      // by local id
+    std::vector<std::int32_t> moved;  // numbers of those whose users here are others than this rank alone, by owner
     /// What a former sharer says: its cells go to a set of ranks in `heard`.
     struct Told {
       std::int32_t number;
@@ -91,8 +92,6 @@ class MeshMigration {
   // migrate_send.cpp
   void send_shared(exchange::ByteRound& round) const;
   void send_cells(exchange::ByteRound& round, const Answers& answers) const;
-  /// Whether cells that have an entity go elsewhere. @param number  in `known_`
-  [[nodiscard]] bool has_moved(Dim dim, std::size_t number) const;
   void tell_owner(detail::ColumnWriter& out, Dim dim, Rank owner) const;
   void send_vertices(detail::ColumnWriter& out, const detail::Selection& going) const;
   void send_entities(detail::ColumnWriter& out, Dim dim, const detail::Selection& going,

@@ -290,6 +290,7 @@ TEST(Migrate, SurvivesAProgramThatThrows) {
   EXPECT_EQ(mesh.revision(), 1U);
   EXPECT_EQ(mesh.tags().size(), n_tags);
   expect_filled(mesh);
+  EXPECT_THROW(mesh.migrate(to, is_last ? std::vector<Payload>{payload} : std::vector<Payload>{}), AgreedError);
   payload.dim = Dim::edge;  // of which it lists none
   EXPECT_THROW(mesh.migrate(std::vector<Rank>(mesh.n_owned(Dim::volume), 0), {payload}), AgreedError);
   mesh.validate();
