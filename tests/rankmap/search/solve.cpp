@@ -338,7 +338,7 @@ TEST(Map, NoTimeGivesAValidResult) {
   const MapResult result = map(traffic, machine, {.seconds = 0.0});
   expect_consistent(result, traffic, machine);
   EXPECT_LT(result.seconds, 1.0);
-  EXPECT_TRUE(map(traffic, machine, {.seconds = 300.0}).is_complete);  // ends long before, on a busy machine too
+  EXPECT_TRUE(map(traffic, machine).is_complete);
 }
 
 TEST(Map, RefusesBadArguments) {
