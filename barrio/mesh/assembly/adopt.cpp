@@ -16,8 +16,6 @@
 namespace barrio::mesh {
 namespace {
 
-using detail::SetRun;
-
 constexpr RegionName adopt_region{"mesh.adopt"};
 
 /// By value where a value stands in an order. @param n  how many values there may be

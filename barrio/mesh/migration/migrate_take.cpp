@@ -143,7 +143,9 @@ void MeshMigration::take_entities(ColumnReader& in, Dim dim, std::span<const Loc
 }
 
 void MeshMigration::take_users(ColumnReader& in, Dim dim, const Selection& fresh) {
-  const auto [sets, numbers] = detail::SetColumns::read(in);
+  const auto read = detail::SetColumns::read(in);
+  const RankSets& sets = read.first;
+  const std::span<const std::int32_t> numbers = read.second;
   std::vector<std::int32_t> number;  // in the local mesh
   for (std::size_t s = 0; s < sets.size(); ++s)
     number.push_back(local_.rank_sets.add(sets[static_cast<std::int32_t>(s)]));
