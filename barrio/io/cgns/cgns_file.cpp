@@ -144,7 +144,8 @@ CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, c
   zone.is_structured = kind != "Unstructured";
   zone.n_indices = zone.is_structured ? cell_dim : 1;
   const auto sizes = files::read_integers(file, data_of(zone.path));
-  if (std::ssize(sizes) != 3 * zone.n_indices || (zone.is_structured && (cell_dim < 2 || kind != "Structured")))
+  if (std::ssize(sizes) != std::int64_t{3} * zone.n_indices ||
+      (zone.is_structured && (cell_dim < 2 || kind != "Structured")))
     refuse(ErrorCode::bad_input, path, fmt::format("zone '{}' has sizes that make no sense", name), damaged_remedy);
   for (std::size_t d = 0; d < static_cast<std::size_t>(zone.n_indices); ++d) {
     zone.n[d] = sizes[d];
