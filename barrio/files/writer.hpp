@@ -59,12 +59,15 @@ class FileWriter {
     return make_rows(path, native_type<T>(), n_rows, row_size);
   }
   /// Write rows first .. first + count - 1, straight to their place. Local: any rank puts any rows, any number of
-  /// times, and all ranks together put each row once. A fault (rows put twice or never, or beyond the end, a full disk)
-  /// is thrown on all ranks by the next call that makes or writes rows, or by close(), which sees whether all rows are
-  /// there. Cost: one write to the file; nothing is kept of the rows.
+  /// times, and all ranks together put each row once. A fault (rows put twice or never, beyond the end, or of other
+  /// numbers than the dataset's, a full disk) is thrown on all ranks by the next call that makes or writes rows, or by
+  /// close(), which sees whether all rows are there. Cost: one write to the file; nothing is kept of the rows.
   void put_rows(const Rows& rows, std::int64_t first, std::int64_t count, const void* values);
+  /// The same for whole rows of numbers of the dataset's type.
   template <class T>
-  void put_rows(const Rows& rows, std::int64_t first, std::span<const T> values);
+  void put_rows(const Rows& rows, std::int64_t first, std::span<const T> values) {
+    put_numbers(rows, first, native_type<T>(), std::ssize(values), values.data());
+  }
 
   /// Make a dataset and write this rank's rows. @param row_size numbers per row; 0 makes a 1-D dataset
   /// @param type  of the values, here and in the file
@@ -112,11 +115,13 @@ class FileWriter {
     std::int64_t n_rows = 0;
     std::uint64_t row_bytes = 0;
     std::int64_t width = 1;  // numbers of a row
+    H5T_class_t kind = H5T_NO_CLASS;
     std::uint64_t place = 0;
     std::int64_t n_put = 0;
     std::uint64_t ends = 0;  // sum over runs of what stands for their first row, less what stands for their end
   };
   [[nodiscard]] Filling make_dataset(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size);
+  void put_numbers(const Rows& rows, std::int64_t first, hid_t type, std::int64_t n, const void* values);
   /// @throws AgreedError{usage} naming a dataset whose rows were not put once each. Collective.
   void check_filled();
   /// Write bytes to a place in the file. Local. @throws Error{failed}
@@ -162,12 +167,6 @@ inline hid_t FileWriter::native_type<std::int32_t>() {
 template <>
 inline hid_t FileWriter::native_type<std::uint8_t>() {
   return H5T_NATIVE_UINT8;
-}
-
-template <class T>
-void FileWriter::put_rows(const Rows& rows, std::int64_t first, std::span<const T> values) {
-  const std::int64_t width = rows.number_ < filling_.size() ? filling_[rows.number_].width : 1;
-  put_rows(rows, first, std::ssize(values) / width, values.data());
 }
 
 }  // namespace barrio::files

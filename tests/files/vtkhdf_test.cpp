@@ -119,6 +119,27 @@ TEST(VtkhdfFile, WhatDoesNotFitIsRefusedOnAllRanks) {
                       file.write_grid(one.grid());
                     }),
             "has a grid already");
+  if (world().size() > 1) {
+    EXPECT_EQ(refusal(false,
+                      [&](VtkhdfFile& file) {
+                        VtkhdfGrid grid = one.grid();
+                        const std::vector<std::int64_t> n{1};
+                        const std::vector<std::int64_t> n_nodes{3};
+                        const std::vector<std::int64_t> ends{0, 3};
+                        const std::vector<std::int64_t> cell_ends{0, 1};
+                        const std::vector<std::int64_t> faces{0};
+                        if (is_last) {
+                          grid.n_faces = n;
+                          grid.n_face_nodes = n_nodes;
+                          grid.face_nodes = grid.connectivity;
+                          grid.face_offsets = ends;
+                          grid.cell_faces = faces;
+                          grid.cell_offsets = cell_ends;
+                        }
+                        file.write_grid(grid);
+                      }),
+              "are 0, not 1: another rank has polyhedra");
+  }
   const std::vector<double> three(3);
   EXPECT_EQ(refusal(false,
                     [&](VtkhdfFile& file) {

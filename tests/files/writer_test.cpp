@@ -178,6 +178,31 @@ TEST(FileWriter, RowsThatAreNotPutOnceEach) {
   EXPECT_EQ(cause({}, {}), "0 rows were put, but there are 12");
 }
 
+TEST(FileWriter, NumbersThatAreNoRows) {
+  const fs::path path = place("no_rows.h5");
+  const bool is_last = world().rank() == world().size() - 1;
+  const auto cause = [&](auto&& put) {
+    FileWriter writer(world(), path.string(), 4096);
+    const FileWriter::Rows rows = writer.make_rows<double>("/rows", 4, 2);
+    if (is_last) put(writer, rows);
+    try {
+      writer.close();
+    } catch (const AgreedError& error) {
+      return error.cause();
+    }
+    return std::string("none");
+  };
+  const std::vector<double> five(5);
+  const std::vector<float> eight(8);
+  const std::vector<std::int64_t> integers(8);
+  EXPECT_EQ(cause([&](auto& writer, auto& rows) { writer.template put_rows<double>(rows, 0, five); }),
+            "5 numbers are put that are no rows of 2 of the dataset's type");
+  for (const std::string& said :
+       {cause([&](auto& writer, auto& rows) { writer.template put_rows<float>(rows, 0, eight); }),
+        cause([&](auto& writer, auto& rows) { writer.template put_rows<std::int64_t>(rows, 0, integers); })})
+    EXPECT_EQ(said, "8 numbers are put that are no rows of 2 of the dataset's type");
+}
+
 TEST(FileWriter, WithoutCloseTheOldFileStays) {
   const fs::path path = place("forgotten.h5");
   put_old_file(path);

@@ -96,6 +96,13 @@ void VtkhdfFile::write_grid(const VtkhdfGrid& grid) {
   std::array<Rows, 6> rows;
   for (std::size_t i = 0; i < n.size(); ++i) rows[i] = {n[i], before[i], mine[i]};
   const auto [pieces, points, cells, nodes, faces, face_nodes] = rows;
+  // Known only now: some rank has polyhedra.
+  if (faces.n > 0)
+    agree_after(context_, [&] {
+      if (grid.n_faces.size() != grid.n_points.size())
+        refuse(ErrorCode::usage, fmt::format("{}: numbers of faces", path_),
+               fmt::format("are {}, not {}: another rank has polyhedra", grid.n_faces.size(), grid.n_points.size()));
+    });
   if (n_grids_ > 0 && !has_steps_) refuse_together(ErrorCode::usage, path_, "has a grid already", "ask for a series");
   if (n_grids_ > 0 && (has_polyhedra_ || faces.n > 0))
     refuse_together(ErrorCode::usage, path_, "cannot be a series of polyhedra that change: VTKHDF has no place for it",

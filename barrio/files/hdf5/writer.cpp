@@ -171,6 +171,7 @@ void set_aside(hid_t layout) {
 FileWriter::Filling FileWriter::make_dataset(const std::string& path, hid_t type, std::int64_t n_rows,
                                              std::int64_t row_size) {
   Filling made{.path = path, .n_rows = n_rows, .width = std::max<std::int64_t>(row_size, 1)};
+  made.kind = H5Tget_class(type);
   made.row_bytes = static_cast<std::uint64_t>(made.width) * H5Tget_size(type);
   std::uint64_t& place = made.place;
   on_root([&] {
@@ -214,6 +215,22 @@ namespace {
 std::uint64_t mark_of(std::int64_t row) { return Hash64(0).add(row).value(); }
 
 }  // namespace
+
+void FileWriter::put_numbers(const Rows& rows, std::int64_t first, hid_t type, std::int64_t n, const void* values) {
+  if (!fault_ && rows.number_ < filling_.size()) {
+    const Filling& into = filling_[rows.number_];
+    const std::uint64_t row_bytes = static_cast<std::uint64_t>(into.width) * H5Tget_size(type);
+    if (H5Tget_class(type) != into.kind || row_bytes != into.row_bytes || n % into.width != 0) {
+      fault_ = capture([&] {
+        refuse(ErrorCode::usage, fmt::format("{}: {}", path_, into.path),
+               fmt::format("{} numbers are put that are no rows of {} of the dataset's type", n, into.width));
+      });
+      return;
+    }
+    n /= into.width;
+  }
+  put_rows(rows, first, n, values);
+}
 
 void FileWriter::put_rows(const Rows& rows, std::int64_t first, std::int64_t count, const void* values) {
   if (fault_ || count == 0) return;

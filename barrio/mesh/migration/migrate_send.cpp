@@ -4,7 +4,6 @@
 
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/mesh/migration/migration.hpp"
-#include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/tables/set_runs.hpp"
 
 // What goes to a rank, column by column. First round: what a former sharer says of the interface, vertices, listed
