@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,7 +28,7 @@ class FileWriter {
   /// Without `close()` the temporary file is removed and the old one stays.
   ~FileWriter();
 
-  // A fault of these is thrown by the next call that writes rows, or by close().
+  // A fault of these is thrown by the next call that makes rows, or by close().
 
   void make_group(const std::string& path);
   void commit_type(const std::string& path, hid_t type);
@@ -40,10 +39,12 @@ class FileWriter {
   void write_attribute(const std::string& path, const std::string& name, std::int64_t value);
   void write_attribute(const std::string& path, const std::string& name, const std::string& text);
 
-  /// A dataset whose rows are put one after the other.
+  /// A dataset whose rows are put.
   class Rows {
    public:
     Rows() = default;
+    /// Whether a dataset was made.
+    [[nodiscard]] explicit operator bool() const noexcept { return number_ != SIZE_MAX; }
 
    private:
     friend class FileWriter;
@@ -53,47 +54,48 @@ class FileWriter {
   /// Make a dataset, to be filled by `put_rows`. @param row_size numbers per row; 0 makes a 1-D dataset
   /// @param type  of the values, here and in the file
   /// @throws AgreedError{failed} if there is no room for it
+  /// Cost: one agreement and one broadcast
   [[nodiscard]] Rows make_rows(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size);
   template <class T>
   [[nodiscard]] Rows make_rows(const std::string& path, std::int64_t n_rows, std::int64_t row_size = 0) {
     return make_rows(path, native_type<T>(), n_rows, row_size);
   }
+  /// Make a dataset whose rows can grow, in chunks. It has none yet.
+  [[nodiscard]] Rows make_growing(const std::string& path, hid_t type, std::int64_t row_size, std::int64_t chunk_rows);
+  /// Make a growing dataset longer. @param n_rows  new length, no less than before. @throws, cost as make_rows
+  void grow(const Rows& rows, std::int64_t n_rows);
   /// Write rows first .. first + count - 1, straight to their place. Local: any rank puts any rows, any number of
   /// times, and all ranks together put each row once. A fault (rows put twice or never, beyond the end, or of other
-  /// numbers than the dataset's, a full disk) is thrown on all ranks by the next call that makes or writes rows, or by
-  /// close(), which sees whether all rows are there. Cost: one write to the file; nothing is kept of the rows.
+  /// numbers than the dataset's, a full disk) is thrown on all ranks by the next call that makes rows, or by close(),
+  /// which sees whether all rows are there. Cost: one write to the file, in a growing dataset one a chunk; nothing is
+  /// kept of the rows.
   void put_rows(const Rows& rows, std::int64_t first, std::int64_t count, const void* values);
   /// The same for whole rows of numbers of the dataset's type.
   template <class T>
   void put_rows(const Rows& rows, std::int64_t first, std::span<const T> values) {
     put_numbers(rows, first, native_type<T>(), std::ssize(values), values.data());
   }
+  /// Keep a fault of this rank, such as rows that do not fit, for the next call that makes rows or closes the file: it
+  /// throws it on all ranks. The first one stays. Local.
+  void keep_fault(Status fault);
 
-  /// Make a dataset and write this rank's rows. @param row_size numbers per row; 0 makes a 1-D dataset
-  /// @param type  of the values, here and in the file
-  /// @throws AgreedError{failed} if it cannot be written
+  /// Make a dataset and put this rank's rows. @param row_size numbers per row; 0 makes a 1-D dataset
+  /// @param type  of the values, here and in the file. @throws as make_rows and put_rows
   void write_rows(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size, std::int64_t first,
-                  std::int64_t count, const void* values);
+                  std::int64_t count, const void* values) {
+    put_rows(make_rows(path, type, n_rows, row_size), first, count, values);
+  }
   template <class T>
   void write_rows(const std::string& path, std::int64_t n_rows, std::int64_t row_size, std::int64_t first,
                   std::span<const T> values) {
-    const std::int64_t width = row_size > 0 ? row_size : 1;
-    write_rows(path, native_type<T>(), n_rows, row_size, first, std::ssize(values) / width, values.data());
+    put_rows(make_rows<T>(path, n_rows, row_size), first, values);
   }
   /// Write a small dataset that rank 0 holds whole; other ranks' values are ignored, but their size must agree.
   template <class T>
   void write_small(const std::string& path, std::span<const T> values, std::int64_t row_size = 0) {
     const std::int64_t width = row_size > 0 ? row_size : 1;
-    const auto n = std::ssize(values) / width;
-    write_rows(path, native_type<T>(), n, row_size, 0, context_.is_root() ? n : 0, values.data());
+    write_rows(path, std::ssize(values) / width, row_size, 0, context_.is_root() ? values : std::span<const T>{});
   }
-
-  /// Make a dataset whose rows can grow, in chunks, and append rows to it later.
-  void make_growing(const std::string& path, hid_t type, std::int64_t row_size, std::int64_t chunk_rows);
-  /// Make a growing dataset longer and write this rank's rows. @param n_rows  new length
-  /// @throws as write_rows
-  void write_growing(const std::string& path, std::int64_t n_rows, std::int64_t first, std::int64_t count,
-                     const void* values);
 
   /// Close the file and give it its name. @throws AgreedError{failed}; the old file stays then
   void close();
@@ -109,18 +111,22 @@ class FileWriter {
   void claim(std::uint64_t bytes);
   /// Write the structure of the file. Local, on rank 0.
   void put_structure();
-  /// A dataset made by `make_rows`, and what was put into it here.
-  struct Filling {
+  /// A dataset, and what was put into it here.
+  struct Dataset {
     std::string path;
     std::int64_t n_rows = 0;
-    std::uint64_t row_bytes = 0;
+    std::int64_t row_size = 0;
     std::int64_t width = 1;  // numbers of a row
+    std::uint64_t row_bytes = 0;
     H5T_class_t kind = H5T_NO_CLASS;
-    std::uint64_t place = 0;
+    std::int64_t chunk_rows = 0;             // 0: all rows stand together
+    std::vector<std::uint64_t> places = {};  // in the file, of the rows or of each chunk
     std::int64_t n_put = 0;
     std::uint64_t ends = 0;  // sum over runs of what stands for their first row, less what stands for their end
   };
-  [[nodiscard]] Filling make_dataset(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size);
+  static Dataset describe(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size);
+  /// Make a dataset with HDF5. Local, on rank 0. @param limit  of its rows
+  [[nodiscard]] Handle create(const Dataset& made, hid_t type, hsize_t limit);
   void put_numbers(const Rows& rows, std::int64_t first, hid_t type, std::int64_t n, const void* values);
   /// @throws AgreedError{usage} naming a dataset whose rows were not put once each. Collective.
   void check_filled();
@@ -128,22 +134,14 @@ class FileWriter {
   void put(const void* bytes, std::uint64_t n, std::uint64_t place) const;
   void remove_temporary() noexcept;
 
-  /// A dataset that grows, and where its chunks are in the file.
-  struct Growth {
-    std::int64_t chunk_rows = 1;
-    std::uint64_t row_bytes = 0;
-    std::int64_t row_size = 0;
-    std::vector<std::uint64_t> chunks = {};
-  };
   mpi::Context& context_;
   std::string path_;
   TemporaryFile temporary_;  ///< on rank 0
   std::uint64_t reserved_bytes_;
   std::uint64_t claimed_bytes_;
-  std::map<std::string, Growth> growing_;
   std::unique_ptr<detail::MetadataImage> image_;  ///< on rank 0, as long as the temporary file is there
   Handle file_;                                   ///< in the image
-  std::vector<Filling> filling_;
+  std::vector<Dataset> datasets_;
   Status fault_;   ///< not agreed on yet
   int data_ = -1;  ///< the file as the system knows it
 };

@@ -1,6 +1,6 @@
 """Run the command `barrio` as a person would, and look at all that comes out.
 
-Where things are is told by the environment, which CTest sets: BARRIO_COMMAND, BARRIO_HDF5_TOOL, BARRIO_HEAT,
+Where things are is told by the environment, which CTest sets: BARRIO_COMMAND, BARRIO_HDF5_TOOL, BARRIO_HEAT, BARRIO_STREAM,
 BARRIO_SOURCE, BARRIO_MPIEXEC (with its flags), and BARRIO_RANKS for suites that run at several rank counts.
 """
 
@@ -22,6 +22,7 @@ from pathlib import Path
 COMMAND = os.environ["BARRIO_COMMAND"]
 HDF5_TOOL = os.environ["BARRIO_HDF5_TOOL"]
 HEAT = os.environ.get("BARRIO_HEAT", "")
+STREAM = os.environ.get("BARRIO_STREAM", "")
 SOURCE = Path(os.environ["BARRIO_SOURCE"])
 MPIEXEC = os.environ["BARRIO_MPIEXEC"].split()
 RANKS = int(os.environ.get("BARRIO_RANKS", "1"))

@@ -17,6 +17,7 @@ from barrio_case import (
     MPIEXEC,
     OLD,
     RANKS,
+    STREAM,
     WING,
     Case,
     Outcome,
@@ -46,7 +47,7 @@ class WriteFaults(Case):
     def run_faulty(self, words: list[object], **plan: object) -> Outcome:
         settings = {f"FAULTY_IO_{name.upper()}": str(value) for name, value in plan.items()}
         environment = {"LD_PRELOAD": LIBRARY, **settings}
-        if words[0] == HEAT:
+        if words[0] in (HEAT, STREAM):
             launch = [*MPIEXEC, "-n", RANKS] if RANKS > 1 else []
             return execute(list(map(str, [*launch, *words])), environment=environment)
         return at_ranks(*words, environment=environment)
@@ -118,6 +119,14 @@ class WriteFaults(Case):
         out = self.folder / "out.vtkhdf"
         self.sweep([HEAT, WING, "-o", out, "--frames", 4, "--end-time", 0.01], out, (WRITE, CLOSE))
 
+    def test_streamed(self) -> None:
+        """Rows that are put one by one: a fault in the middle is told by the next call of all ranks."""
+        if not STREAM:
+            self.skipTest("the example stream is not built")
+        for name in ["out.h5m"] if IS_QUICK else ["out.h5m", "out.vtkhdf"]:
+            out = self.folder / name
+            self.sweep([STREAM, 5, out], out, (WRITE, ALLOCATE, CLOSE))
+
     def test_traffic(self) -> None:
         out = self.folder / "out.json"
         self.sweep(["load", self.box, "--traffic", out], out, (WRITE, RENAME, OPEN, CLOSE))
@@ -138,6 +147,11 @@ class WriteFaults(Case):
             for name, words in (
                 ("out.h5m", ["partition", WING, "-n", 4, "-o"]),
                 ("out.vtkhdf", ["convert", WING]),
+                *(
+                    [("streamed.h5m", [STREAM, 30]), ("streamed.vtkhdf", [STREAM, 30])]
+                    if STREAM
+                    else []
+                ),
             ):
                 out = disk / name
                 out.write_bytes(OLD)

@@ -8,6 +8,8 @@
 #include <H5FDdevelop.h>
 #endif
 
+#include "barrio/files/hdf5/without_times.hpp"
+
 namespace barrio::files::detail {
 
 /// The file as HDF5 knows it: a driver of its virtual file layer. No exception may pass through HDF5.
@@ -82,7 +84,8 @@ hid_t MetadataImage::create_file(const std::string& name, hid_t access) {
   driver_ = Handle(H5FDregister(&ImageDriver::description()), &H5FDunregister);
   MetadataImage* const image = this;
   if (!driver_ || H5Pset_driver(access, driver_.get(), &image) < 0) return -1;
-  return H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  const Handle created = without_times(H5P_FILE_CREATE);
+  return H5Fcreate(name.c_str(), H5F_ACC_TRUNC, created.get(), access);
 }
 
 void MetadataImage::write(std::uint64_t place, std::span<const std::byte> bytes) {

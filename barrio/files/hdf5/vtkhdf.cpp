@@ -25,6 +25,8 @@ std::int64_t sum_of(std::span<const std::int64_t> numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
 }
 
+constexpr std::array<const char*, 5> names_of_sizes{"points", "cells", "nodes", "faces", "nodes of faces"};
+
 std::string folder_of(VtkhdfFile::Of of) { return of == VtkhdfFile::Of::points ? "PointData" : "CellData"; }
 
 std::uint64_t hash_of(const void* values, std::size_t n_bytes) {
@@ -48,122 +50,213 @@ VtkhdfFile::VtkhdfFile(mpi::Context& context, const std::string& path, std::uint
   file_.write_attribute("/VTKHDF", "Type", "UnstructuredGrid");
 }
 
-std::int64_t VtkhdfFile::put(const std::string& path, hid_t type, std::int64_t row_size, const Rows& rows,
-                             const void* values) {
+void VtkhdfFile::make(Column& column, const std::string& path, hid_t type, std::int64_t row_size, std::int64_t n) {
   const std::string place = "/VTKHDF/" + path;
+  column.first = column.n;
+  column.n += n;
   if (!has_steps_) {
-    file_.write_rows(place, type, rows.n, row_size, rows.first, rows.count, values);
-    return 0;
+    column.rows = file_.make_rows(place, type, n, row_size);
+    return;
   }
-  const auto [known, is_new] = n_rows_.try_emplace(path, 0);
-  if (is_new) file_.make_growing(place, type, row_size, std::clamp<std::int64_t>(rows.n, 1, largest_chunk));
-  const std::int64_t first = known->second;
-  known->second += rows.n;
-  file_.write_growing(place, first + rows.n, first + rows.first, rows.count, values);
-  return first;
+  if (!column.rows)
+    column.rows = file_.make_growing(place, type, row_size, std::clamp<std::int64_t>(n, 1, largest_chunk));
+  file_.grow(column.rows, column.n);
 }
 
-void VtkhdfFile::check(const VtkhdfGrid& grid) const {
+void VtkhdfFile::check(const VtkhdfArrays& arrays, const VtkhdfSizes& sizes) const {
   const auto wants = [&](const char* what, std::size_t n, std::int64_t wanted) {
     if (static_cast<std::int64_t>(n) != wanted)
       refuse(ErrorCode::usage, fmt::format("{}: {}", path_, what), fmt::format("are {}, not {}", n, wanted));
   };
-  const std::int64_t n_pieces = std::ssize(grid.n_points);
-  const std::int64_t n_cells = sum_of(grid.n_cells);
-  wants("numbers of cells", grid.n_cells.size(), n_pieces);
-  wants("numbers of nodes", grid.n_nodes.size(), n_pieces);
-  wants("coordinates", grid.points.size(), 3 * sum_of(grid.n_points));
-  wants("nodes of cells", grid.connectivity.size(), sum_of(grid.n_nodes));
-  wants("offsets of cells", grid.offsets.size(), n_cells + n_pieces);
-  wants("types of cells", grid.types.size(), n_cells);
-  if (grid.n_faces.empty() && grid.cell_offsets.empty()) return;
-  wants("numbers of faces", grid.n_faces.size(), n_pieces);
-  wants("numbers of nodes of faces", grid.n_face_nodes.size(), n_pieces);
-  wants("nodes of faces", grid.face_nodes.size(), sum_of(grid.n_face_nodes));
-  wants("offsets of faces", grid.face_offsets.size(), sum_of(grid.n_faces) + n_pieces);
-  wants("faces of cells", grid.cell_faces.size(), sum_of(grid.n_faces));
-  wants("offsets of cells in faces", grid.cell_offsets.size(), n_cells + n_pieces);
+  const std::int64_t n_pieces = std::ssize(sizes.n_points);
+  const std::int64_t n_cells = sum_of(sizes.n_cells);
+  const std::int64_t n_faces = sum_of(sizes.n_faces);
+  wants("coordinates", arrays.points.size(), 3 * sum_of(sizes.n_points));
+  wants("nodes of cells", arrays.connectivity.size(), sum_of(sizes.n_nodes));
+  wants("offsets of cells", arrays.offsets.size(), n_cells + n_pieces);
+  wants("types of cells", arrays.types.size(), n_cells);
+  if (!has_polyhedra_ && n_faces == 0 && arrays.cell_offsets.empty()) return;
+  wants("nodes of faces", arrays.face_nodes.size(), sum_of(sizes.n_face_nodes));
+  wants("offsets of faces", arrays.face_offsets.size(), n_faces + n_pieces);
+  wants("faces of cells", arrays.cell_faces.size(), n_faces);
+  wants("offsets of cells in faces", arrays.cell_offsets.size(), n_cells + n_pieces);
 }
 
-void VtkhdfFile::write_grid(const VtkhdfGrid& grid) {
-  agree_after(context_, [&] { check(grid); });
-  const std::array<std::int64_t, 6> mine{std::ssize(grid.n_points), sum_of(grid.n_points), sum_of(grid.n_cells),
-                                         sum_of(grid.n_nodes),      sum_of(grid.n_faces),  sum_of(grid.n_face_nodes)};
-  std::array<std::int64_t, 6> before = mine;
-  std::array<std::int64_t, 6> n = mine;
+void VtkhdfFile::make_grid(const VtkhdfSizes& sizes) {
+  const std::array<std::span<const std::int64_t>, 5> given{sizes.n_points, sizes.n_cells, sizes.n_nodes, sizes.n_faces,
+                                                           sizes.n_face_nodes};
+  const std::size_t n_pieces = sizes.n_points.size();
+  const bool lists_faces = !sizes.n_faces.empty();
+  // Rows of each kind, by piece.
+  std::array<std::vector<std::int64_t>, n_kinds> n;
+  agree_after(context_, [&] {
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      if (given[k].size() == n_pieces || (k >= 3 && given[k].empty() && !lists_faces)) continue;
+      refuse(ErrorCode::usage, fmt::format("{}: numbers of {}", path_, names_of_sizes[k]),
+             fmt::format("are {}, not {}", given[k].size(), n_pieces));
+    }
+  });
+  for (std::size_t k = 0; k < given.size(); ++k) {
+    n[of_points + k].assign(given[k].begin(), given[k].end());
+    n[of_points + k].resize(n_pieces, 0);
+  }
+  n[of_pieces].assign(n_pieces, 1);
+  for (std::size_t p = 0; p < n_pieces; ++p) {
+    n[of_offsets].push_back(n[of_cells][p] + 1);
+    n[of_face_offsets].push_back(n[of_faces][p] + 1);
+  }
+  std::array<std::int64_t, n_kinds + 1> mine{};
+  for (std::size_t k = 0; k < n_kinds; ++k) mine[k] = sum_of(n[k]);
+  mine[n_kinds] = lists_faces || n_pieces == 0 ? 0 : 1;
+  std::array<std::int64_t, n_kinds + 1> before = mine;
+  std::array<std::int64_t, n_kinds + 1> all = mine;
   mpi::exclusive_sum(context_, std::span<std::int64_t>(before));
-  mpi::all_reduce(context_, std::span<std::int64_t>(n), MPI_SUM);
-  std::array<Rows, 6> rows;
-  for (std::size_t i = 0; i < n.size(); ++i) rows[i] = {n[i], before[i], mine[i]};
-  const auto [pieces, points, cells, nodes, faces, face_nodes] = rows;
+  mpi::all_reduce(context_, std::span<std::int64_t>(all), MPI_SUM);
   // Known only now: some rank has polyhedra.
-  if (faces.n > 0)
+  if (all[of_faces] > 0 && all[n_kinds] > 0)
     agree_after(context_, [&] {
-      if (grid.n_faces.size() != grid.n_points.size())
+      if (mine[n_kinds] > 0)
         refuse(ErrorCode::usage, fmt::format("{}: numbers of faces", path_),
-               fmt::format("are {}, not {}: another rank has polyhedra", grid.n_faces.size(), grid.n_points.size()));
+               fmt::format("are 0, not {}: another rank has polyhedra", n_pieces));
     });
   if (n_grids_ > 0 && !has_steps_) refuse_together(ErrorCode::usage, path_, "has a grid already", "ask for a series");
-  if (n_grids_ > 0 && (has_polyhedra_ || faces.n > 0))
+  if (n_grids_ > 0 && (has_polyhedra_ || all[of_faces] > 0))
     refuse_together(ErrorCode::usage, path_, "cannot be a series of polyhedra that change: VTKHDF has no place for it",
                     "write a file for each step");
-  const std::array<std::int64_t, 2> version{2, faces.n > 0 ? 4 : 0};  // polyhedra came with 2.4
+  has_polyhedra_ = all[of_faces] > 0;
+  const std::array<std::int64_t, 2> version{2, has_polyhedra_ ? 4 : 0};  // polyhedra came with 2.4
   if (n_grids_ == 0) file_.write_attribute("/VTKHDF", "Version", version);
   n_grids_ += 1;
-  n_pieces_ = pieces.n;
-  points_ = points;
-  cells_ = cells;
-  has_polyhedra_ = faces.n > 0;
-  grid_.n_pieces = pieces.n;
-  grid_.piece = put("NumberOfPoints", 0, pieces, grid.n_points);
-  put("NumberOfCells", 0, pieces, grid.n_cells);
-  put("NumberOfConnectivityIds", 0, pieces, grid.n_nodes);
-  grid_.point = put("Points", 3, points, grid.points);
-  grid_.node = put("Connectivity", 0, nodes, grid.connectivity);
-  const Rows of_offsets{cells.n + pieces.n, cells.first + pieces.first, cells.count + pieces.count};
-  put("Offsets", 0, of_offsets, grid.offsets);
-  grid_.cell = put("Types", 0, cells, grid.types);
+  for (std::size_t k = 0; k < n_kinds; ++k) {
+    Rows& rows = kinds_[k];
+    rows.n = all[k];
+    rows.first.resize(n_pieces + 1);
+    std::exclusive_scan(n[k].begin(), n[k].end(), rows.first.begin(), before[k]);
+    rows.first.back() = before[k] + mine[k];
+  }
+  make_column<std::int64_t>("NumberOfPoints", of_pieces);
+  make_column<std::int64_t>("NumberOfCells", of_pieces);
+  make_column<std::int64_t>("NumberOfConnectivityIds", of_pieces);
+  make_column<double>("Points", of_points, 3);
+  make_column<std::int64_t>("Connectivity", of_nodes);
+  make_column<std::int64_t>("Offsets", of_offsets);
+  make_column<std::uint8_t>("Types", of_cells);
+  put<std::int64_t>("NumberOfPoints", of_pieces, 0, sizes.n_points);
+  put<std::int64_t>("NumberOfCells", of_pieces, 0, sizes.n_cells);
+  put<std::int64_t>("NumberOfConnectivityIds", of_pieces, 0, sizes.n_nodes);
   if (!has_polyhedra_) return;
-  put("NumberOfFaces", 0, pieces, grid.n_faces);
-  put("NumberOfFaceConnectivityIds", 0, pieces, grid.n_face_nodes);
-  put("NumberOfPolyhedronToFaceIds", 0, pieces, grid.n_faces);
-  put("FaceConnectivity", 0, face_nodes, grid.face_nodes);
-  put("FaceOffsets", 0, {faces.n + pieces.n, faces.first + pieces.first, faces.count + pieces.count},
-      grid.face_offsets);
-  put("PolyhedronToFaces", 0, faces, grid.cell_faces);
-  put("PolyhedronOffsets", 0, of_offsets, grid.cell_offsets);
+  make_column<std::int64_t>("NumberOfFaces", of_pieces);
+  make_column<std::int64_t>("NumberOfFaceConnectivityIds", of_pieces);
+  make_column<std::int64_t>("NumberOfPolyhedronToFaceIds", of_pieces);
+  make_column<std::int64_t>("FaceConnectivity", of_face_nodes);
+  make_column<std::int64_t>("FaceOffsets", of_face_offsets);
+  make_column<std::int64_t>("PolyhedronToFaces", of_faces);
+  make_column<std::int64_t>("PolyhedronOffsets", of_offsets);
+  put<std::int64_t>("NumberOfFaces", of_pieces, 0, sizes.n_faces);
+  put<std::int64_t>("NumberOfFaceConnectivityIds", of_pieces, 0, sizes.n_face_nodes);
+  put<std::int64_t>("NumberOfPolyhedronToFaceIds", of_pieces, 0, sizes.n_faces);
 }
 
-void VtkhdfFile::write_array(Of of, const std::string& name, hid_t type, int width, std::int64_t n_values,
-                             const void* values) {
-  const Rows& rows = of == Of::points ? points_ : cells_;
+void VtkhdfFile::put_all(std::size_t piece, const VtkhdfArrays& arrays) {
+  put<double>("Points", of_points, piece, arrays.points);
+  put<std::int64_t>("Connectivity", of_nodes, piece, arrays.connectivity);
+  put<std::int64_t>("Offsets", of_offsets, piece, arrays.offsets);
+  put<std::uint8_t>("Types", of_cells, piece, arrays.types);
+  if (!has_polyhedra_) return;
+  put<std::int64_t>("FaceConnectivity", of_face_nodes, piece, arrays.face_nodes);
+  put<std::int64_t>("FaceOffsets", of_face_offsets, piece, arrays.face_offsets);
+  put<std::int64_t>("PolyhedronToFaces", of_faces, piece, arrays.cell_faces);
+  put<std::int64_t>("PolyhedronOffsets", of_offsets, piece, arrays.cell_offsets);
+}
+
+void VtkhdfFile::put_piece(std::size_t piece, const VtkhdfArrays& arrays) {
+  Status fault = capture([&] {
+    check_piece(piece);
+    const auto size_of = [&](Kind kind) { return kinds_[kind].first[piece + 1] - kinds_[kind].first[piece]; };
+    const std::array<std::int64_t, 5> sizes{size_of(of_points), size_of(of_cells), size_of(of_nodes), size_of(of_faces),
+                                            size_of(of_face_nodes)};
+    const auto one = [&](std::size_t k) { return std::span(sizes).subspan(k, 1); };
+    check(arrays, {one(0), one(1), one(2), one(3), one(4)});
+    put_all(piece, arrays);
+  });
+  if (fault) file_.keep_fault(std::move(fault));
+}
+
+void VtkhdfFile::write_grid(const VtkhdfSizes& sizes, const VtkhdfArrays& arrays) {
+  make_grid(sizes);
+  agree_after(context_, [&] { check(arrays, sizes); });
+  if (sizes.n_points.empty()) return;
+  put_all(0, arrays);
+}
+
+void VtkhdfFile::check_piece(std::size_t piece) const {
+  const std::size_t n_pieces = kinds_[of_pieces].first.empty() ? 0 : kinds_[of_pieces].first.size() - 1;
+  if (piece >= n_pieces)
+    refuse(ErrorCode::usage, path_, fmt::format("piece {} is put, but this rank has {}", piece, n_pieces));
+}
+
+VtkhdfFile::Array& VtkhdfFile::find_array(Of of, const std::string& name, hid_t type, int width) {
   const auto [known, is_new] = arrays_.try_emplace({of, name});
   Array& array = known->second;
-  const std::size_t number_bytes = H5Tget_size(type);
   const std::string subject = fmt::format("{}: array '{}'", path_, name);
   if (is_new && !times_.empty())
     refuse_together(ErrorCode::usage, subject, "is new", "give all arrays in the first step");
   if (!is_new && !has_steps_) refuse_together(ErrorCode::usage, subject, "is given twice", "ask for a series");
-  if (!is_new && (array.width != width || array.number_bytes != number_bytes))
+  if (!is_new && (array.width != width || array.number_bytes != H5Tget_size(type)))
     refuse_together(ErrorCode::usage, subject,
                     "has numbers of another type, or another number of them a row, than before");
-  const std::uint64_t hash = hash_of(values, static_cast<std::size_t>(n_values) * number_bytes);
-  const bool fits = n_values == rows.count * width;
-  const bool is_other = is_new || array.grid != n_grids_ || array.hash != hash;
+  array.width = width;
+  array.number_bytes = H5Tget_size(type);
+  return array;
+}
+
+VtkhdfFile::ArrayRows VtkhdfFile::make_rows_of(Array& array, Of of, const std::string& name, hid_t type) {
+  array.grid = n_grids_;
+  make(array.column, folder_of(of) + "/" + name, type, array.width > 1 ? array.width : 0, rows_of(of).n);
+  return ArrayRows(array.column.rows, array.column.first, of, array.width, name);
+}
+
+VtkhdfFile::ArrayRows VtkhdfFile::make_array(Of of, const std::string& name, hid_t type, int width) {
+  Array& array = find_array(of, name, type, width);
+  array.is_streamed = true;
+  return make_rows_of(array, of, name, type);
+}
+
+void VtkhdfFile::write_array(Of of, const std::string& name, hid_t type, int width, std::int64_t n_values,
+                             const void* values) {
+  Array& array = find_array(of, name, type, width);
+  const std::vector<std::int64_t>& first = rows_of(of).first;
+  const std::int64_t count = first.empty() ? 0 : first.back() - first.front();
+  const std::uint64_t hash = hash_of(values, static_cast<std::size_t>(n_values) * array.number_bytes);
+  const bool fits = n_values == count * width;
+  const bool is_other = array.grid != n_grids_ || array.is_streamed || array.hash != hash;
   std::array<std::int64_t, 2> faults{fits ? 0 : 1, is_other ? 1 : 0};
   mpi::all_reduce(context_, std::span<std::int64_t>(faults), MPI_SUM);
   if (faults[0] > 0)
     agree_after(context_, [&] {
       if (!fits)
-        refuse(ErrorCode::usage, subject,
-               fmt::format("has {} numbers, and this rank's pieces have {} rows of {}", n_values, rows.count, width));
+        refuse(ErrorCode::usage, fmt::format("{}: array '{}'", path_, name),
+               fmt::format("has {} numbers, and this rank's pieces have {} rows of {}", n_values, count, width));
     });
   if (faults[1] == 0) return;
-  array.width = width;
-  array.number_bytes = number_bytes;
-  array.grid = n_grids_;
   array.hash = hash;
-  array.offset = put(folder_of(of) + "/" + name, type, width > 1 ? width : 0, rows, values);
+  array.is_streamed = false;
+  const ArrayRows rows = make_rows_of(array, of, name, type);
+  if (count > 0) file_.put_rows(rows.rows_, rows.first_ + first.front(), count, values);
+}
+
+bool VtkhdfFile::fits(const ArrayRows& array, std::size_t piece, std::int64_t n) {
+  Status fault = capture([&] {
+    check_piece(piece);
+    const std::vector<std::int64_t>& first = rows_of(array.of_).first;
+    const std::int64_t wanted = (first[piece + 1] - first[piece]) * array.width_;
+    if (n != wanted)
+      refuse(ErrorCode::usage, fmt::format("{}: array '{}'", path_, array.name_),
+             fmt::format("has {} numbers for piece {}, not {}", n, piece, wanted));
+  });
+  if (!fault) return true;
+  file_.keep_fault(std::move(fault));
+  return false;
 }
 
 void VtkhdfFile::end_step(double time) {
@@ -172,10 +265,12 @@ void VtkhdfFile::end_step(double time) {
     if (array.grid != n_grids_)
       refuse_together(ErrorCode::usage, fmt::format("{}: array '{}'", path_, key.second),
                       "is of a grid that was there before", "give it again after the grid");
-    array.offsets.push_back(array.offset);
+    array.offsets.push_back(array.column.first);
   }
   times_.push_back(time);
-  grids_.push_back(grid_);
+  const auto first_of = [&](const char* name) { return columns_[name].first; };
+  grids_.push_back({first_of("NumberOfPoints"), kinds_[of_pieces].n, first_of("Points"), first_of("Types"),
+                    first_of("Connectivity")});
 }
 
 void VtkhdfFile::write_steps() {

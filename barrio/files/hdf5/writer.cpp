@@ -16,6 +16,7 @@
 #include "barrio/base/path.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/files/hdf5/quiet.hpp"
+#include "barrio/files/hdf5/without_times.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -98,16 +99,33 @@ void FileWriter::put(const void* bytes, std::uint64_t n, std::uint64_t place) co
     throw cannot_write(path_, std::strerror(reason));
 }
 
+namespace {
+
+bool make_one_group(hid_t file, const std::string& path) {
+  const Handle created = detail::without_times(H5P_GROUP_CREATE);
+  return bool(Handle(H5Gcreate2(file, path.c_str(), H5P_DEFAULT, created.get(), H5P_DEFAULT), &H5Gclose));
+}
+
+/// Make the groups above a path that are not there.
+bool make_groups_above(hid_t file, const std::string& path) {
+  for (std::size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
+    const std::string group = path.substr(0, end);
+    if (H5Lexists(file, group.c_str(), H5P_DEFAULT) <= 0 && !make_one_group(file, group)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void FileWriter::make_group(const std::string& path) {
-  on_root([&] {
-    return bool(Handle(H5Gcreate2(file_.get(), path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), &H5Gclose));
-  });
+  on_root([&] { return make_one_group(file_.get(), path); });
 }
 
 void FileWriter::commit_type(const std::string& path, hid_t type) {
   on_root([&] {
     const Handle copy(H5Tcopy(type), &H5Tclose);
-    return H5Tcommit2(file_.get(), path.c_str(), copy.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) >= 0;
+    const Handle created = detail::without_times(H5P_DATATYPE_CREATE);
+    return H5Tcommit2(file_.get(), path.c_str(), copy.get(), H5P_DEFAULT, created.get(), H5P_DEFAULT) >= 0;
   });
 }
 
@@ -168,22 +186,38 @@ void set_aside(hid_t layout) {
 
 }  // namespace
 
-FileWriter::Filling FileWriter::make_dataset(const std::string& path, hid_t type, std::int64_t n_rows,
-                                             std::int64_t row_size) {
-  Filling made{.path = path, .n_rows = n_rows, .width = std::max<std::int64_t>(row_size, 1)};
+FileWriter::Dataset FileWriter::describe(const std::string& path, hid_t type, std::int64_t n_rows,
+                                         std::int64_t row_size) {
+  Dataset made{.path = path, .n_rows = n_rows, .row_size = row_size, .width = std::max<std::int64_t>(row_size, 1)};
   made.kind = H5Tget_class(type);
   made.row_bytes = static_cast<std::uint64_t>(made.width) * H5Tget_size(type);
-  std::uint64_t& place = made.place;
+  return made;
+}
+
+Handle FileWriter::create(const Dataset& made, hid_t type, hsize_t limit) {
+  const int rank = made.row_size > 0 ? 2 : 1;
+  const auto width = static_cast<hsize_t>(made.row_size);
+  const std::array<hsize_t, 2> size{static_cast<hsize_t>(made.n_rows), width};
+  const std::array<hsize_t, 2> limits{limit, width};
+  const Handle space(H5Screate_simple(rank, size.data(), limits.data()), &H5Sclose);
+  const Handle layout = detail::without_times(H5P_DATASET_CREATE);
+  set_aside(layout.get());
+  if (made.chunk_rows > 0) {
+    const std::array<hsize_t, 2> chunk{static_cast<hsize_t>(made.chunk_rows), width};
+    H5Pset_chunk(layout.get(), rank, chunk.data());
+  }
+  if (!make_groups_above(file_.get(), made.path)) return {};
+  return {H5Dcreate2(file_.get(), made.path.c_str(), type, space.get(), H5P_DEFAULT, layout.get(), H5P_DEFAULT),
+          &H5Dclose};
+}
+
+FileWriter::Rows FileWriter::make_rows(const std::string& path, hid_t type, std::int64_t n_rows,
+                                       std::int64_t row_size) {
+  Dataset made = describe(path, type, n_rows, row_size);
+  std::uint64_t place = 0;
   on_root([&] {
     claim(static_cast<std::uint64_t>(n_rows) * made.row_bytes + metadata_bytes_of_one);
-    const std::array<hsize_t, 2> size{static_cast<hsize_t>(n_rows), static_cast<hsize_t>(row_size)};
-    const Handle space(H5Screate_simple(row_size > 0 ? 2 : 1, size.data(), nullptr), &H5Sclose);
-    const Handle links(H5Pcreate(H5P_LINK_CREATE), &H5Pclose);
-    H5Pset_create_intermediate_group(links.get(), 1);
-    const Handle layout(H5Pcreate(H5P_DATASET_CREATE), &H5Pclose);
-    set_aside(layout.get());
-    const Handle dataset(
-        H5Dcreate2(file_.get(), path.c_str(), type, space.get(), links.get(), layout.get(), H5P_DEFAULT), &H5Dclose);
+    const Handle dataset = create(made, type, static_cast<hsize_t>(n_rows));
     if (!dataset) return false;
     if (n_rows == 0) return true;
     place = H5Dget_offset(dataset.get());
@@ -191,22 +225,50 @@ FileWriter::Filling FileWriter::make_dataset(const std::string& path, hid_t type
   });
   agree(context_, fault_);
   mpi::broadcast(context_, std::span(&place, 1));
-  return made;
+  made.places = {place};
+  datasets_.push_back(std::move(made));
+  return Rows(datasets_.size() - 1);
 }
 
-void FileWriter::write_rows(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size,
-                            std::int64_t first, std::int64_t count, const void* values) {
-  const Filling made = make_dataset(path, type, n_rows, row_size);
-  agree_after(context_, [&] {
-    put(values, static_cast<std::uint64_t>(count) * made.row_bytes,
-        made.place + static_cast<std::uint64_t>(first) * made.row_bytes);
+FileWriter::Rows FileWriter::make_growing(const std::string& path, hid_t type, std::int64_t row_size,
+                                          std::int64_t chunk_rows) {
+  Dataset made = describe(path, type, 0, row_size);
+  made.chunk_rows = std::max<std::int64_t>(chunk_rows, 1);
+  on_root([&] { return bool(create(made, type, H5S_UNLIMITED)); });
+  datasets_.push_back(std::move(made));
+  return Rows(datasets_.size() - 1);
+}
+
+void FileWriter::grow(const Rows& rows, std::int64_t n_rows) {
+  Dataset& into = datasets_.at(rows.number_);
+  const std::uint64_t chunk_bytes = static_cast<std::uint64_t>(into.chunk_rows) * into.row_bytes;
+  std::vector<std::uint64_t> more;  // places of the added chunks
+  on_root([&] {
+    const std::uint64_t n_chunks = (n_rows + into.chunk_rows - 1) / into.chunk_rows;
+    const std::uint64_t n_before = into.places.size();
+    if (n_chunks > n_before) claim((n_chunks - n_before) * (chunk_bytes + metadata_bytes_of_one));
+    const Handle dataset(H5Dopen2(file_.get(), into.path.c_str(), H5P_DEFAULT), &H5Dclose);
+    const std::array<hsize_t, 2> size{static_cast<hsize_t>(n_rows), static_cast<hsize_t>(into.row_size)};
+    if (!dataset || H5Dset_extent(dataset.get(), size.data()) < 0) return false;
+    for (std::uint64_t c = n_before; c < n_chunks; ++c) {
+      const std::array<hsize_t, 2> corner{c * static_cast<hsize_t>(into.chunk_rows), 0};
+      unsigned filters = 0;
+      haddr_t place = HADDR_UNDEF;
+      hsize_t bytes = 0;
+      if (H5Dget_chunk_info_by_coord(dataset.get(), corner.data(), &filters, &place, &bytes) < 0) return false;
+      if (place == HADDR_UNDEF) return false;
+      more.push_back(place);
+    }
+    return true;
   });
+  agree(context_, fault_);
+  mpi::broadcast(context_, more);
+  into.places.insert(into.places.end(), more.begin(), more.end());
+  into.n_rows = n_rows;
 }
 
-FileWriter::Rows FileWriter::make_rows(const std::string& path, hid_t type, std::int64_t n_rows,
-                                       std::int64_t row_size) {
-  filling_.push_back(make_dataset(path, type, n_rows, row_size));
-  return Rows(filling_.size() - 1);
+void FileWriter::keep_fault(Status fault) {
+  if (!fault_) fault_ = std::move(fault);
 }
 
 namespace {
@@ -217,8 +279,8 @@ std::uint64_t mark_of(std::int64_t row) { return Hash64(0).add(row).value(); }
 }  // namespace
 
 void FileWriter::put_numbers(const Rows& rows, std::int64_t first, hid_t type, std::int64_t n, const void* values) {
-  if (!fault_ && rows.number_ < filling_.size()) {
-    const Filling& into = filling_[rows.number_];
+  if (!fault_ && rows.number_ < datasets_.size()) {
+    const Dataset& into = datasets_[rows.number_];
     const std::uint64_t row_bytes = static_cast<std::uint64_t>(into.width) * H5Tget_size(type);
     if (H5Tget_class(type) != into.kind || row_bytes != into.row_bytes || n % into.width != 0) {
       fault_ = capture([&] {
@@ -235,17 +297,24 @@ void FileWriter::put_numbers(const Rows& rows, std::int64_t first, hid_t type, s
 void FileWriter::put_rows(const Rows& rows, std::int64_t first, std::int64_t count, const void* values) {
   if (fault_ || count == 0) return;
   fault_ = capture([&] {
-    if (rows.number_ >= filling_.size())
+    if (rows.number_ >= datasets_.size())
       refuse(ErrorCode::usage, path_, "rows are put into a dataset that was not made",
              "put_rows takes what make_rows gave");
-    Filling& into = filling_[rows.number_];
+    Dataset& into = datasets_[rows.number_];
     if (first < 0 || count < 0 || count > into.n_rows || first > into.n_rows - count)
       refuse(ErrorCode::usage, fmt::format("{}: {}", path_, into.path),
              fmt::format("rows {} to {} are put, but there are {}", first, first + count - 1, into.n_rows));
     into.n_put += count;
     into.ends += mark_of(first) - mark_of(first + count);
-    put(values, static_cast<std::uint64_t>(count) * into.row_bytes,
-        into.place + static_cast<std::uint64_t>(first) * into.row_bytes);
+    const std::int64_t stretch = into.chunk_rows > 0 ? into.chunk_rows : into.n_rows;  // rows that stand together
+    const auto* from = static_cast<const std::byte*>(values);
+    for (std::int64_t row = first; row < first + count;) {
+      const std::int64_t end = std::min((row / stretch + 1) * stretch, first + count);
+      const std::uint64_t bytes = static_cast<std::uint64_t>(end - row) * into.row_bytes;
+      put(from, bytes, into.places[row / stretch] + static_cast<std::uint64_t>(row % stretch) * into.row_bytes);
+      from += bytes;
+      row = end;
+    }
   });
 }
 
@@ -253,13 +322,13 @@ void FileWriter::put_rows(const Rows& rows, std::int64_t first, std::int64_t cou
 // ends: how many runs lie over a row then never changes from one row to the next.
 void FileWriter::check_filled() {
   std::vector<std::uint64_t> sums;
-  for (const Filling& one : filling_) {
+  for (const Dataset& one : datasets_) {
     sums.push_back(static_cast<std::uint64_t>(one.n_put));
     sums.push_back(one.ends);
   }
   mpi::all_reduce(context_, std::span<std::uint64_t>(sums), MPI_SUM);
-  for (std::size_t i = 0; i < filling_.size(); ++i) {
-    const Filling& one = filling_[i];
+  for (std::size_t i = 0; i < datasets_.size(); ++i) {
+    const Dataset& one = datasets_[i];
     const auto n_put = static_cast<std::int64_t>(sums[2 * i]);
     if (n_put == one.n_rows && sums[2 * i + 1] == mark_of(0) - mark_of(one.n_rows)) continue;
     refuse_together(ErrorCode::usage, fmt::format("{}: {}", path_, one.path),
@@ -267,66 +336,6 @@ void FileWriter::check_filled() {
                                         : fmt::format("{} rows were put, but there are {}", n_put, one.n_rows),
                     "all ranks together put each row once");
   }
-}
-
-void FileWriter::make_growing(const std::string& path, hid_t type, std::int64_t row_size, std::int64_t chunk_rows) {
-  Growth& growth = growing_[path];
-  growth.chunk_rows = std::max<std::int64_t>(chunk_rows, 1);
-  growth.row_size = row_size;
-  growth.row_bytes = H5Tget_size(type) * static_cast<std::uint64_t>(std::max<std::int64_t>(row_size, 1));
-  on_root([&] {
-    const int rank = row_size > 0 ? 2 : 1;
-    const std::array<hsize_t, 2> size{0, static_cast<hsize_t>(row_size)};
-    const std::array<hsize_t, 2> limit{H5S_UNLIMITED, static_cast<hsize_t>(row_size)};
-    const std::array<hsize_t, 2> chunk{static_cast<hsize_t>(growth.chunk_rows), static_cast<hsize_t>(row_size)};
-    const Handle space(H5Screate_simple(rank, size.data(), limit.data()), &H5Sclose);
-    const Handle layout(H5Pcreate(H5P_DATASET_CREATE), &H5Pclose);
-    H5Pset_chunk(layout.get(), rank, chunk.data());
-    set_aside(layout.get());
-    const Handle links(H5Pcreate(H5P_LINK_CREATE), &H5Pclose);
-    H5Pset_create_intermediate_group(links.get(), 1);
-    return bool(Handle(H5Dcreate2(file_.get(), path.c_str(), type, space.get(), links.get(), layout.get(), H5P_DEFAULT),
-                       &H5Dclose));
-  });
-}
-
-void FileWriter::write_growing(const std::string& path, std::int64_t n_rows, std::int64_t first, std::int64_t count,
-                               const void* values) {
-  Growth& growth = growing_.at(path);
-  const std::uint64_t chunk_bytes = static_cast<std::uint64_t>(growth.chunk_rows) * growth.row_bytes;
-  std::vector<std::uint64_t> more;  // places of the added chunks
-  on_root([&] {
-    const std::uint64_t n_chunks = (n_rows + growth.chunk_rows - 1) / growth.chunk_rows;
-    const std::uint64_t n_before = growth.chunks.size();
-    if (n_chunks > n_before) claim((n_chunks - n_before) * (chunk_bytes + metadata_bytes_of_one));
-    const Handle dataset(H5Dopen2(file_.get(), path.c_str(), H5P_DEFAULT), &H5Dclose);
-    const std::array<hsize_t, 2> size{static_cast<hsize_t>(n_rows), static_cast<hsize_t>(growth.row_size)};
-    if (!dataset || H5Dset_extent(dataset.get(), size.data()) < 0) return false;
-    for (std::uint64_t c = n_before; c < n_chunks; ++c) {
-      const std::array<hsize_t, 2> corner{c * static_cast<hsize_t>(growth.chunk_rows), 0};
-      unsigned filters = 0;
-      haddr_t place = HADDR_UNDEF;
-      hsize_t bytes = 0;
-      if (H5Dget_chunk_info_by_coord(dataset.get(), corner.data(), &filters, &place, &bytes) < 0) return false;
-      if (place == HADDR_UNDEF) return false;
-      more.push_back(place);
-    }
-    return true;
-  });
-  agree(context_, fault_);
-  mpi::broadcast(context_, more);
-  growth.chunks.insert(growth.chunks.end(), more.begin(), more.end());
-  agree_after(context_, [&] {
-    const auto* from = static_cast<const std::byte*>(values);
-    for (std::int64_t row = first; row < first + count;) {
-      const std::int64_t chunk = row / growth.chunk_rows;
-      const std::int64_t end = std::min((chunk + 1) * growth.chunk_rows, first + count);
-      const std::uint64_t bytes = static_cast<std::uint64_t>(end - row) * growth.row_bytes;
-      put(from, bytes, growth.chunks[chunk] + static_cast<std::uint64_t>(row % growth.chunk_rows) * growth.row_bytes);
-      from += bytes;
-      row = end;
-    }
-  });
 }
 
 void FileWriter::put_structure() {
@@ -347,7 +356,7 @@ void FileWriter::close() {
   const int reason = errno;
   try {
     agree(context_, status);
-    if (!filling_.empty()) check_filled();
+    if (!datasets_.empty()) check_filled();
     agree_after(context_, [&] {
       if (!is_closed) throw cannot_write(path_, std::strerror(reason));
     });

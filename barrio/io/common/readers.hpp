@@ -33,13 +33,6 @@ std::optional<mesh::CellType> cell_type_of(const std::string& h5m_name);
 /// And back: "Tet" for tets.
 std::string h5m_name(mesh::CellType type);
 
-/// The number barrio writes for a type; readers go by the name.
-std::uint8_t h5m_type_number(mesh::CellType type);
-/// The enumeration of types as barrio writes it.
-files::Handle h5m_element_enum();
-/// Name of an element table, by convention type and number of nodes: "Tet4"; a second one alike gets a number.
-std::string block_name(const mesh::MeshTables& tables, std::size_t block);
-
 /// The tags by which .h5m files mark their sets, and what they mean.
 struct SetTag {
   const char* name;

@@ -25,7 +25,7 @@ void find_partition(hid_t file, const std::string& path, const TableOptions& opt
                                    .cause = "is no partition: it gives each thing a number of its own",
                                    .remedy = "barrio info lists the partitions of a file"});
   }
-  const std::string name = escaped(options.partition_tag);
+  const std::string name = files::h5m_escaped(options.partition_tag);
   plan.partition = files::read_h5m_set_tag(file, catalog, name);
   const auto found = std::ranges::find(catalog.tags, name, &files::H5mTag::name);
   plan.has_parts_on_elements = plan.partition.empty() && found != catalog.tags.end() && may_give_parts(*found, catalog);

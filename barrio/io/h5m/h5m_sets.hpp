@@ -1,6 +1,6 @@
 #pragma once
 
-#include "barrio/files/writer.hpp"
+#include "barrio/files/h5m_file.hpp"
 #include "barrio/io/h5m/h5m_tags.hpp"
 #include "barrio/mesh/part_contents.hpp"
 
@@ -9,7 +9,7 @@ namespace barrio::io::detail {
 /// Write the table of sets, parts first, and what they hold. Collective. The file does not depend on the rank count.
 /// @param[in] contents  what parts hold besides their cells
 /// Cost: memory O((sets + parts) x blocks) on each rank
-void write_sets(mpi::Context& context, files::FileWriter& file, const mesh::MeshTables& tables, const WrittenIds& ids,
+void write_sets(mpi::Context& context, files::H5mFile& file, const mesh::MeshTables& tables, const WrittenIds& ids,
                 const mesh::PartContents& contents);
 
 }  // namespace barrio::io::detail

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "barrio/files/writer.hpp"
+#include "barrio/files/h5m_file.hpp"
 #include "barrio/io/h5m/h5m_ids.hpp"
 #include "barrio/io/read.hpp"
 
@@ -29,14 +29,14 @@ void read_tags(mpi::Context& context, files::Place file, const files::H5mCatalog
                const std::vector<TagPlan>& plans, const IdSpace& ids, const std::vector<std::int32_t>& place_of_set,
                const std::vector<std::int32_t>& part_of_set, mesh::MeshTables& tables);
 
-/// Ids of a file that barrio writes: vertices, then blocks, then parts, then sets, from 1, without holes.
+/// Ids of a file that barrio writes: parts are its first sets.
 struct WrittenIds {
   std::int64_t first_vertex = 1;
   std::vector<std::int64_t> first_of_block;
   std::int64_t first_part = 1;
   std::int64_t first_set = 1;
 
-  explicit WrittenIds(const mesh::MeshTables& tables);
+  WrittenIds(const files::H5mFile& file, const mesh::MeshTables& tables);
   [[nodiscard]] std::int64_t first_of(std::int32_t block) const {
     return block < 0 ? first_vertex : first_of_block[block];
   }
@@ -45,13 +45,7 @@ struct WrittenIds {
 };
 
 /// Write a tag with its values. Collective. The file does not depend on the rank count.
-void write_tag(mpi::Context& context, files::FileWriter& file, const mesh::MeshTables& tables, const WrittenIds& ids,
+void write_tag(mpi::Context& context, files::H5mFile& file, const mesh::MeshTables& tables, const WrittenIds& ids,
                const mesh::TagTable& tag);
-/// Make a tag's group with its type.
-void define_tag(files::FileWriter& file, const std::string& path, hid_t type, mesh::TagStorage storage);
-
-/// The name of a tag as .h5m files spell it in paths, and back.
-std::string escaped(const std::string& name);
-std::string unescaped(const std::string& path);
 
 }  // namespace barrio::io::detail

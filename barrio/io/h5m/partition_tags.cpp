@@ -16,13 +16,13 @@ bool may_give_parts(const files::H5mTag& tag, const files::H5mCatalog& catalog) 
   };
   const bool is_on_elements = tag.n_sparse > 0 || std::ranges::any_of(tag.dense_on, is_of_elements);
   const bool is_integer = tag.type == "int32" || tag.type == "int64";
-  return is_integer && !tag.is_variable && is_on_elements && !is_set_tag(unescaped(tag.name));
+  return is_integer && !tag.is_variable && is_on_elements && !is_set_tag(files::h5m_unescaped(tag.name));
 }
 
 std::vector<PartitionTag> find_partition_tags(hid_t file, const files::H5mCatalog& catalog) {
   std::vector<PartitionTag> found;
   for (const files::H5mTag& tag : catalog.tags) {
-    const std::string name = unescaped(tag.name);
+    const std::string name = files::h5m_unescaped(tag.name);
     const bool is_integer = tag.type.starts_with("int") && tag.type.find('[') == std::string::npos;
     const bool may_mark_parts = is_integer && !tag.is_variable && tag.n_sparse <= catalog.n_sets &&
                                 std::ranges::all_of(tag.dense_on, [](const auto& table) { return table == "sets"; });

@@ -306,22 +306,6 @@ void read_dense(mpi::Context& context, files::Place file, const files::H5mCatalo
 
 }  // namespace
 
-std::string unescaped(const std::string& path) {
-  std::string name;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    const auto is_digit = [&](std::size_t at) {
-      return at < path.size() && std::isxdigit(static_cast<unsigned char>(path[at])) != 0;
-    };
-    if (path[i] == '\\' && is_digit(i + 1) && is_digit(i + 2)) {
-      name += static_cast<char>(std::stoi(path.substr(i + 1, 2), nullptr, 16));
-      i += 2;
-    } else {
-      name += path[i];
-    }
-  }
-  return name;
-}
-
 std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog, const TableOptions& options) {
   const auto is_left_out = [&](const std::string& name) {
     const auto is_named = [&](const std::string& other) { return other == name || other == "*"; };
@@ -332,7 +316,7 @@ std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog, 
   for (const files::H5mTag& tag : catalog.tags) {
     TagPlan plan;
     plan.path = tag.name;
-    plan.info.name = unescaped(tag.name);
+    plan.info.name = files::h5m_unescaped(tag.name);
     if (is_left_out(plan.info.name)) continue;
     const std::string where = "/tstt/tags/" + tag.name;
     if (!files::has(file, where + "/type")) continue;

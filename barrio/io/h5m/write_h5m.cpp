@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "barrio/files/writer.hpp"
+#include "barrio/files/h5m_file.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/h5m/h5m_sets.hpp"
 #include "barrio/io/write.hpp"
@@ -15,8 +15,7 @@ namespace barrio::io {
 namespace {
 
 using detail::WrittenIds;
-using files::FileWriter;
-using files::Handle;
+using files::H5mFile;
 using mesh::CellBlock;
 using mesh::Dim;
 using mesh::MeshTables;
@@ -43,9 +42,8 @@ void add(mesh::TagTable& tag, std::size_t set, std::int32_t value) {
 }
 
 /// Parts are sets that only the file has. Their values are of 32 bits if all fit. Collective.
-void write_parts(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
+void write_parts(mpi::Context& context, H5mFile& file, const MeshTables& tables, const WrittenIds& ids,
                  const std::string& tag) {
-  const std::string where = "/tstt/tags/" + detail::escaped(tag);
   const Slabs slices{tables.n_parts, context.size()};
   std::vector<std::int64_t> values = tables.part_sets.values;
   const bool has_values = mpi::sum(context, std::ssize(values)) > 0;
@@ -57,28 +55,25 @@ void write_parts(mpi::Context& context, FileWriter& file, const MeshTables& tabl
   const bool is_wide = mpi::sum(context, std::int64_t{std::ranges::any_of(values, [](std::int64_t value) {
                                   return value != static_cast<std::int32_t>(value);
                                 })}) > 0;
-  detail::define_tag(file, detail::escaped(tag), is_wide ? H5T_NATIVE_INT64 : H5T_NATIVE_INT32,
-                     mesh::TagStorage::sparse);
-  constexpr std::int32_t none = -1;
-  constexpr std::int64_t wide_none = -1;
+  const auto write_as = [&]<class T>(T none, files::H5mValues::Of type) {
+    const std::vector<T> narrow(values.begin(), values.end());
+    const auto in_file =
+        file.make_tag({.name = tag, .values = {type, 1}, .default_value = std::as_bytes(std::span<const T>(&none, 1))});
+    if (tables.n_parts == 0) return;
+    const auto rows = file.make_sparse(in_file, tables.n_parts);
+    const std::int64_t first = slices.first(context.rank());
+    file.put_ids(rows, first, parts);
+    file.put_values(rows.values, first, std::ssize(narrow), std::as_bytes(std::span(narrow)));
+  };
   if (is_wide) {
-    file.write_attribute(where, "default", H5T_NATIVE_INT64, &wide_none);
+    write_as(std::int64_t{-1}, files::H5mValues::Of::int64);
   } else {
-    file.write_attribute(where, "default", H5T_NATIVE_INT32, &none);
-  }
-  if (tables.n_parts == 0) return;
-  const std::int64_t first = slices.first(context.rank());
-  file.write_rows<std::int64_t>(where + "/id_list", tables.n_parts, 0, first, parts);
-  if (is_wide) {
-    file.write_rows<std::int64_t>(where + "/values", tables.n_parts, 0, first, values);
-  } else {
-    file.write_rows<std::int32_t>(where + "/values", tables.n_parts, 0, first,
-                                  std::vector<std::int32_t>(values.begin(), values.end()));
+    write_as(std::int32_t{-1}, files::H5mValues::Of::int32);
   }
 }
 
 /// Meanings of sets, which tables hold with the sets themselves.
-void write_roles(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids) {
+void write_roles(mpi::Context& context, H5mFile& file, const MeshTables& tables, const WrittenIds& ids) {
   for (const detail::SetTag& kind : detail::set_tags) {
     auto tag = tag_on_sets(kind.name, mesh::TagType::int32, 1);
     for (std::size_t s = 0; s < tables.sets.size(); ++s) {
@@ -94,7 +89,7 @@ void write_roles(mpi::Context& context, FileWriter& file, const MeshTables& tabl
 }
 
 /// NAME: of sets as tables hold them, of entities as the tag does.
-void write_names(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids) {
+void write_names(mpi::Context& context, H5mFile& file, const MeshTables& tables, const WrittenIds& ids) {
   auto tag = tag_on_sets(detail::name_tag, mesh::TagType::bytes, static_cast<int>(name_bytes));
   const auto known =
       std::ranges::find(tables.tags, detail::name_tag, [](const mesh::TagTable& t) { return t.info.name; });
@@ -111,7 +106,7 @@ void write_names(mpi::Context& context, FileWriter& file, const MeshTables& tabl
 }
 
 /// GLOBAL_ID of vertices and elements (their row, from 1) and of geometry sets, unless the mesh brings its own.
-void write_global_ids(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids) {
+void write_global_ids(mpi::Context& context, H5mFile& file, const MeshTables& tables, const WrittenIds& ids) {
   auto tag = tag_on_sets(detail::global_id_tag, mesh::TagType::int32, 1);
   tag.info.storage = mesh::TagStorage::dense;
   const auto add_column = [&](std::int32_t block, const Slabs& rows, std::int64_t first_row) {
@@ -143,18 +138,35 @@ void check_partition_tag(const std::string& name) {
                                                              default_partition_tag)});
 }
 
+/// Bytes of tags and of the contents of parts, about.
 std::uint64_t estimated_bytes(const MeshTables& tables) {
-  auto bytes = static_cast<std::uint64_t>(tables.vertices.n_rows) * 28;
-  for (const CellBlock& block : tables.blocks) {
-    const int n = block.nodes_per_cell > 0 ? block.nodes_per_cell : 8;
-    bytes += static_cast<std::uint64_t>(block.rows.n_rows) * static_cast<std::uint64_t>(8 * n + 8);
-  }
+  auto bytes = static_cast<std::uint64_t>(tables.vertices.n_rows) * 4;
+  for (const CellBlock& block : tables.blocks) bytes += static_cast<std::uint64_t>(block.rows.n_rows) * 8;
   for (const mesh::TagTable& tag : tables.tags)
     for (const mesh::TagColumn& column : tag.columns) {
       const Slabs& rows = tables.slabs_of(column.block);
       if (column.is_dense) bytes += static_cast<std::uint64_t>(rows.n_rows) * tag.info.value_bytes();
     }
-  return bytes + 32 * (static_cast<std::uint64_t>(tables.n_parts) + tables.sets.size()) + 65536;
+  return bytes;
+}
+
+/// Sizes of the tables as the file has them. Collective.
+files::H5mTables sizes_in_file(mpi::Context& context, const MeshTables& tables) {
+  std::vector<std::int64_t> n_entries;
+  for (const CellBlock& block : tables.blocks) {
+    std::int64_t& n = n_entries.emplace_back(std::ssize(block.nodes));
+    if (block.type != mesh::CellType::polyhedron) continue;
+    n = 0;  // entries are faces
+    for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i)
+      mesh::for_each_loop(block.cell(i), [&](std::span<const GlobalId>) { ++n; });
+  }
+  mpi::all_reduce(context, std::span<std::int64_t>(n_entries), MPI_SUM);
+  files::H5mTables sizes{.n_vertices = tables.vertices.n_rows, .n_sets = tables.n_parts + std::ssize(tables.sets)};
+  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+    const CellBlock& block = tables.blocks[b];
+    sizes.elements.push_back({detail::h5m_name(block.type), block.nodes_per_cell, block.rows.n_rows, n_entries[b]});
+  }
+  return sizes;
 }
 
 /// Elements as ids of the file: of vertices, and of faces for polyhedra. In the order of the block.
@@ -178,16 +190,12 @@ WrittenCells polyhedra_to_write(mpi::Context& context, const MeshTables& tables,
 }
 
 /// Collective. @param faces  rows of the polyhedra's faces
-void write_cells(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
-                 std::span<const std::int64_t> faces) {
-  const Handle types = detail::h5m_element_enum();
-  file.commit_type("/tstt/elemtypes", types.get());
+void put_cells(mpi::Context& context, H5mFile& file, const MeshTables& tables, const WrittenIds& ids,
+               std::span<const std::int64_t> faces) {
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
     const CellBlock& block = tables.blocks[b];
-    const std::string where = "/tstt/elements/" + detail::block_name(tables, b);
-    file.make_group(where);
-    const auto type_number = detail::h5m_type_number(block.type);
-    file.write_attribute(where, "element_type", types.get(), &type_number);
+    const auto table = static_cast<std::int32_t>(b);
+    const std::int64_t first = block.rows.first(context.rank());
     WrittenCells cells;
     if (block.type == mesh::CellType::polyhedron) {
       cells = polyhedra_to_write(context, tables, ids, block, faces);
@@ -197,19 +205,13 @@ void write_cells(mpi::Context& context, FileWriter& file, const MeshTables& tabl
       for (const GlobalId node : block.nodes) cells.entries.push_back(ids.first_vertex + barrio::value(node));
     }
     if (block.nodes_per_cell > 0) {
-      file.write_rows<std::int64_t>(where + "/connectivity", block.rows.n_rows, block.nodes_per_cell,
-                                    block.rows.first(context.rank()), cells.entries);
-    } else {
-      const auto before = mpi::exclusive_sum(context, std::ssize(cells.entries));
-      const auto n_entries = mpi::sum(context, std::ssize(cells.entries));
-      std::vector<std::int64_t> last;
-      for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i)
-        last.push_back(before + cells.offsets[i + 1] - 1);
-      file.write_rows<std::int64_t>(where + "/connectivity", n_entries, 0, before, cells.entries);
-      file.write_rows<std::int64_t>(where + "/poly_indices", block.rows.n_rows, 0, block.rows.first(context.rank()),
-                                    last);
+      file.put_elements(table, first, cells.entries);
+      continue;
     }
-    file.write_attribute(where + "/connectivity", "start_id", ids.first_of_block[b]);
+    const auto before = mpi::exclusive_sum(context, std::ssize(cells.entries));
+    std::vector<std::int64_t> ends;
+    for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) ends.push_back(before + cells.offsets[i + 1]);
+    file.put_elements(table, first, ends, before, cells.entries);
   }
 }
 
@@ -225,15 +227,10 @@ void write_tables(mpi::Context& context, const MeshTables& tables, std::span<con
                                          .cause = "is the name of another tag of this mesh",
                                          .remedy = "choose another name, or read the mesh with that partition"});
   }
-  FileWriter file(context, path, estimated_bytes(tables));
-  const WrittenIds ids(tables);
-  for (const char* group : {"/tstt", "/tstt/nodes", "/tstt/elements", "/tstt/sets", "/tstt/tags"})
-    file.make_group(group);
-  file.write_attribute("/tstt", "max_id", ids.first_set + std::ssize(tables.sets) - 1);
-  file.write_rows<double>("/tstt/nodes/coordinates", tables.vertices.n_rows, 3, tables.vertices.first(context.rank()),
-                          tables.coordinates);
-  file.write_attribute("/tstt/nodes/coordinates", "start_id", ids.first_vertex);
-  write_cells(context, file, tables, ids, faces);
+  H5mFile file(context, path, sizes_in_file(context, tables), estimated_bytes(tables));
+  const WrittenIds ids(file, tables);
+  file.put_vertices(tables.vertices.first(context.rank()), tables.coordinates);
+  put_cells(context, file, tables, ids, faces);
   if (!has_tag(detail::global_id_tag)) write_global_ids(context, file, tables, ids);
   if (!has_tag(options.partition_tag)) write_parts(context, file, tables, ids, options.partition_tag);
   write_roles(context, file, tables, ids);

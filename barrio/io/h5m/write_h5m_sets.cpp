@@ -13,7 +13,7 @@ namespace barrio::io {
 namespace {
 
 using detail::WrittenIds;
-using files::FileWriter;
+using files::H5mFile;
 using mesh::CellBlock;
 using mesh::Dim;
 using mesh::MeshTables;
@@ -134,7 +134,6 @@ class SetLayout {
         n_parts_(tables.n_parts),
         n_sets_(n_parts_ + tables.sets.size()),
         n_tables_(2 + tables.blocks.size()),
-        list_(4 * n_sets_, -1),
         place_(n_sets_ * n_tables_),
         is_ranged_(n_sets_),
         start_of_set_(n_sets_) {
@@ -149,8 +148,8 @@ class SetLayout {
 
   [[nodiscard]] std::size_t n_sets() const noexcept { return n_sets_; }
   [[nodiscard]] std::int64_t n_words() const noexcept { return n_words_; }
-  /// Four numbers of each set: last word, last child, last parent, flags.
-  [[nodiscard]] std::vector<std::int64_t>& list() & noexcept { return list_; }
+  /// The list of sets, without their relatives.
+  [[nodiscard]] files::H5mSetList& list() & noexcept { return list_; }
 
   /// Call `put(place, value)` for the words of the runs of this rank; values at one place are to be added. @pre once
   template <class Put>
@@ -211,11 +210,11 @@ class SetLayout {
         n_words_ += is_ranged_[s] != 0 ? all.as_pairs[k] : all.as_list[k];
         before[k] = is_ranged_[s] != 0 ? here.as_pairs[k] : here.as_list[k];
       }
-      list_[4 * s] = n_words_ - 1;
+      list_.contents_end.push_back(n_words_);
       const bool tracks = s >= n_parts_ && tables_.sets[s - n_parts_].tracks_members;
-      list_[4 * s + 3] = (is_ordered(s) ? files::H5mSetList::ordered : files::H5mSetList::unique) |
-                         (is_ranged_[s] != 0 ? files::H5mSetList::ranged : 0) |
-                         (tracks ? files::H5mSetList::tracking : 0);
+      list_.flags.push_back((is_ordered(s) ? files::H5mSetList::ordered : files::H5mSetList::unique) |
+                            (is_ranged_[s] != 0 ? files::H5mSetList::ranged : 0) |
+                            (tracks ? files::H5mSetList::tracking : 0));
     }
     mpi::exclusive_sum(context, std::span(before));
     for (std::size_t k = 0; k < place_.size(); ++k) place_[k] += before[k];
@@ -226,7 +225,7 @@ class SetLayout {
   std::size_t n_sets_;
   std::size_t n_tables_;
   std::int64_t n_words_ = 0;
-  std::vector<std::int64_t> list_;
+  files::H5mSetList list_;
   std::vector<std::int64_t> place_;  // where this rank's next word of (set, table) goes
   std::vector<char> is_ranged_;
   std::vector<std::int64_t> start_of_set_;
@@ -235,7 +234,7 @@ class SetLayout {
 
 }  // namespace
 
-void detail::write_sets(mpi::Context& context, FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
+void detail::write_sets(mpi::Context& context, H5mFile& file, const MeshTables& tables, const WrittenIds& ids,
                         const mesh::PartContents& contents) {
   std::vector<Run> runs = collect_runs(context, tables, ids, contents);
   SetLayout layout(context, tables, runs);
@@ -258,23 +257,18 @@ void detail::write_sets(mpi::Context& context, FileWriter& file, const MeshTable
   std::vector<std::int64_t> entries(slabs.size(context.rank()), 0);
   for (const Word& word : words) entries[word.place - first] += word.value;
 
-  std::vector<std::int64_t>& list = layout.list();
-  const std::size_t n_parts = tables.n_parts;
-  const auto write_relatives = [&](const char* name, std::size_t column,
-                                   std::vector<std::int32_t> mesh::SetInfo::* relatives) {
-    std::vector<std::int64_t> all;
-    for (std::size_t s = 0; s < layout.n_sets(); ++s) {
-      if (s >= n_parts)
-        for (const std::int32_t other : tables.sets[s - n_parts].*relatives) all.push_back(ids.first_set + other);
-      list[4 * s + column] = std::ssize(all) - 1;
+  files::H5mSetList& list = layout.list();
+  for (std::size_t s = 0; s < layout.n_sets(); ++s) {
+    const std::size_t n_parts = tables.n_parts;
+    if (s >= n_parts) {
+      for (const std::int32_t child : tables.sets[s - n_parts].children) list.children.push_back(ids.first_set + child);
+      for (const std::int32_t parent : tables.sets[s - n_parts].parents) list.parents.push_back(ids.first_set + parent);
     }
-    if (!all.empty()) file.write_small<std::int64_t>(name, all);
-  };
-  write_relatives("/tstt/sets/children", 1, &mesh::SetInfo::children);
-  write_relatives("/tstt/sets/parents", 2, &mesh::SetInfo::parents);
-  file.write_small<std::int64_t>("/tstt/sets/list", list, 4);
-  file.write_attribute("/tstt/sets/list", "start_id", ids.first_part);
-  if (layout.n_words() > 0) file.write_rows<std::int64_t>("/tstt/sets/contents", layout.n_words(), 0, first, entries);
+    list.children_end.push_back(std::ssize(list.children));
+    list.parents_end.push_back(std::ssize(list.parents));
+  }
+  file.make_sets(list);
+  file.put_contents(first, entries);
 }
 
 }  // namespace barrio::io

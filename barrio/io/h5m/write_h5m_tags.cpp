@@ -25,27 +25,10 @@ using mesh::TagStorage;
 using mesh::TagTable;
 using mesh::TagType;
 
-std::string escaped(const std::string& name) {
-  if (name == ".") return "\\2E";
-  std::string path;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 32 || byte > 126 || c == '/' || c == '\\') {
-      path += fmt::format("\\{:02X}", byte);
-    } else {
-      path += c;
-    }
-  }
-  return path;
-}
-
-WrittenIds::WrittenIds(const MeshTables& tables) {
-  first_part += tables.vertices.n_rows;
-  for (const mesh::CellBlock& block : tables.blocks) {
-    first_of_block.push_back(first_part);
-    first_part += block.rows.n_rows;
-  }
-  first_set = first_part + tables.n_parts;
+WrittenIds::WrittenIds(const files::H5mFile& file, const MeshTables& tables)
+    : first_part(file.first_set()), first_set(first_part + tables.n_parts) {
+  for (std::size_t b = 0; b < tables.blocks.size(); ++b)
+    first_of_block.push_back(file.first_id(static_cast<std::int32_t>(b)));
 }
 
 std::int64_t WrittenIds::of(const MeshTables& tables, mesh::Dim dim, std::int64_t row) const {
@@ -58,31 +41,18 @@ std::int64_t WrittenIds::of(const MeshTables& tables, mesh::Dim dim, std::int64_
   return 0;
 }
 
-void define_tag(files::FileWriter& file, const std::string& path, hid_t type, TagStorage storage) {
-  const std::string where = "/tstt/tags/" + path;
-  const auto number = static_cast<std::int32_t>(storage);
-  file.make_group(where);
-  file.commit_type(where + "/type", type);
-  file.write_attribute(where, "class", H5T_NATIVE_INT32, &number);
-}
-
 namespace {
 
-files::Handle type_in_file(const TagInfo& info) {
-  const auto array_of = [&](hid_t number) {
-    const auto n = static_cast<hsize_t>(info.n_components);
-    return files::Handle(n == 1 ? H5Tcopy(number) : H5Tarray_create2(number, 1, &n), &H5Tclose);
-  };
+files::H5mValues values_in_file(const TagInfo& info) {
+  using Of = files::H5mValues::Of;
   switch (info.type) {
-    case TagType::int32: return array_of(H5T_NATIVE_INT32);
-    case TagType::float64: return array_of(H5T_NATIVE_DOUBLE);
-    case TagType::entity: return array_of(H5T_NATIVE_UINT64);
-    case TagType::bytes: return {H5Tcreate(H5T_OPAQUE, info.n_components), &H5Tclose};
+    case TagType::int32: return {Of::int32, info.n_components};
+    case TagType::float64: return {Of::float64, info.n_components};
+    case TagType::entity: return {Of::id, info.n_components};
+    case TagType::bytes: return {Of::opaque, info.n_components};
     case TagType::bits: break;
   }
-  files::Handle bits(H5Tcopy(H5T_NATIVE_B8), &H5Tclose);
-  H5Tset_precision(bits.get(), info.n_components);
-  return bits;
+  return {Of::bits, info.n_components};
 }
 
 /// Codes as ids of the file that is written.
@@ -191,8 +161,8 @@ SparseSlab bring_to_slabs(mpi::Context& context, const SparseEntries& entries, s
 }
 
 /// The sparse list of a tag, by ascending id; each rank writes a slab of it.
-void write_sparse(mpi::Context& context, files::FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
-                  const TagTable& tag, const files::Handle& type) {
+void write_sparse(mpi::Context& context, files::H5mFile& file, const MeshTables& tables, const WrittenIds& ids,
+                  const TagTable& tag, const files::H5mFile::Tag& in_file) {
   const SparseEntries entries = sparse_entries(context, tables, ids, tag);
   std::vector<std::int64_t> totals = entries.n_of_column;
   mpi::all_reduce(context, std::span<std::int64_t>(totals), MPI_SUM);
@@ -215,36 +185,29 @@ void write_sparse(mpi::Context& context, files::FileWriter& file, const MeshTabl
     ends.push_back(bytes.size() / n_bytes);
   }
   if (tag.info.type == TagType::entity) codes_to_ids(tables, ids, bytes);
-  const std::string where = "/tstt/tags/" + escaped(tag.info.name);
   const std::int64_t first = slabs.first(context.rank());
-  file.write_rows<std::int64_t>(where + "/id_list", n_all, 0, first, slab.ids);
   const std::int64_t n_values = bytes.size() / n_bytes;
-  if (!tag.info.length_varies) {
-    file.write_rows(where + "/values", type.get(), n_all, 0, first, n_values, bytes.data());
-    return;
+  const bool varies = tag.info.length_varies;
+  const std::int64_t before = varies ? mpi::exclusive_sum(context, n_values) : first;
+  const auto rows = file.make_sparse(in_file, n_all, varies ? mpi::sum(context, n_values) : n_all);
+  file.put_ids(rows, first, slab.ids);
+  if (varies) {
+    for (std::int64_t& end : ends) end += before;
+    file.put_ends(rows, first, ends);
   }
-  const std::int64_t before = mpi::exclusive_sum(context, n_values);
-  for (std::int64_t& end : ends) end += before - 1;
-  file.write_rows<std::int64_t>(where + "/var_indices", n_all, 0, first, ends);
-  file.write_rows(where + "/values", type.get(), mpi::sum(context, n_values), 0, before, n_values, bytes.data());
+  file.put_values(rows.values, before, n_values, bytes);
 }
 
 }  // namespace
 
-void write_tag(mpi::Context& context, files::FileWriter& file, const MeshTables& tables, const WrittenIds& ids,
+void write_tag(mpi::Context& context, files::H5mFile& file, const MeshTables& tables, const WrittenIds& ids,
                const TagTable& tag) {
-  const files::Handle type = type_in_file(tag.info);
-  const std::string path = escaped(tag.info.name);
-  const std::string where = "/tstt/tags/" + path;
-  define_tag(file, path, type.get(), tag.info.storage);
-  constexpr std::int32_t yes = 1;
-  if (tag.info.type == TagType::entity) file.write_attribute(where, "is_handle", H5T_NATIVE_INT32, &yes);
-  if (tag.info.length_varies) file.write_attribute(where, "variable_length", H5T_NATIVE_INT32, &yes);
-  const auto write_value = [&](const char* name, const std::vector<std::byte>& bytes) {
-    if (bytes.size() == tag.info.value_bytes()) file.write_attribute(where, name, type.get(), bytes.data());
-  };
-  write_value("default", tag.info.default_value);
-  write_value("global", tag.info.mesh_value);
+  const auto in_file = file.make_tag({.name = tag.info.name,
+                                      .values = values_in_file(tag.info),
+                                      .storage = files::H5mNewTag::Storage{static_cast<std::uint8_t>(tag.info.storage)},
+                                      .is_variable = tag.info.length_varies,
+                                      .default_value = tag.info.default_value,
+                                      .mesh_value = tag.info.mesh_value});
   for (const TagColumn& column : tag.columns) {
     if (!column.is_dense || tag.info.length_varies) continue;
     const Slabs& slabs = tables.slabs_of(column.block);
@@ -253,12 +216,10 @@ void write_tag(mpi::Context& context, files::FileWriter& file, const MeshTables&
       codes = column.items.bytes;
       codes_to_ids(tables, ids, codes);
     }
-    const std::string table = column.block < 0 ? "nodes" : "elements/" + block_name(tables, column.block);
-    file.write_rows(fmt::format("/tstt/{}/tags/{}", table, path), type.get(), slabs.n_rows, 0,
-                    slabs.first(context.rank()), slabs.size(context.rank()),
-                    codes.empty() ? column.items.bytes.data() : codes.data());
+    file.put_values(file.make_dense(in_file, column.block), slabs.first(context.rank()), slabs.size(context.rank()),
+                    codes.empty() ? column.items.bytes : codes);
   }
-  write_sparse(context, file, tables, ids, tag, type);
+  write_sparse(context, file, tables, ids, tag, in_file);
 }
 
 }  // namespace barrio::io::detail

@@ -253,24 +253,19 @@ class VtkhdfWriter::Core {
       }
       nodes.push_back(at);
     }
-    files::VtkhdfGrid grid{.n_points = points,
-                           .n_cells = cells,
-                           .n_nodes = nodes,
-                           .points = x,
-                           .connectivity = connectivity,
-                           .offsets = offsets,
-                           .types = types};
+    files::VtkhdfSizes sizes{.n_points = points, .n_cells = cells, .n_nodes = nodes};
+    files::VtkhdfArrays arrays{.points = x, .connectivity = connectivity, .offsets = offsets, .types = types};
     Polyhedra polyhedra;
     if (has_polyhedra_) {
       polyhedra = find_polyhedra();
-      grid.n_faces = polyhedra.n_faces;
-      grid.n_face_nodes = polyhedra.n_nodes;
-      grid.face_nodes = polyhedra.nodes;
-      grid.face_offsets = polyhedra.ends;
-      grid.cell_faces = polyhedra.faces;
-      grid.cell_offsets = polyhedra.cell_ends;
+      sizes.n_faces = polyhedra.n_faces;
+      sizes.n_face_nodes = polyhedra.n_nodes;
+      arrays.face_nodes = polyhedra.nodes;
+      arrays.face_offsets = polyhedra.ends;
+      arrays.cell_faces = polyhedra.faces;
+      arrays.cell_offsets = polyhedra.cell_ends;
     }
-    file_->write_grid(grid);
+    file_->write_grid(sizes, arrays);
     write_cell_data();
     for (const detail::TagArray& tag : tags_.arrays) write(detail::values_of(*mesh_, tag));
   }

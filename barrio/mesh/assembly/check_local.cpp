@@ -213,7 +213,7 @@ void MeshAdoption::agree_on_shapes() {
     const LocalEntities& all = given(Dim{d});
     const bool has_some = all.size() > 0;
     const auto [low, high] =
-        has_some ? std::ranges::minmax(all.types) : std::ranges::minmax_result{CellType{}, CellType{}};
+        has_some ? std::ranges::minmax(all.types) : std::ranges::minmax_result<CellType>{};
     say(has_some, static_cast<int>(low), static_cast<int>(high));
     const int width = all.offsets.empty() ? all.nodes_per_entity : 0;
     say(has_some, width, width);
