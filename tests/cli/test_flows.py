@@ -283,6 +283,20 @@ class Checksums(Case):
                 self.assertEqual(outcome.json()["checksum"], WING8_CHECKSUM)
                 self.assertEqual(outcome.json()["ranks"], ranks)
 
+    def test_files_are_the_same_bytes(self) -> None:
+        wing = self.folder / "wing.h5m"
+        self.assert_code(barrio("partition", WING, "-n", 3, "-o", wing), 0)
+        for name, words in (
+            ("out.h5m", ["partition", wing, "-n", 5, "-o"]),
+            ("out.vtkhdf", ["convert", wing]),
+        ):
+            texts = []
+            for ranks in (1, 3, 4):
+                out = self.folder / name
+                self.assert_code(barrio(*words, out, ranks=ranks), 0)
+                texts.append(out.read_bytes())
+            self.assertTrue(texts[0] == texts[1] == texts[2], name)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -212,8 +212,7 @@ void MeshAdoption::agree_on_shapes() {
   for (int d = 1; d < 4; ++d) {
     const LocalEntities& all = given(Dim{d});
     const bool has_some = all.size() > 0;
-    const auto [low, high] =
-        has_some ? std::ranges::minmax(all.types) : std::ranges::minmax_result<CellType>{};
+    const auto [low, high] = has_some ? std::ranges::minmax(all.types) : std::ranges::minmax_result<CellType>{};
     say(has_some, static_cast<int>(low), static_cast<int>(high));
     const int width = all.offsets.empty() ? all.nodes_per_entity : 0;
     say(has_some, width, width);
