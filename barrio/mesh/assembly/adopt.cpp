@@ -8,6 +8,7 @@
 #include "barrio/mesh/assembly/carry_tags.hpp"
 #include "barrio/mesh/assembly/sides_along.hpp"
 #include "barrio/mesh/tables/append_each.hpp"
+#include "barrio/mesh/tables/drawn_owner.hpp"
 #include "barrio/mesh/tables/order_of_runs.hpp"
 #include "barrio/mesh/tables/tag_look_up.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -28,14 +29,17 @@ std::vector<std::int32_t> inverse(std::span<const std::int32_t> order, std::size
 }  // namespace
 
 MeshAdoption::MeshAdoption(mpi::Context& context, LocalMesh& from, Mesh::Storage& out)
-    : MeshAssembly(context, from.options, out), from_(from) {}
+    : context_(context), options_(from.options), out_(out), from_(from) {
+  known_.dim = from.cell_dim;
+  known_.takes_ghosts = options_.ghost_layers > 0;
+}
 
 void MeshAdoption::check() {
   const Region region(context_.trace(), adopt_region);
   agree_after(context_, [&] { check_arrays(); });
   out_.cell_dim = from_.cell_dim;
   agree_on_shapes();
-  check_options(out_.cell_dim);
+  detail::check_options(context_, options_, out_.cell_dim);
   take_own();
   confer();
   take_sets();
@@ -64,7 +68,8 @@ void MeshAdoption::trust(Shape shape) {
   out_.n_parts = context_.size();
   out_.parts = {LocalId{context_.rank()}, LocalId{context_.rank() + 1}};
   out_.vertices.n_global = shape.n_vertices;
-  out_.entities = std::move(shape.tables);
+  shapes_ = std::move(shape.tables);
+  known_.cells = std::move(shapes_[index(out_.cell_dim)]);
   is_listed_ = shape.is_listed;
   is_trusted_ = true;
   for (int d = 0; d <= value(out_.cell_dim); ++d)
@@ -103,13 +108,14 @@ void MeshAdoption::run() {
   out_.options = options_;
   out_.part_sets = std::move(from_.part_sets);
   take_sharers();
-  add_ghosts();
-  number_vertices();
-  number_cells();
+  detail::Ghosts ghosts = detail::add_ghosts(context_, options_, *choice_, known_);
+  numbered_ = detail::number(context_, std::move(known_), ghosts);
+  std::array<detail::PlacedSides, 4> sides;
   for (int d = 1; d < value(out_.cell_dim); ++d)
-    if (is_listed_[d]) place_sides(Dim{d}, held_sides(Dim{d}));
-  fill_sets(infos_);
-  take_values();
+    if (is_listed_[d])
+      sides[d] = detail::place_sides(context_, options_, held_sides(Dim{d}), std::move(shapes_[d]), numbered_, ghosts);
+  MeshAssembly::put_together(out_, numbered_, sides, infos_);
+  take_values(ghosts);
   if (!is_trusted_) count();
   from_ = {};
 }
@@ -124,19 +130,19 @@ void MeshAdoption::take_vertices() {
   }
   place_[0] = inverse(order_[0], n_given);
 
-  n_used_ = order_[0].size();
+  known_.n_used = order_[0].size();
   std::vector<GlobalId> ids;
-  ids.reserve(n_used_);
+  ids.reserve(known_.n_used);
   detail::append_in_order(ids, from_.vertex_ids, order_[0]);
-  coordinates_.reserve(3 * with_room(n_used_));
-  detail::append_in_order(coordinates_, from_.coordinates, order_[0], 3);
-  sharers_at_.reserve(with_room(n_used_));
+  known_.coordinates.reserve(3 * known_.with_room(known_.n_used));
+  detail::append_in_order(known_.coordinates, from_.coordinates, order_[0], 3);
+  known_.vertex_sharers.reserve(known_.with_room(known_.n_used));
   if (from_.vertex_sharers.empty()) {
-    sharers_at_.assign(n_used_, -1);
+    known_.vertex_sharers.assign(known_.n_used, -1);
   } else {
-    detail::append_in_order(sharers_at_, from_.vertex_sharers, order_[0]);
+    detail::append_in_order(known_.vertex_sharers, from_.vertex_sharers, order_[0]);
   }
-  index_known(ids, cells.nodes.size());
+  known_.index_known(ids, cells.nodes.size());
 }
 
 bool MeshAdoption::leave_out(Dim dim, std::int32_t at, bool is_used) {
@@ -146,40 +152,41 @@ bool MeshAdoption::leave_out(Dim dim, std::int32_t at, bool is_used) {
 
 void MeshAdoption::take_sharers() {
   std::vector<std::int32_t> number(users_.size(), -1);  // in the mesh
-  vertex_owners_.reserve(with_room(n_used_));
-  for (std::size_t v = 0; v < n_used_; ++v) {
-    std::int32_t& set = sharers_at_[v];
+  known_.vertex_owners.reserve(known_.with_room(known_.n_used));
+  for (std::size_t v = 0; v < known_.n_used; ++v) {
+    std::int32_t& set = known_.vertex_sharers[v];
     if (set < 0) {
-      vertex_owners_.push_back(context_.rank());
+      known_.vertex_owners.push_back(context_.rank());
       continue;
     }
-    if (number[set] < 0) number[set] = out_.vertices.rank_sets.add(users_[set]);
-    vertex_owners_.push_back(drawn_owner(Dim::vertex, index_.ids()[v], users_[set]));
+    if (number[set] < 0) number[set] = known_.rank_sets.add(users_[set]);
+    const std::size_t drawn = detail::drawn_owner(Dim::vertex, known_.vertices.ids()[v], users_[set].size());
+    known_.vertex_owners.push_back(users_[set][drawn]);
     set = number[set];
   }
-  out_.neighbours = out_.vertices.rank_sets.all_but(context_.rank());
+  out_.neighbours = known_.rank_sets.all_but(context_.rank());
 }
 
 void MeshAdoption::take_cells() {
   const auto d = index(out_.cell_dim);
-  EntityTable& table = cells();
-  const std::size_t room = with_room(order_[d].size());
+  EntityTable& table = known_.cells;
+  const std::size_t room = known_.with_room(order_[d].size());
   table.global_ids.reserve(room);
-  table.nodes.reserve(with_room(given(out_.cell_dim).nodes.size()));
+  table.nodes.reserve(known_.with_room(given(out_.cell_dim).nodes.size()));
   add_given(out_.cell_dim, order_[d], table);
-  out_.cell_parts.reserve(room);
+  known_.parts.reserve(room);
   if (from_.cell_parts.empty()) {
-    out_.cell_parts.assign(order_[d].size(), context_.rank());
+    known_.parts.assign(order_[d].size(), context_.rank());
   } else {
-    detail::append_in_order(out_.cell_parts, from_.cell_parts, order_[d]);
+    detail::append_in_order(known_.parts, from_.cell_parts, order_[d]);
   }
-  n_own_cells_ = table.size();
+  known_.n_own = table.size();
 }
 
 void MeshAdoption::take_sides(Dim dim) {
   const auto d = index(dim);
   if (!is_trusted_) leave_out_sides(dim);
-  sides_[d] = table(dim);
+  sides_[d] = shapes_[d];
   add_given(dim, order_[d], sides_[d]);
   for (const std::int32_t at : order_[d]) sharers_[d].push_back(given_sharers(dim, at));
   place_[d] = inverse(order_[d], given(dim).size());
@@ -192,10 +199,10 @@ void MeshAdoption::leave_out_sides(Dim dim) {
     return leave_out(dim, at,
                      std::ranges::none_of(given(dim).nodes_of(at), [&](LocalId v) { return place_[0][index(v)] < 0; }));
   });
-  EntityTable all = table(dim);
+  EntityTable all = shapes_[d];
   add_given(dim, order_[d], all);
   std::vector<bool> is_used(all.size(), false);
-  detail::for_each_side_and_cell(cells(), n_own_cells_, n_used_, all,
+  detail::for_each_side_and_cell(known_.cells, known_.n_own, known_.n_used, all,
                                  [&](std::int32_t side, std::int32_t) { is_used[side] = true; });
   std::size_t side = 0;
   std::erase_if(order_[d], [&](std::int32_t at) { return leave_out(dim, at, is_used[side++]); });
@@ -218,15 +225,15 @@ void MeshAdoption::add_given(Dim dim, std::span<const std::int32_t> order, Entit
     to.offsets.push_back(to.offsets.back() + static_cast<std::int32_t>(all.nodes_of(at).size()));
 }
 
-MeshAssembly::HeldSides MeshAdoption::held_sides(Dim dim) {
+detail::HeldSides MeshAdoption::held_sides(Dim dim) {
   const auto d = index(dim);
-  HeldSides held;
+  detail::HeldSides held;
   std::vector<LocalId> local;
   for (std::size_t s = 0; s < sides_[d].size(); ++s) {
     local.clear();
-    for (const LocalId v : sides_[d].nodes_of(s)) local.push_back(vertex_at_[index(v)]);
+    for (const LocalId v : sides_[d].nodes_of(s)) local.push_back(numbered_.vertex_at[index(v)]);
     held.add(sides_[d].global_ids[s], sides_[d].type(s), local, context_.rank());
-    if (sharers_[d][s] >= 0) set_sharers(held.sides.back(), dim, users_[sharers_[d][s]]);
+    if (sharers_[d][s] >= 0) held.set_sharers(s, dim, users_[sharers_[d][s]]);
   }
   held.sets = std::move(set_runs_[d]);
   set_runs_[d] = {};
@@ -237,29 +244,30 @@ void MeshAdoption::take_sets() {
   const auto top = index(out_.cell_dim);
   for (const MeshSet& set : from_.sets) {
     infos_.push_back(set.info);
-    if (!set.entities[top].empty() && place_[top].empty()) place_[top] = inverse(order_[top], n_own_cells_);
+    if (!set.entities[top].empty() && place_[top].empty()) place_[top] = inverse(order_[top], known_.n_own);
   }
   for (std::size_t s = 0; s < from_.sets.size(); ++s) {
     for (std::size_t d = 0; d < 4; ++d) {
       const Range& members = d == 0 ? from_.sets[s].vertices : from_.sets[s].entities[d];
+      std::vector<detail::SetRun>& runs = d == 0 ? known_.vertex_sets : (d == top ? known_.cell_sets : set_runs_[d]);
       for (const LocalRange& run : members.runs()) {
         for (std::size_t at = index(run.first); at < index(run.last);) {
           const std::int32_t first = place_[d][at];
           std::int32_t n = 0;  // members whose places follow each other
           while (at < index(run.last) && place_[d][at] == (first < 0 ? -1 : first + n)) ++at, ++n;
-          if (first >= 0) set_runs_[d].push_back({static_cast<std::int32_t>(s), first, n});
+          if (first >= 0) runs.push_back({static_cast<std::int32_t>(s), first, n});
         }
       }
     }
   }
-  choose_ghosts(infos_);
+  choice_.emplace(context_.rank(), options_, infos_, known_);
 }
 
 std::vector<std::int32_t> MeshAdoption::origins_of(Dim dim) const {
   const auto d = index(dim);
   std::vector<std::int32_t> origins(out_.n_local(dim), -1);
   if (dim == Dim::vertex || dim == out_.cell_dim) {
-    const std::vector<LocalId>& at = dim == Dim::vertex ? vertex_at_ : cell_at_;
+    const std::vector<LocalId>& at = dim == Dim::vertex ? numbered_.vertex_at : numbered_.cell_at;
     for (std::size_t place = 0; place < order_[d].size(); ++place) origins[index(at[place])] = order_[d][place];
     return origins;
   }
@@ -274,7 +282,7 @@ std::vector<std::int32_t> MeshAdoption::origins_of(Dim dim) const {
   return origins;
 }
 
-void MeshAdoption::take_values() {
+void MeshAdoption::take_values(detail::Ghosts& ghosts) {
   for (MeshTag& tag : from_.tags) out_.tags.push_back({tag.info, {}, std::move(tag.on_sets)});
   for (FieldData& field : from_.fields) out_.fields.push_back(std::make_unique<FieldData>(std::move(field)));
   for (int d = 0; d <= value(out_.cell_dim); ++d) {
@@ -285,7 +293,7 @@ void MeshAdoption::take_values() {
     if (!out_.tags.empty()) {
       std::vector<detail::TagLookUp> given_values;
       for (const MeshTag& tag : from_.tags) given_values.emplace_back(tag, dim, n_given_[d]);
-      detail::carry_tags(*hood_, *halo, dim, out_.n_owned(dim), out_.tags,
+      detail::carry_tags(ghosts.hood, *halo, dim, out_.n_owned(dim), out_.tags,
                          [&](std::size_t t, LocalId id, auto&& visit) {
                            const std::size_t at = origins[index(id)];
                            if (!given_values[t].has(at)) return false;
@@ -320,8 +328,23 @@ void MeshAdoption::count() {
 
 Mesh adopt(mpi::Context& context, LocalMesh&& local) { return MeshAssembly::adopted(context, std::move(local)); }
 
+void MeshAssembly::put_together(Mesh::Storage& out, detail::Numbered& numbered,
+                                std::array<detail::PlacedSides, 4>& sides, std::span<const SetInfo> infos) {
+  out.sets = detail::filled_sets(infos, numbered, sides);
+  numbered.vertices.n_global = out.vertices.n_global;
+  out.vertices = std::move(numbered.vertices);
+  out.halos[0] = std::move(numbered.vertex_halo);
+  for (std::size_t d = 1; d < index(numbered.cell_dim); ++d) {
+    out.entities[d] = std::move(sides[d].table);
+    out.halos[d] = std::move(sides[d].halo);
+  }
+  out.entities[index(numbered.cell_dim)] = std::move(numbered.cells);
+  out.halos[index(numbered.cell_dim)] = std::move(numbered.cell_halo);
+  out.cell_parts = std::move(numbered.parts);
+}
+
 Mesh MeshAssembly::adopted(mpi::Context& context, LocalMesh&& local) {
-  Mesh mesh(std::make_unique<Storage>());
+  Mesh mesh(std::make_unique<Mesh::Storage>());
   MeshAdoption adoption(context, local, *mesh.storage_);
   adoption.check();
   adoption.run();

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,7 +12,7 @@
 namespace barrio::mesh {
 
 /// Make a mesh of what its ranks own. Each step is collective.
-class MeshAdoption : private MeshAssembly {
+class MeshAdoption {
  public:
   /// @param from  not changed until `run`
   MeshAdoption(mpi::Context& context, LocalMesh& from, Mesh::Storage& out);
@@ -31,7 +32,6 @@ class MeshAdoption : private MeshAssembly {
 
  private:
   [[nodiscard]] const LocalEntities& given(Dim dim) const { return from_.entities[index(dim)]; }
-  [[nodiscard]] const EntityTable& cells_of() const { return out_.entities[index(out_.cell_dim)]; }
   [[nodiscard]] std::int32_t given_sharers(Dim dim, std::size_t at) const {
     const std::vector<std::int32_t>& all = dim == Dim::vertex ? from_.vertex_sharers : given(dim).sharers;
     return all.empty() ? -1 : all[at];
@@ -76,27 +76,34 @@ class MeshAdoption : private MeshAssembly {
   void leave_out_sides(Dim dim);
   /// Append entities, given by their places, with their vertices by place in `order_`.
   void add_given(Dim dim, std::span<const std::int32_t> order, EntityTable& to);
-  [[nodiscard]] HeldSides held_sides(Dim dim);
+  [[nodiscard]] detail::HeldSides held_sides(Dim dim);
   void take_sets();
   /// Give back what has been copied: from now on the mesh is made.
   void free_given();
-  void take_values();
+  void take_values(detail::Ghosts& ghosts);
   /// Place in the local mesh of each entity of the new mesh; -1: it came from another rank.
   [[nodiscard]] std::vector<std::int32_t> origins_of(Dim dim) const;
   void count();
 
-  bool is_trusted_ = false;
+  mpi::Context& context_;
+  BuildOptions options_;
+  Mesh::Storage& out_;
   LocalMesh& from_;
-  std::array<std::vector<std::int32_t>, 4> order_;  // by dimension: given places by ascending global id
-  std::array<std::vector<std::int32_t>, 4> place_;  // by dimension and given place: place in `order_`, or -1
+  bool is_trusted_ = false;
+  detail::KnownCells known_;  // until they are numbered
+  detail::Numbered numbered_;
+  std::optional<detail::GhostChoice> choice_;
+  std::array<std::vector<detail::SetRun>, 4> set_runs_;  // memberships of listed sides, as runs of places
+  std::array<std::vector<std::int32_t>, 4> order_;       // by dimension: given places by ascending global id
+  std::array<std::vector<std::int32_t>, 4> place_;       // by dimension and given place: place in `order_`, or -1
   std::array<std::size_t, 4> n_given_{};
   std::vector<SetInfo> infos_;
-  std::array<bool, 4> is_listed_{};   // by dimension: some rank has sides of it
-  std::array<EntityTable, 4> sides_;  // by place; nodes are places
-  std::array<std::vector<std::int32_t>, 4>
-      sharers_;                                      // of sides, by place: number in `users_`; for vertices sharers_at_
-  std::array<std::vector<std::int32_t>, 4> unused_;  // by dimension: given places of what has sharers, but no own cell
-  RankSets users_;                                   // the given sets first
+  std::array<bool, 4> is_listed_{};                   // by dimension: some rank has sides of it
+  std::array<EntityTable, 4> shapes_;                 // of tables of listed sides, without entities
+  std::array<EntityTable, 4> sides_;                  // by place; nodes are places
+  std::array<std::vector<std::int32_t>, 4> sharers_;  // of sides, by place: number in `users_`; for vertices in known_
+  std::array<std::vector<std::int32_t>, 4> unused_;   // by dimension: given places of what has sharers, but no own cell
+  RankSets users_;                                    // the given sets first
 };
 
 }  // namespace barrio::mesh

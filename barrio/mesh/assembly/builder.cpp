@@ -18,8 +18,8 @@ constexpr RegionName set_region{"mesh.sets"};
 }  // namespace
 
 MeshBuilder::MeshBuilder(mpi::Context& context, const MeshTables& tables, BuildOptions options, Mesh::Storage& out)
-    : MeshAssembly(context, std::move(options), out), tables_(tables) {
-  check_options(tables.top_dim());
+    : context_(context), options_(std::move(options)), out_(out), tables_(tables) {
+  detail::check_options(context_, options_, tables.top_dim());
 }
 
 MeshBuilder::MeshBuilder(mpi::Context& context, MeshTables&& tables, BuildOptions options, Mesh::Storage& out)
@@ -40,6 +40,8 @@ void MeshBuilder::free_cells() {
 void MeshBuilder::build() {
   out_.context = &context_;
   out_.cell_dim = tables_.top_dim();
+  known_.dim = out_.cell_dim;
+  known_.takes_ghosts = options_.ghost_layers > 0;
   out_.options = options_;
   out_.n_parts = tables_.n_parts;
   out_.part_sets = tables_.part_sets;
@@ -53,16 +55,17 @@ void MeshBuilder::build() {
   fetch_cells();
   resolve_vertices();
   if (consumed_ != nullptr) free_memory(consumed_->coordinates);
-  choose_ghosts(tables_.sets);
-  add_ghosts();
-  number_vertices();
-  number_cells();
-  std::array<HeldSides, 4> sides = fetch_sides();
+  const detail::GhostChoice choice(context_.rank(), options_, tables_.sets, known_);
+  detail::Ghosts ghosts = detail::add_ghosts(context_, options_, choice, known_);
+  numbered_ = detail::number(context_, std::move(known_), ghosts);
+  std::array<HeldSides, 4> held = fetch_sides();
+  std::array<detail::PlacedSides, 4> sides;
   for (int d = 1; d < value(out_.cell_dim); ++d)
-    if (tables_.n_global(Dim{d}) > 0) place_sides(Dim{d}, std::move(sides[d]));
+    if (tables_.n_global(Dim{d}) > 0)
+      sides[d] = detail::place_sides(context_, options_, std::move(held[d]), std::move(shapes_[d]), numbered_, ghosts);
   {
     const Region region(context_.trace(), set_region);
-    fill_sets(tables_.sets);
+    MeshAssembly::put_together(out_, numbered_, sides, tables_.sets);
   }
   fetch_tags();
   count_left_out();
@@ -74,7 +77,7 @@ void MeshBuilder::count_left_out() {
   for (std::size_t d = 1; d < dim_below; ++d) n[d] = out_.entities[d].n_owned;
   mpi::all_reduce(context_, std::span<std::int64_t>(n).first(dim_below), MPI_SUM);
   out_.vertices.n_global = n[0];
-  cells().n_global = tables_.n_global(out_.cell_dim);
+  out_.entities[dim_below].n_global = tables_.n_global(out_.cell_dim);
   if (n[0] < tables_.vertices.n_rows) {
     context_.log().notice(fmt::format("{} vertices belong to no {} and are left out", tables_.vertices.n_rows - n[0],
                                       out_.cell_dim == Dim::volume ? "volume" : "cell"));

@@ -12,7 +12,7 @@
 namespace barrio::mesh {
 
 /// Build a Mesh from tables, step by step. Each step is collective.
-class MeshBuilder : private MeshAssembly {
+class MeshBuilder {
  public:
   MeshBuilder(mpi::Context& context, const MeshTables& tables, BuildOptions options, Mesh::Storage& out);
   /// @param[in,out] tables  consumed: their memory is given back as soon as it is not needed
@@ -41,6 +41,7 @@ class MeshBuilder : private MeshAssembly {
   // fetch_sides.cpp
   struct SideClaims;
   /// Bring listed sides to the ranks that use their lowest vertex. Collective.
+  using HeldSides = detail::HeldSides;
   [[nodiscard]] exchange::Parcels<std::byte> offer_sides(std::int32_t& n_contested);
   /// Take those offered that are sides of this rank's cells.
   [[nodiscard]] SideClaims claim_sides(const exchange::Parcels<std::byte>& offered, std::array<HeldSides, 4>& held);
@@ -57,11 +58,17 @@ class MeshBuilder : private MeshAssembly {
   /// Give back nodes and parts of cells in tables that may be consumed.
   void free_cells();
 
+  mpi::Context& context_;
+  BuildOptions options_;
+  Mesh::Storage& out_;
   const MeshTables& tables_;
   MeshTables* consumed_ = nullptr;  // the same, if they may be changed
   detail::HomeRuns home_runs_;
   std::vector<std::int32_t> user_at_home_;  // by row homed here: -1 none, a rank, or -2 - number in user_sets_
   RankSets user_sets_;
+  detail::KnownCells known_;  // until they are numbered
+  detail::Numbered numbered_;
+  std::array<EntityTable, 4> shapes_;  // of tables of listed sides, without entities
 };
 
 }  // namespace barrio::mesh

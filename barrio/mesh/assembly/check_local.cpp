@@ -244,7 +244,7 @@ void MeshAdoption::agree_on_shapes() {
                                                   "another rank",
                                          .remedy = "give all ranks the same lists; ranks without cells too"});
   for (std::size_t d = 1; d < 4; ++d) {
-    EntityTable& to = out_.entities[d];
+    EntityTable& to = d == index(from_.cell_dim) ? known_.cells : shapes_[d];
     const std::size_t type = 2 * (d - 1);
     is_listed_[d] = ends[2 * type] != nothing;
     if (!is_listed_[d]) continue;

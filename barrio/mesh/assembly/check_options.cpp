@@ -5,10 +5,10 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
-#include "barrio/mesh/assembly/assembly.hpp"
+#include "barrio/mesh/assembly/ghosts.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-namespace barrio::mesh {
+namespace barrio::mesh::detail {
 namespace {
 
 /// Collective. @throws AgreedError{usage} if they are not the same on every rank
@@ -38,16 +38,16 @@ void check_ghost_ranks(const mpi::Context& context, std::span<const Rank> ranks)
 
 }  // namespace
 
-void MeshAssembly::check_options(Dim cell_dim) {
-  agree_on_options(context_, options_);
-  if (options_.ghost_layers < 0)
-    refuse_together(ErrorCode::usage, fmt::format("{} ghost layers", options_.ghost_layers),
-                    "is not a number of layers", "ask for 0 or more");
-  if (options_.bridge >= cell_dim && cell_dim > Dim::vertex)
-    refuse_together(ErrorCode::usage, fmt::format("ghosts over a bridge of dimension {}", value(options_.bridge)),
+void check_options(mpi::Context& context, const BuildOptions& options, Dim cell_dim) {
+  agree_on_options(context, options);
+  if (options.ghost_layers < 0)
+    refuse_together(ErrorCode::usage, fmt::format("{} ghost layers", options.ghost_layers), "is not a number of layers",
+                    "ask for 0 or more");
+  if (options.bridge >= cell_dim && cell_dim > Dim::vertex)
+    refuse_together(ErrorCode::usage, fmt::format("ghosts over a bridge of dimension {}", value(options.bridge)),
                     fmt::format("cannot be found: the cells are of dimension {}", value(cell_dim)),
                     "bridge by vertices, or by entities of a dimension below the cells'");
-  check_ghost_ranks(context_, options_.ghost_ranks);
+  check_ghost_ranks(context, options.ghost_ranks);
 }
 
-}  // namespace barrio::mesh
+}  // namespace barrio::mesh::detail

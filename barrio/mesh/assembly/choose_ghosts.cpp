@@ -4,9 +4,9 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
-#include "barrio/mesh/assembly/assembly.hpp"
+#include "barrio/mesh/assembly/ghosts.hpp"
 
-namespace barrio::mesh {
+namespace barrio::mesh::detail {
 namespace {
 
 /// How users may call a set besides its name.
@@ -44,16 +44,16 @@ std::vector<bool> wanted_sets(const std::vector<std::string>& wanted, std::span<
 
 }  // namespace
 
-void MeshAssembly::choose_ghosts(std::span<const SetInfo> infos) {
-  ghost_ranks_ = options_.ghost_ranks;
-  std::ranges::sort(ghost_ranks_);
-  const bool is_left_out = !ghost_ranks_.empty() && !std::ranges::binary_search(ghost_ranks_, context_.rank());
-  if (is_left_out || !options_.ghost_sets.empty()) may_leave_.assign(n_own_cells_, false);
-  if (options_.ghost_sets.empty()) return;
-  const std::vector<bool> is_wanted = wanted_sets(options_.ghost_sets, infos);
+GhostChoice::GhostChoice(Rank me, const BuildOptions& options, std::span<const SetInfo> infos, const KnownCells& known)
+    : ranks(options.ghost_ranks) {
+  std::ranges::sort(ranks);
+  const bool is_left_out = !ranks.empty() && !std::ranges::binary_search(ranks, me);
+  if (is_left_out || !options.ghost_sets.empty()) may_leave.assign(known.n_own, false);
+  if (options.ghost_sets.empty()) return;
+  const std::vector<bool> is_wanted = wanted_sets(options.ghost_sets, infos);
   if (is_left_out) return;
-  for (const detail::SetRun& run : cell_sets())
-    if (is_wanted[run.set]) std::fill_n(may_leave_.begin() + run.first, run.count, true);
+  for (const SetRun& run : known.cell_sets)
+    if (is_wanted[run.set]) std::fill_n(may_leave.begin() + run.first, run.count, true);
 }
 
-}  // namespace barrio::mesh
+}  // namespace barrio::mesh::detail

@@ -113,14 +113,14 @@ void MeshAdoption::confer() {
       if (!fault) fault = difference(names[d], told[d][r], theirs, me, from);
       for (const SharedEntity& entity : theirs) {
         if (entity.is_used()) continue;
-        const auto& ids = d == 0 ? index_.ids() : sides_[d].global_ids;
+        const auto& ids = d == 0 ? known_.vertices.ids() : sides_[d].global_ids;
         const auto at = std::ranges::lower_bound(ids, entity.id);
         if (at != ids.end() && *at == entity.id)
           leaving.push_back({Dim{static_cast<int>(d)}, static_cast<std::int32_t>(at - ids.begin()), from});
       }
     }
     for (const GlobalId cell : reader.get<GlobalId>())
-      if (!fault && std::ranges::binary_search(cells().global_ids, cell))
+      if (!fault && std::ranges::binary_search(known_.cells.global_ids, cell))
         fault = contradiction("cell", cell, fmt::format("is given by rank {} and by rank {}", me, from));
     r += 1;
   }
@@ -135,7 +135,7 @@ void MeshAdoption::drop_users(std::vector<Leaving> leaving) {
   std::vector<Rank> left;
   for (std::size_t i = 0; i < leaving.size();) {
     const auto [dim, place, first] = leaving[i];
-    std::int32_t& set = dim == Dim::vertex ? sharers_at_[place] : sharers_[index(dim)][place];
+    std::int32_t& set = dim == Dim::vertex ? known_.vertex_sharers[place] : sharers_[index(dim)][place];
     left.assign(users_[set].begin(), users_[set].end());
     for (; i < leaving.size() && leaving[i].dim == dim && leaving[i].place == place; ++i)
       std::erase(left, leaving[i].rank);
@@ -162,17 +162,17 @@ std::vector<std::vector<GlobalId>> MeshAdoption::cells_between(std::span<const R
   if (ranks.empty()) return between;
   std::vector<Rank> common;
   std::vector<Rank> both;
-  for (std::size_t c = 0; c < n_own_cells_; ++c) {
-    const auto nodes = cells_of().nodes_of(c);
-    if (std::ranges::any_of(nodes, [&](LocalId v) { return sharers_at_[index(v)] < 0; })) continue;
+  for (std::size_t c = 0; c < known_.n_own; ++c) {
+    const auto nodes = known_.cells.nodes_of(c);
+    if (std::ranges::any_of(nodes, [&](LocalId v) { return known_.vertex_sharers[index(v)] < 0; })) continue;
     common.assign(ranks.begin(), ranks.end());
     for (const LocalId v : nodes) {
       both.clear();
-      std::ranges::set_intersection(common, users_[sharers_at_[index(v)]], std::back_inserter(both));
+      std::ranges::set_intersection(common, users_[known_.vertex_sharers[index(v)]], std::back_inserter(both));
       common.swap(both);
     }
     for (const Rank rank : common)
-      between[std::ranges::lower_bound(ranks, rank) - ranks.begin()].push_back(cells_of().global_ids[c]);
+      between[std::ranges::lower_bound(ranks, rank) - ranks.begin()].push_back(known_.cells.global_ids[c]);
   }
   return between;
 }

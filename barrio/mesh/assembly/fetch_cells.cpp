@@ -236,17 +236,17 @@ void MeshBuilder::shape_table(EntityTable& table, Dim dim) const {
 void MeshBuilder::fetch_cells() {
   const Region region(context_.trace(), cells_region);
   const Dim top = tables_.top_dim();
-  EntityTable& table = cells();
+  EntityTable& table = known_.cells;
   shape_table(table, top);
   if (tables_.vertices.n_rows <= std::numeric_limits<std::int32_t>::max()) {
     fetch_cells_with<std::int32_t>(table, table.nodes);
     free_cells();
-    index_vertices();
+    known_.index_vertices();
   } else {
     std::vector<GlobalId> nodes;
     fetch_cells_with<std::int64_t>(table, nodes);
     free_cells();
-    index_vertices(nodes);
+    known_.index_vertices(nodes);
   }
 }
 
@@ -281,12 +281,12 @@ void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Kept>& all_no
       n_nodes += columns.nodes.size();
     }
   }
-  all_nodes.reserve(with_room(n_nodes));
-  table.global_ids.reserve(with_room(n_cells));
-  out_.cell_parts.reserve(with_room(n_cells));
+  all_nodes.reserve(known_.with_room(n_nodes));
+  table.global_ids.reserve(known_.with_room(n_cells));
+  known_.parts.reserve(known_.with_room(n_cells));
 
   // Blocks in order, and within a block senders in order.
-  CellTaker<Node, Kept> taker{table, all_nodes, out_.cell_parts, set_runs_[index(top)]};
+  CellTaker<Node, Kept> taker{table, all_nodes, known_.parts, known_.cell_sets};
   at = 0;
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const CellBlock& block = tables_.blocks[blocks[k]];
@@ -302,7 +302,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Kept>& all_no
     at += n;
     for (; p < readers.size(); ++p) taker.take(block, ColumnsView<Node>(readers[p]), first_of(received.peers[p]));
   }
-  n_own_cells_ = table.size();
+  known_.n_own = table.size();
 }
 
 }  // namespace barrio::mesh

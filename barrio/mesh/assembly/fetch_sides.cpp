@@ -64,12 +64,12 @@ struct MeshBuilder::SideClaims {
   exchange::Parcels<std::int32_t> numbers;  // at homes, in the order of `sides`
 };
 
-std::array<MeshAssembly::HeldSides, 4> MeshBuilder::fetch_sides() {
+std::array<detail::HeldSides, 4> MeshBuilder::fetch_sides() {
   const Region region(context_.trace(), side_region);
   bool is_any = false;
   for (int d = 1; d < value(out_.cell_dim); ++d) {
     if (tables_.n_global(Dim{d}) == 0) continue;
-    shape_table(table(Dim{d}), Dim{d});
+    shape_table(shapes_[d], Dim{d});
     is_any = true;
   }
   std::array<HeldSides, 4> held;
@@ -134,8 +134,8 @@ exchange::Parcels<std::byte> MeshBuilder::offer_sides(std::int32_t& n_contested)
 MeshBuilder::SideClaims MeshBuilder::claim_sides(const exchange::Parcels<std::byte>& offered,
                                                  std::array<HeldSides, 4>& held) {
   // 3. A rank takes it if it is a side of one of its cells; where others may have it too, it tells the home.
-  const std::vector<LocalId> anchors = anchors_of(offered, [&](GlobalId id) { return local_vertex(id); });
-  const detail::CellsAround around(cells(), n_own_cells_, anchors, out_.vertices.size());
+  const std::vector<LocalId> anchors = anchors_of(offered, [&](GlobalId id) { return numbered_.local_vertex(id); });
+  const detail::CellsAround around(numbered_.cells, numbered_.cells.n_owned, anchors, numbered_.vertices.size());
   SideClaims claims;
   std::vector<std::int32_t> numbers;
   std::vector<LocalId> local;
@@ -147,9 +147,9 @@ MeshBuilder::SideClaims MeshBuilder::claim_sides(const exchange::Parcels<std::by
     in.for_each([&](std::size_t i, std::span<const GlobalId> of_side, std::span<const std::int32_t> sets) {
       const LocalId anchor = anchors[next_anchor++];
       local.clear();
-      for (const GlobalId node : of_side) local.push_back(local_vertex(node));
+      for (const GlobalId node : of_side) local.push_back(numbered_.local_vertex(node));
       if (std::ranges::find(local, no_local_id) != local.end()) return;
-      if (!detail::is_side_of_any(cells(), around, anchor, in.types[i], local)) return;
+      if (!detail::is_side_of_any(numbered_.cells, around, anchor, in.types[i], local)) return;
       const int dim = value(topology(in.types[i]).dim);
       HeldSides& of_dim = held[dim];
       for (const std::int32_t set : sets)
@@ -187,7 +187,7 @@ void MeshBuilder::share_sides(const SideClaims& claims, std::int32_t n_contested
   std::size_t at = 0;
   for (const SideClaims::Side& one : claims.sides) {
     const std::size_t n = told[at++];
-    if (n > 1) set_sharers(held[one.dim].sides[one.place], Dim{one.dim}, std::span(told).subspan(at, n));
+    if (n > 1) held[one.dim].set_sharers(one.place, Dim{one.dim}, std::span(told).subspan(at, n));
     at += n;
   }
 }

@@ -4,6 +4,7 @@
 #include "barrio/base/ragged.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
+#include "barrio/mesh/tables/drawn_owner.hpp"
 #include "barrio/mesh/tables/message.hpp"
 
 // A rank asks the home of each vertex that its cells use for its coordinates. The ranks that ask for one vertex are its
@@ -95,10 +96,10 @@ std::span<const Rank> MeshBuilder::users_of(GlobalId id) const {
 
 void MeshBuilder::resolve_vertices() {
   const Region region(context_.trace(), share_region);
-  const auto asked = ask_homes(context_, tables_.vertices, index_.ids());
+  const auto asked = ask_homes(context_, tables_.vertices, known_.vertices.ids());
   note_users(asked);
   answer_requests(asked);
-  out_.neighbours = out_.vertices.rank_sets.all_but(context_.rank());
+  out_.neighbours = known_.rank_sets.all_but(context_.rank());
 }
 
 /// A rank that asks for a vertex uses it. A vertex with several users gets a list of them, ascending as ranks come.
@@ -184,23 +185,23 @@ void MeshBuilder::answer_requests(const exchange::Parcels<std::int32_t>& asked) 
   const auto received = exchange::route(context_, answers, exchange::Route::automatic);
   free_memory(answers);
 
-  const std::size_t n = index_.ids().size();
-  coordinates_.reserve(3 * with_room(n));
-  sharers_at_.reserve(with_room(n));
-  sharers_at_.assign(n, -1);
-  vertex_owners_.reserve(with_room(n));
-  vertex_owners_.assign(n, me);
+  const std::size_t n = known_.vertices.ids().size();
+  known_.coordinates.reserve(3 * known_.with_room(n));
+  known_.vertex_sharers.reserve(known_.with_room(n));
+  known_.vertex_sharers.assign(n, -1);
+  known_.vertex_owners.reserve(known_.with_room(n));
+  known_.vertex_owners.assign(n, me);
   const auto take_from = [&](std::size_t peer) {
     MessageReader in(received.of(peer));
-    const std::size_t first_place = coordinates_.size() / 3;
+    const std::size_t first_place = known_.coordinates.size() / 3;
     const auto of_peer = in.get<double>();
-    coordinates_.insert(coordinates_.end(), of_peer.begin(), of_peer.end());
+    known_.coordinates.insert(known_.coordinates.end(), of_peer.begin(), of_peer.end());
     take_answer(VertexAnswerView(in), first_place);
   };
   std::size_t p = 0;
   for (; p < received.n_peers() && received.peers[p] < me; ++p) take_from(p);
-  const std::size_t first_place = coordinates_.size() / 3;
-  append_coordinates(coordinates_, tables_, own_request);
+  const std::size_t first_place = known_.coordinates.size() / 3;
+  append_coordinates(known_.coordinates, tables_, own_request);
   take_answer(VertexAnswerView(kept), first_place);
   for (; p < received.n_peers(); ++p) take_from(p);
 }
@@ -210,16 +211,17 @@ void MeshBuilder::take_answer(const VertexAnswerView& answer, std::size_t first_
   for (std::size_t s = 0; s + 1 < answer.offsets.size(); ++s) {
     const std::size_t first = answer.offsets[s];
     const std::size_t end = answer.offsets[s + 1];
-    numbers.push_back(out_.vertices.rank_sets.add(answer.ranks.subspan(first, end - first)));
+    numbers.push_back(known_.rank_sets.add(answer.ranks.subspan(first, end - first)));
   }
-  const std::vector<GlobalId>& ids = index_.ids();
+  const std::vector<GlobalId>& ids = known_.vertices.ids();
   for (std::size_t i = 0; i < answer.shared.size(); ++i) {
     const std::size_t place = first_place + answer.shared[i];
-    sharers_at_[place] = numbers[answer.sets_of_shared[i]];
-    vertex_owners_[place] = drawn_owner(Dim::vertex, ids[place], out_.vertices.rank_sets[sharers_at_[place]]);
+    known_.vertex_sharers[place] = numbers[answer.sets_of_shared[i]];
+    const std::span<const Rank> users = known_.rank_sets[known_.vertex_sharers[place]];
+    known_.vertex_owners[place] = users[detail::drawn_owner(Dim::vertex, ids[place], users.size())];
   }
   for (const SetRun& run : answer.members)
-    set_runs_[0].push_back({run.set, run.first + static_cast<std::int32_t>(first_place), run.count});
+    known_.vertex_sets.push_back({run.set, run.first + static_cast<std::int32_t>(first_place), run.count});
 }
 
 }  // namespace barrio::mesh

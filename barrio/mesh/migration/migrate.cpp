@@ -200,7 +200,7 @@ Mesh MeshAssembly::moved(Mesh::Storage& old, std::span<const Rank> to, exchange:
   mpi::Context& context = *old.context;
   MeshAdoption::Shape shape = MeshAdoption::shape_of(old);
   LocalMesh local = MeshMigration(old, to, termination).run();
-  Mesh mesh(std::make_unique<Storage>());
+  Mesh mesh(std::make_unique<Mesh::Storage>());
   MeshAdoption adoption(context, local, *mesh.storage_);
   adoption.trust(std::move(shape));
   adoption.run();

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "barrio/base/error.hpp"
-#include "barrio/base/hash.hpp"
 #include "barrio/base/sort_unique.hpp"
+#include "barrio/mesh/tables/drawn_owner.hpp"
 
 namespace barrio::mesh {
 
@@ -31,9 +31,8 @@ std::vector<exchange::TrafficRow> part_traffic(const Mesh& mesh, std::int64_t n_
   for (const auto& [v, part] : vertex_part) first[index(v) + 1] += 1;
   for (std::size_t v = 0; v < n_vertices; ++v) first[v + 1] += first[v];
   for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) {
-    const std::uint64_t draw =
-        Hash64().add(barrio::value(mesh.vertices().global_ids[v])).value() % (first[v + 1] - first[v]);
-    owner[v] = vertex_part[first[v] + draw].second;
+    const std::size_t drawn = detail::drawn_owner(Dim::vertex, mesh.vertices().global_ids[v], first[v + 1] - first[v]);
+    owner[v] = vertex_part[first[v] + drawn].second;
   }
   exchange::HaloExchange<std::int32_t> halo(mesh.context(), mesh.halo_plan(Dim::vertex), owner, 1);
   halo.exchange();

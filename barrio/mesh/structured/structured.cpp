@@ -12,6 +12,7 @@
 #include "barrio/base/memory.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mesh/tables/drawn_owner.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -247,8 +248,7 @@ Rank StructuredMesh::owner(const Place& vertex) const noexcept {
   std::array<Rank, 8> ranks{};
   const int n = sharers(vertex, ranks);
   if (n == 1) return ranks[0];
-  const std::uint64_t draw = Hash64().add(value(vertex_id(vertex))).value();
-  return ranks[draw % static_cast<std::uint64_t>(n)];
+  return ranks[detail::drawn_owner(Dim::vertex, vertex_id(vertex), static_cast<std::size_t>(n))];
 }
 
 void StructuredMesh::find_neighbours() {
