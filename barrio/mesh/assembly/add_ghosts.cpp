@@ -62,8 +62,9 @@ class GhostSearch {
 
 Ghosts GhostSearch::run() {
   if (known_.rank_sets.size() > 0) {
+    const std::span<const std::int32_t> sharers = known_.vertex_sharers;
     for (std::size_t c = 0; c < known_.n_own; ++c)
-      if (std::ranges::any_of(cells().nodes_of(c), [&](LocalId v) { return known_.vertex_sharers[index(v)] >= 0; }))
+      if (std::ranges::any_of(cells().nodes_of(c), [&](LocalId v) { return sharers[index(v)] >= 0; }))
         ghosts_.interface_cells.push_back(static_cast<std::int32_t>(c));
   }
   std::size_t first_new_vertex = 0;

@@ -22,7 +22,7 @@ void KnownCells::index_vertices() {
   vertices = IdIndex::of_numbers(cells.nodes, window_limit(cells.nodes.size()));
   vertices.reserve(with_room(vertices.size()));
   n_used = vertices.size();
-  for (LocalId& node : cells.nodes) node = LocalId{vertices.find(GlobalId{barrio::value(node)})};
+  vertices.replace_by_places(cells.nodes);
 }
 
 void KnownCells::index_known(std::span<const GlobalId> ids, std::size_t n_nodes) {

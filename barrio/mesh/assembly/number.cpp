@@ -122,9 +122,10 @@ void number_cells(mpi::Context& context, KnownCells& known, const Ghosts& ghosts
   };
   std::vector<LocalId> nodes;
   nodes.reserve(table.nodes.size());
+  const std::span<const LocalId> vertex_at = out.vertex_at;
   const auto take = [&](std::size_t first, std::size_t count) {
     append_each(nodes, std::span<const LocalId>(table.nodes).subspan(first, count),
-                [&](LocalId v) { return out.vertex_at[index(v)]; });
+                [&](LocalId v) { return vertex_at[index(v)]; });
   };
   if (table.nodes_per_entity == 0) {
     std::vector<std::int32_t> offsets{0};

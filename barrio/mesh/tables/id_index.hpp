@@ -34,6 +34,16 @@ class IdIndex {
     }
     return table_.empty() ? -1 : table_[slot_of(id)].place;
   }
+  /// Replace ids that are stored as numbers by their places. @pre all of them are there
+  void replace_by_places(std::span<LocalId> numbers) const noexcept {
+    if (!table_.empty()) {
+      for (LocalId& number : numbers) number = LocalId{find(GlobalId{value(number)})};
+      return;
+    }
+    const std::int64_t first = first_;
+    const std::span<const std::int32_t> window(window_);
+    for (LocalId& number : numbers) number = LocalId{window[value(number) - first]};
+  }
   /// The place of an id; a new one at the end if it has none yet.
   std::int32_t add(GlobalId id);
 

@@ -107,11 +107,10 @@ std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tab
   to.reserve(wanted.size());
   for (const GlobalId id : wanted) to.push_back(tables.vertices.rank_of(id));
 
-  using Point = std::array<double, 3>;
   const std::size_t first = tables.vertices.first(context.rank());
-  const std::vector<Point> points = exchange::ask(context, to, wanted, [&](GlobalId id) {
+  const auto points = exchange::ask(context, to, wanted, [&](GlobalId id) {
     const double* x = &tables.coordinates[3 * (index(id) - first)];
-    return Point{x[0], x[1], x[2]};
+    return std::array<double, 3>{x[0], x[1], x[2]};
   });
 
   std::vector<double> centres;
@@ -121,7 +120,7 @@ std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tab
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
       const std::span<const GlobalId> nodes = block.cell(i);
       const std::span<const GlobalId> corners = distinct_corners(block.type, nodes, room);
-      Point sum{};
+      std::array<double, 3> sum{};
       for (const GlobalId corner : corners) {
         const auto at = std::lower_bound(wanted.begin(), wanted.end(), corner) - wanted.begin();
         for (std::size_t k = 0; k < 3; ++k) sum[k] += points[at][k];
