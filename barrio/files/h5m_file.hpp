@@ -58,7 +58,7 @@ class H5mFile {
   /// @throws AgreedError{failed} as FileWriter; {usage} for a type of elements that the format does not have
   H5mFile(mpi::Context& context, const std::string& path, H5mTables tables, std::uint64_t more_bytes = 0);
 
-  /// Id of the first row of a table, and of the first set. Local.
+  /// Id of the first row of a table, and of the first set. Local. @throws Error{usage} for a table that is not there
   [[nodiscard]] std::int64_t first_id(std::int32_t table) const;
   [[nodiscard]] std::int64_t first_set() const noexcept { return first_set_; }
 
@@ -122,6 +122,8 @@ class H5mFile {
   };
   void make_elements(Handle& types, std::size_t table);
   [[nodiscard]] std::string path_of(std::int32_t table) const;
+  /// @throws Error{usage} for a table that is not there
+  [[nodiscard]] const Elements& find(std::int32_t table) const;
   void put_lasts(const FileWriter::Rows& rows, std::int64_t first, std::span<const std::int64_t> ends);
 
   H5mTables tables_;

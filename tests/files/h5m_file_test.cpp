@@ -163,6 +163,12 @@ TEST(H5mFile, WhatDoesNotFitIsRefusedOnAllRanks) {
                        file.put_elements(0, 0, Words{1, 2});
                      }),
             "2 numbers are put that are no rows of 3 of the dataset's type");
+  EXPECT_EQ(cause_of({.n_vertices = 3},
+                     [&](H5mFile& file) {
+                       if (is_last) file.put_vertices(0, x);
+                       if (is_last) file.put_elements(0, 0, Words{1, 2, 3});
+                     }),
+            "is not there: the file has 0");
   EXPECT_EQ(cause_of({.n_sets = 1}, [](H5mFile&) {}), "do not all have 1 rows, as was said");
 }
 

@@ -146,16 +146,25 @@ void H5mFile::make_elements(Handle& types, std::size_t table) {
   first_set_ += sizes.n;
 }
 
-std::int64_t H5mFile::first_id(std::int32_t table) const { return table < 0 ? 1 : elements_.at(table).first_id; }
+const H5mFile::Elements& H5mFile::find(std::int32_t table) const {
+  if (table < 0 || table >= std::ssize(elements_))
+    refuse(ErrorCode::usage, fmt::format("table {} of elements", table),
+           fmt::format("is not there: the file has {}", elements_.size()));
+  return elements_[table];
+}
+
+std::int64_t H5mFile::first_id(std::int32_t table) const { return table == vertices ? 1 : find(table).first_id; }
 
 void H5mFile::put_elements(std::int32_t table, std::int64_t first, std::span<const std::int64_t> ids) {
-  file_.put_rows(elements_.at(table).connectivity, first, ids);
+  file_.keep_fault(capture([&] { file_.put_rows(find(table).connectivity, first, ids); }));
 }
 
 void H5mFile::put_elements(std::int32_t table, std::int64_t first, std::span<const std::int64_t> ends,
                            std::int64_t first_entry, std::span<const std::int64_t> ids) {
-  file_.put_rows(elements_.at(table).connectivity, first_entry, ids);
-  put_lasts(elements_.at(table).lasts, first, ends);
+  file_.keep_fault(capture([&] {
+    file_.put_rows(find(table).connectivity, first_entry, ids);
+    put_lasts(find(table).lasts, first, ends);
+  }));
 }
 
 void H5mFile::put_lasts(const FileWriter::Rows& rows, std::int64_t first, std::span<const std::int64_t> ends) {
@@ -186,7 +195,10 @@ H5mFile::Tag H5mFile::make_tag(const H5mNewTag& tag) {
 }
 
 FileWriter::Rows H5mFile::make_dense(const Tag& tag, std::int32_t table) {
-  const std::int64_t n = table < 0 ? tables_.n_vertices : tables_.elements.at(table).n;
+  if (table < vertices || table >= std::ssize(tables_.elements))
+    refuse_together(ErrorCode::usage, fmt::format("table {} of elements", table),
+                    fmt::format("is not there: the file has {}", tables_.elements.size()));
+  const std::int64_t n = table == vertices ? tables_.n_vertices : tables_.elements[table].n;
   return file_.make_rows(fmt::format("{}/tags/{}", path_of(table), tag.path_), tag.type_.get(), n, 0);
 }
 

@@ -179,7 +179,7 @@ void VtkhdfFile::put_piece(std::size_t piece, const VtkhdfArrays& arrays) {
     check(arrays, {one(0), one(1), one(2), one(3), one(4)});
     put_all(piece, arrays);
   });
-  if (fault) file_.keep_fault(std::move(fault));
+  file_.keep_fault(std::move(fault));
 }
 
 void VtkhdfFile::write_grid(const VtkhdfSizes& sizes, const VtkhdfArrays& arrays) {
