@@ -1,10 +1,14 @@
 #include "tests/io/exodus/exodus_sample.hpp"
 
 namespace barrio::test {
+namespace {
+
+using Integers = std::vector<int>;
+using Reals = std::vector<double>;
+
+}  // namespace
 
 NetcdfContents exodus_sample() {
-  using Integers = std::vector<int>;
-  using Reals = std::vector<double>;
   NetcdfContents file;
   const auto add = [&](const std::string& name, const std::vector<long>& shape, auto values,
                        std::vector<std::pair<std::string, std::string>> attributes = {}) {
