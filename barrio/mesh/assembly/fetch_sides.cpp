@@ -7,6 +7,7 @@
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
 #include "barrio/mesh/assembly/cells_around.hpp"
+#include "barrio/mesh/assembly/side_message.hpp"
 
 // Entities below the cells' dimension: the boundary faces and edges that a file lists. They are found by vertex: the
 // home of a side's lowest vertex knows which ranks use that vertex, and only those can have the side.
