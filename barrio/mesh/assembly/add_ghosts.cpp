@@ -29,8 +29,9 @@ class GhostSearch {
         options_(options),
         choice_(choice),
         known_(known),
-        ghosts_{.hood = exchange::Neighborhood(
-                    context, known.rank_sets.all_but(context.rank()),
+        ghosts_{.neighbours = known.rank_sets.all_but(context.rank()),
+                .hood = exchange::Neighborhood(
+                    context, ghosts_.neighbours,
                     {.termination = exchange::Termination::introductions, .delivery = exchange::Delivery::by_rank})} {}
   Ghosts run();
 

@@ -115,6 +115,7 @@ void MeshAdoption::run() {
     if (is_listed_[d])
       sides[d] = detail::place_sides(context_, options_, held_sides(Dim{d}), std::move(shapes_[d]), numbered_, ghosts);
   MeshAssembly::put_together(out_, numbered_, sides, infos_);
+  out_.neighbours = std::move(ghosts.neighbours);
   take_values(ghosts);
   if (!is_trusted_) count();
   from_ = {};
@@ -164,7 +165,6 @@ void MeshAdoption::take_sharers() {
     known_.vertex_owners.push_back(users_[set][drawn]);
     set = number[set];
   }
-  out_.neighbours = known_.rank_sets.all_but(context_.rank());
 }
 
 void MeshAdoption::take_cells() {
@@ -327,21 +327,6 @@ void MeshAdoption::count() {
 }
 
 Mesh adopt(mpi::Context& context, LocalMesh&& local) { return MeshAssembly::adopted(context, std::move(local)); }
-
-void MeshAssembly::put_together(Mesh::Storage& out, detail::Numbered& numbered,
-                                std::array<detail::PlacedSides, 4>& sides, std::span<const SetInfo> infos) {
-  out.sets = detail::filled_sets(infos, numbered, sides);
-  numbered.vertices.n_global = out.vertices.n_global;
-  out.vertices = std::move(numbered.vertices);
-  out.halos[0] = std::move(numbered.vertex_halo);
-  for (std::size_t d = 1; d < index(numbered.cell_dim); ++d) {
-    out.entities[d] = std::move(sides[d].table);
-    out.halos[d] = std::move(sides[d].halo);
-  }
-  out.entities[index(numbered.cell_dim)] = std::move(numbered.cells);
-  out.halos[index(numbered.cell_dim)] = std::move(numbered.cell_halo);
-  out.cell_parts = std::move(numbered.parts);
-}
 
 Mesh MeshAssembly::adopted(mpi::Context& context, LocalMesh&& local) {
   Mesh mesh(std::make_unique<Mesh::Storage>());

@@ -66,6 +66,7 @@ void MeshBuilder::build() {
   {
     const Region region(context_.trace(), set_region);
     MeshAssembly::put_together(out_, numbered_, sides, tables_.sets);
+    out_.neighbours = std::move(ghosts.neighbours);
   }
   fetch_tags();
   count_left_out();

@@ -31,6 +31,7 @@ struct GhostChoice {
 
 /// How ghosts came.
 struct Ghosts {
+  std::vector<Rank> neighbours;                    ///< ranks that share vertices, ascending
   exchange::Neighborhood hood;                     ///< of ranks that share vertices, and those met since
   std::vector<Rank> owners = {};                   ///< of ghost cells, by place behind the own ones
   PlacesByRank sent = {};                          ///< own cells that are ghosts elsewhere

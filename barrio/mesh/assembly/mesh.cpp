@@ -32,6 +32,21 @@ std::uint64_t VertexTable::memory_bytes() const noexcept {
          Sharing::memory_bytes();
 }
 
+void MeshAssembly::put_together(Mesh::Storage& out, detail::Numbered& numbered,
+                                std::array<detail::PlacedSides, 4>& sides, std::span<const SetInfo> infos) {
+  out.sets = detail::filled_sets(infos, numbered, sides);
+  numbered.vertices.n_global = out.vertices.n_global;
+  out.vertices = std::move(numbered.vertices);
+  out.halos[0] = std::move(numbered.vertex_halo);
+  for (std::size_t d = 1; d < index(numbered.cell_dim); ++d) {
+    out.entities[d] = std::move(sides[d].table);
+    out.halos[d] = std::move(sides[d].halo);
+  }
+  out.entities[index(numbered.cell_dim)] = std::move(numbered.cells);
+  out.halos[index(numbered.cell_dim)] = std::move(numbered.cell_halo);
+  out.cell_parts = std::move(numbered.parts);
+}
+
 Mesh::Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options)
     : storage_(std::make_unique<Storage>()) {
   MeshBuilder(context, tables, std::move(options), *storage_).build();

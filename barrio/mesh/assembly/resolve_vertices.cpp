@@ -99,7 +99,6 @@ void MeshBuilder::resolve_vertices() {
   const auto asked = ask_homes(context_, tables_.vertices, known_.vertices.ids());
   note_users(asked);
   answer_requests(asked);
-  out_.neighbours = known_.rank_sets.all_but(context_.rank());
 }
 
 /// A rank that asks for a vertex uses it. A vertex with several users gets a list of them, ascending as ranks come.
