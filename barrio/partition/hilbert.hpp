@@ -27,6 +27,16 @@ namespace barrio::partition {
 std::vector<std::int32_t> hilbert(mpi::Context& context, std::span<const double> points, std::span<const GlobalId> ids,
                                   std::span<const std::int64_t> weights, int n_parts);
 
+/// Number points along the same curve, over all ranks: 0, 1, 2, ... by (place on it, global id). Collective.
+/// For what is new and needs numbers that do not depend on the distribution or the number of ranks.
+/// @param[in] points  shape (n, 3), model units; finite
+/// @param[in] ids  one per point, >= 0; they decide between points that lie at one place, and are different there
+/// @return number of each point
+/// @throws AgreedError{bad_input} on all ranks for a coordinate that is not finite
+/// Cost: that of `hilbert` for as many parts as ranks, and a routed request for each point; memory O(n)
+std::vector<GlobalId> hilbert_numbers(mpi::Context& context, std::span<const double> points,
+                                      std::span<const GlobalId> ids);
+
 /// Find the place of a cell of a regular grid on the Hilbert curve through the grid. Local.
 /// Consecutive places are cells with a common side, and the first n * k bits of a place are that of the cell of 2^k
 /// cells a side that it lies in.

@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 
+#include "barrio/exchange/ask.hpp"
 #include "barrio/partition/methods/bisect.hpp"
 
 namespace barrio::partition {
@@ -107,17 +110,50 @@ std::uint64_t hilbert_place(std::span<const std::uint64_t> cell, int n_bits) noe
   return place;
 }
 
-std::vector<std::int32_t> hilbert(mpi::Context& context, std::span<const double> points, std::span<const GlobalId> ids,
-                                  std::span<const std::int64_t> weights, int n_parts) {
-  detail::check_points(context, points, ids, weights, n_parts, true);
+namespace {
+
+std::vector<CurvePoint> on_curve(mpi::Context& context, std::span<const double> points, std::span<const GlobalId> ids,
+                                 std::span<const std::int64_t> weights) {
   const Grid grid(context, points);
   std::vector<CurvePoint> marked(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     marked[i] = {grid.place(points.subspan(3 * i, 3)), value(ids[i]), weights.empty() ? 1 : weights[i], context.rank(),
                  static_cast<std::int32_t>(i)};
   }
-  const std::int64_t total = mpi::sum(context, detail::total_weight<CurvePoint>(marked));
-  return detail::bisect(context, std::move(marked), n_parts, AlongCurve(total, n_parts));
+  return marked;
+}
+
+std::vector<std::int32_t> cut_curve(mpi::Context& context, std::vector<CurvePoint> points, int n_parts) {
+  const std::int64_t total = mpi::sum(context, detail::total_weight<CurvePoint>(points));
+  return detail::bisect(context, std::move(points), n_parts, AlongCurve(total, n_parts));
+}
+
+}  // namespace
+
+std::vector<std::int32_t> hilbert(mpi::Context& context, std::span<const double> points, std::span<const GlobalId> ids,
+                                  std::span<const std::int64_t> weights, int n_parts) {
+  detail::check_points(context, points, ids, weights, n_parts, true);
+  return cut_curve(context, on_curve(context, points, ids, weights), n_parts);
+}
+
+std::vector<GlobalId> hilbert_numbers(mpi::Context& context, std::span<const double> points,
+                                      std::span<const GlobalId> ids) {
+  detail::check_points(context, points, ids, {}, context.size(), true);
+  std::vector<CurvePoint> marked = on_curve(context, points, ids, {});
+  std::vector<Key> keys;
+  keys.reserve(marked.size());
+  for (const CurvePoint& point : marked) keys.push_back({point.place_on_curve, static_cast<std::uint64_t>(point.id)});
+  // Part p of the curve is sorted and numbered on rank p.
+  const std::vector<std::int32_t> parts = cut_curve(context, std::move(marked), context.size());
+  return exchange::ask_together(context, std::span<const Rank>(parts), keys, [&](const exchange::Parcels<Key>& asked) {
+    std::vector<std::int32_t> order(asked.items.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::sort(order, {}, [&](std::int32_t i) { return asked.items[i]; });
+    const std::int64_t first = mpi::exclusive_sum(context, std::int64_t(order.size()));
+    std::vector<GlobalId> numbers(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) numbers[order[i]] = global_id(i) + first;
+    return numbers;
+  });
 }
 
 }  // namespace barrio::partition

@@ -1,0 +1,331 @@
+#include "barrio/adapt/assembly/from_mesh.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <string>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/sort_unique.hpp"
+#include "barrio/exchange/halo.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/partition/hilbert.hpp"
+
+namespace barrio::adapt::detail {
+namespace {
+
+using mesh::Dim;
+
+/// Local ids of vertices along a curve, so that what is near lies near in memory.
+std::vector<std::int32_t> order_along_curve(const mesh::Mesh& mesh) {
+  const std::vector<double>& x = mesh.vertices().coordinates;
+  const std::size_t n = x.size() / 3;
+  Point low;
+  low.fill(std::numeric_limits<double>::infinity());
+  Point high;
+  high.fill(-std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    low[i % 3] = std::min(low[i % 3], x[i]);
+    high[i % 3] = std::max(high[i % 3], x[i]);
+  }
+  const double side = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2], 1e-300});
+  constexpr int n_bits = 20;
+  constexpr double most = (1 << n_bits) - 1;
+  std::vector<std::uint64_t> place(n);
+  for (std::size_t v = 0; v < n; ++v) {
+    std::array<std::uint64_t, 3> cell{};
+    for (std::size_t i = 0; i < 3; ++i) cell[i] = static_cast<std::uint64_t>((x[3 * v + i] - low[i]) / side * most);
+    place[v] = partition::hilbert_place(cell, n_bits);
+  }
+  std::vector<std::int32_t> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](std::int32_t v) { return place[v]; });
+  return order;
+}
+
+class Taking {
+ public:
+  Taking(const mesh::Mesh& mesh, const Operator::Size& size, double feature_angle)
+      : mesh_(mesh), size_(size), cosine_(std::cos(feature_angle * std::numbers::pi / 180)) {}
+
+  Taken run() {
+    for (const mesh::MeshSet& set : mesh_.sets()) out_.sets.push_back(set.info);
+    take_vertices();
+    const std::vector<std::uint32_t> class_of_cell = classify(Dim::volume, out_.cells, 0);
+    take_tets(class_of_cell);
+    tets().link_all();
+    take_faces();
+    mpi::agree_after(mesh_.context(), [&] { find_features(); });
+    classify_vertices();
+    return std::move(out_);
+  }
+
+ private:
+  /// A classified face, by the three slots and whose tetrahedron it is.
+  struct EdgeFace {
+    Slot low;
+    Slot high;
+    Slot tet;
+    std::uint8_t face;
+    auto operator<=>(const EdgeFace&) const = default;
+  };
+
+  Tets& tets() noexcept { return out_.tets; }
+  [[nodiscard]] Rank me() const noexcept { return mesh_.context().rank(); }
+  [[nodiscard]] bool has_own(const std::array<Slot, 4>& v, std::size_t but = 4) const {
+    for (std::size_t i = 0; i < 4; ++i)
+      if (i != but && out_.tets.vertices[v[i]].owner == me()) return true;
+    return false;
+  }
+
+  void take_vertices() {
+    const mesh::VertexTable& from = mesh_.vertices();
+    slot_.assign(from.size(), no_slot);
+    std::vector<bool> is_seen(from.size(), false);
+    for (std::size_t c = 0; c < mesh_.cells().size(); ++c) {
+      const auto nodes = mesh_.cells().nodes_of(c);
+      if (std::ranges::none_of(nodes, [&](LocalId v) { return index(v) < from.n_owned; })) continue;
+      for (const LocalId v : nodes) is_seen[index(v)] = true;
+    }
+    for (const std::int32_t v : order_along_curve(mesh_)) {
+      if (!is_seen[v]) continue;
+      Vertex vertex;
+      for (std::size_t i = 0; i < 3; ++i) vertex.at[i] = from.coordinates[3 * static_cast<std::size_t>(v) + i];
+      vertex.key = {of_mesh, static_cast<std::uint64_t>(value(from.global_ids[v]))};
+      vertex.owner = from.owners[v];
+      slot_[v] = tets().add_vertex(vertex);
+    }
+    mpi::agree_after(mesh_.context(), [&] {
+      for (Vertex& vertex : tets().vertices) {
+        const double h = size_(vertex.at);
+        if (!(h > 0) || !std::isfinite(h))
+          refuse(ErrorCode::bad_input,
+                 fmt::format("wanted size {} at ({}, {}, {})", h, vertex.at[0], vertex.at[1], vertex.at[2]),
+                 "is not above 0 and finite");
+        vertex.inverse_size = 1.0 / h;
+      }
+    });
+  }
+
+  /// Class of each local entity, by the sets that it is in.
+  std::vector<std::uint32_t> classify(Dim dim, Classes& classes, std::uint16_t first) {
+    std::vector<std::pair<std::int32_t, std::int32_t>> memberships;  // entity, set
+    const auto sets = mesh_.sets();
+    for (std::size_t s = 0; s < sets.size(); ++s)
+      for (const LocalId id : dim == Dim::vertex ? sets[s].vertices : sets[s].entities[mesh::index(dim)])
+        memberships.emplace_back(value(id), static_cast<std::int32_t>(s));
+    std::ranges::sort(memberships);
+    std::vector<std::uint32_t> of(mesh_.n_local(dim));
+    std::vector<std::int32_t> in;
+    std::size_t next = 0;
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      in.clear();
+      for (; next < memberships.size() && memberships[next].first == static_cast<std::int32_t>(i); ++next)
+        in.push_back(memberships[next].second);
+      const bool is_same = i > 0 && std::ranges::equal(in, last_);
+      if (!is_same) last = classes.add(in);
+      last_ = in;
+      of[i] = static_cast<std::uint32_t>(last);
+    }
+    const std::vector<std::uint16_t> numbers = classes.agree(mesh_.context(), first);
+    for (std::uint32_t& one : of) one = numbers[one];
+    return of;
+  }
+
+  void take_tets(const std::vector<std::uint32_t>& class_of_cell) {
+    std::vector<std::pair<Slot, std::int32_t>> order;  // lowest slot, cell
+    const mesh::EntityTable& cells = mesh_.cells();
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      Slot lowest = std::numeric_limits<Slot>::max();
+      bool is_seen = false;
+      for (const LocalId v : cells.nodes_of(c)) {
+        lowest = std::min(lowest, slot_[index(v)]);
+        is_seen = is_seen || index(v) < mesh_.vertices().n_owned;
+      }
+      if (is_seen) order.emplace_back(lowest, static_cast<std::int32_t>(c));
+    }
+    std::ranges::sort(order);
+    tets().tets.reserve(order.size() + order.size() / 8);
+    for (const auto& [lowest, c] : order) {
+      NewTet tet;
+      const auto nodes = cells.nodes_of(c);
+      for (std::size_t i = 0; i < 4; ++i) tet.v[i] = slot_[index(nodes[i])];
+      tet.cell_class = class_of_cell[c];
+      tets().add_tet(tet);
+    }
+    mpi::agree_after(mesh_.context(), [&] {
+      for (std::size_t t = 0; t < order.size(); ++t)
+        if (tets().tets[t].quality <= 0)
+          refuse(ErrorCode::bad_input, fmt::format("cell {}", value(cells.id(order[t].second))),
+                 tets().tets[t].quality < 0 ? "is inverted: its volume is negative" : "is flat: it has no volume",
+                 "barrio inspect shows the qualities of a mesh");
+    });
+  }
+
+  /// Classes of listed faces, and of the boundary.
+  void take_faces() {
+    const std::vector<std::uint32_t> class_of = classify(Dim::face, out_.faces, unlisted + 1);
+    const mesh::EntityTable& listed = mesh_.entities(Dim::face);
+    std::vector<std::pair<std::array<Slot, 3>, std::uint16_t>> known;
+    std::vector<bool> is_on_listed(tets().vertices.size(), false);
+    for (std::size_t f = 0; f < listed.size(); ++f) {
+      std::array<Slot, 3> key{};
+      const auto nodes = listed.nodes_of(f);
+      for (std::size_t i = 0; i < 3; ++i) key[i] = slot_[index(nodes[i])];
+      std::ranges::sort(key);
+      if (key[0] < 0) continue;
+      for (const Slot v : key) is_on_listed[v] = true;
+      known.emplace_back(key, static_cast<std::uint16_t>(class_of[f]));
+    }
+    std::ranges::sort(known);
+    for (Tet& tet : tets().tets) {
+      for (std::size_t f = 0; f < 4; ++f) {
+        const bool may_be_listed =
+            std::ranges::all_of(face_of[f], [&](std::size_t i) { return is_on_listed[tet.v[i]]; });
+        const bool is_end =
+            tet.across[f] < 0 ? has_own(tet.v, f) : tets().tets[tet.across[f] >> 2].cell_class != tet.cell_class;
+        if (is_end) tet.face_class[f] = unlisted;
+        if (!may_be_listed) continue;
+        const auto key = face_key(tet, f);
+        const auto at = std::ranges::lower_bound(known, key, {}, [](const auto& one) { return one.first; });
+        if (at != known.end() && at->first == key) tet.face_class[f] = at->second;
+      }
+    }
+  }
+
+  [[nodiscard]] Point normal(const EdgeFace& side) const {
+    const Tet& tet = out_.tets.tets[side.tet];
+    const auto& f = face_of[side.face];
+    const auto& at = out_.tets.vertices;
+    const Point n = cross(at[tet.v[f[1]]].at - at[tet.v[f[0]]].at, at[tet.v[f[2]]].at - at[tet.v[f[0]]].at);
+    return (1.0 / std::sqrt(dot(n, n))) * n;
+  }
+
+  /// Edges where classified faces meet otherwise than two of one class in a smooth surface.
+  void find_features() {
+    std::vector<EdgeFace> sides;
+    for (std::size_t t = 0; t < tets().tets.size(); ++t) {
+      const Tet& tet = tets().tets[t];
+      for (std::uint8_t f = 0; f < 4; ++f) {
+        if (tet.face_class[f] == 0) continue;
+        // A face inside is on two tetrahedra: once.
+        if (tet.across[f] >= 0 && static_cast<std::size_t>(tet.across[f] >> 2) < t) continue;
+        const auto key = face_key(tet, f);
+        for (const auto& [a, b] : {std::pair{key[0], key[1]}, std::pair{key[0], key[2]}, std::pair{key[1], key[2]}})
+          if (tets().vertices[a].owner == me() || tets().vertices[b].owner == me())
+            sides.push_back({a, b, static_cast<Slot>(t), f});
+      }
+    }
+    std::ranges::sort(sides);
+    for (std::size_t first = 0; first < sides.size();) {
+      std::size_t end = first + 1;
+      while (end < sides.size() && sides[end].low == sides[first].low && sides[end].high == sides[first].high) ++end;
+      add_if_feature(std::span(sides).subspan(first, end - first));
+      first = end;
+    }
+    for (const mesh::MeshSet& set : mesh_.sets())
+      for (const LocalId v : set.vertices)
+        if (slot_[index(v)] >= 0) tets().vertices[slot_[index(v)]].on = Class::corner;
+    sort_unique(features_);
+    for (Tet& tet : tets().tets) {
+      for (std::size_t e = 0; e < 6 && !features_.empty(); ++e) {
+        const auto [a, b] = std::minmax(tet.v[edge_of[e][0]], tet.v[edge_of[e][1]]);
+        if (std::ranges::binary_search(features_, std::pair{a, b})) tet.features |= static_cast<std::uint8_t>(1U << e);
+      }
+    }
+  }
+
+  void add_if_feature(std::span<const EdgeFace> sides) {
+    const auto face_class = [&](const EdgeFace& side) { return tets().tets[side.tet].face_class[side.face]; };
+    const auto n_outer =
+        std::ranges::count_if(sides, [&](const EdgeFace& side) { return tets().tets[side.tet].across[side.face] < 0; });
+    if (n_outer != 0 && n_outer != 2)
+      refuse(
+          ErrorCode::bad_input,
+          fmt::format("edge between vertices {} and {}", tets().key(sides[0].low).low, tets().key(sides[0].high).low),
+          fmt::format("has {} boundary faces, so that the boundary is no surface there", n_outer));
+    const bool is_smooth = sides.size() == 2 && face_class(sides[0]) == face_class(sides[1]) &&
+                           std::abs(dot(normal(sides[0]), normal(sides[1]))) >= cosine_;
+    if (!is_smooth) features_.emplace_back(sides[0].low, sides[0].high);
+  }
+
+  /// By the features that end at a vertex; copies hear it from their owner.
+  void classify_vertices() {
+    std::vector<std::vector<Slot>> ends(tets().vertices.size());
+    for (const auto& [a, b] : features_) {
+      ends[a].push_back(b);
+      ends[b].push_back(a);
+    }
+    for (const Tet& tet : tets().tets)
+      for (std::size_t f = 0; f < 4; ++f)
+        if (tet.face_class[f] != 0)
+          for (const std::size_t i : face_of[f])
+            tets().vertices[tet.v[i]].on = std::min(tets().vertices[tet.v[i]].on, Class::surface);
+    for (std::size_t v = 0; v < ends.size(); ++v) {
+      Vertex& vertex = tets().vertices[v];
+      if (ends[v].empty() || vertex.on == Class::corner) continue;
+      vertex.on = Class::corner;
+      if (ends[v].size() != 2) continue;
+      const Point one = tets().vertices[ends[v][0]].at - vertex.at;
+      const Point other = tets().vertices[ends[v][1]].at - vertex.at;
+      if (-dot(one, other) >= cosine_ * std::sqrt(dot(one, one) * dot(other, other))) vertex.on = Class::edge;
+    }
+    std::vector<std::int32_t> on(mesh_.n_local(Dim::vertex), static_cast<std::int32_t>(Class::volume));
+    for (std::size_t v = 0; v < on.size(); ++v)
+      if (slot_[v] >= 0) on[v] = static_cast<std::int32_t>(tets().vertices[slot_[v]].on);
+    exchange::HaloExchange<std::int32_t>(mesh_.context(), mesh_.halo_plan(Dim::vertex), on, 1).exchange();
+    for (std::size_t v = 0; v < on.size(); ++v)
+      if (slot_[v] >= 0) tets().vertices[slot_[v]].on = static_cast<Class>(on[v]);
+    const std::vector<std::uint32_t> class_of = classify(Dim::vertex, out_.vertices, 0);
+    for (std::size_t v = 0; v < mesh_.vertices().n_owned; ++v)
+      if (!out_.vertices.sets_of(class_of[v]).empty())
+        out_.vertex_classes.emplace_back(mesh_.vertices().global_ids[v], static_cast<std::uint16_t>(class_of[v]));
+    std::ranges::sort(out_.vertex_classes);
+  }
+
+  const mesh::Mesh& mesh_;
+  const Operator::Size& size_;
+  double cosine_;
+  Taken out_;
+  std::vector<Slot> slot_;  // of each local vertex
+  std::vector<std::pair<Slot, Slot>> features_;
+  std::vector<std::int32_t> last_;
+};
+
+}  // namespace
+
+Taken take_mesh(const mesh::Mesh& mesh, const Operator::Size& size, double feature_angle) {
+  return Taking(mesh, size, feature_angle).run();
+}
+
+void check_adaptable(const mesh::Mesh& mesh) {
+  mpi::agree_after(mesh.context(), [&] {
+    constexpr const char* what_is_changed = "adaptation changes tetrahedra of 4 nodes";
+    if (mesh.cell_dim() != Dim::volume)
+      refuse(ErrorCode::usage, "a surface mesh", "cannot be adapted", what_is_changed);
+    const mesh::EntityTable& cells = mesh.cells();
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      if (cells.type(c) != mesh::CellType::tet || cells.nodes_of(c).size() != 4)
+        refuse(ErrorCode::usage,
+               fmt::format("cell {}: a {} of {} nodes", value(cells.id(c)), mesh::topology(cells.type(c)).name,
+                           cells.nodes_of(c).size()),
+               "cannot be adapted", what_is_changed);
+    for (const mesh::MeshSet& set : mesh.sets())
+      if (!set.entities[mesh::index(Dim::edge)].empty())
+        refuse(ErrorCode::usage, fmt::format("edges of set '{}'", set.info.name), "cannot be kept while cells change");
+    for (const auto& field : mesh.fields())
+      refuse(ErrorCode::usage, fmt::format("field '{}'", field->name), "cannot be carried while cells change");
+    for (const mesh::MeshTag& tag : mesh.tags())
+      for (int d = 0; d < 4; ++d)
+        if (!tag.on[d].entities.empty())
+          refuse(ErrorCode::usage, fmt::format("tag '{}'", tag.info.name), "cannot be carried while cells change");
+  });
+}
+
+}  // namespace barrio::adapt::detail

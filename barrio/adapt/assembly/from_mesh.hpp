@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "barrio/adapt/assembly/classes.hpp"
+#include "barrio/adapt/kernel/operator.hpp"
+#include "barrio/adapt/kernel/tets.hpp"
+#include "barrio/mesh/mesh.hpp"
+
+namespace barrio::adapt::detail {
+
+inline constexpr std::uint16_t unlisted = 1;  ///< class of a face of the boundary or between materials that no list has
+inline constexpr std::uint64_t of_mesh = 1;   ///< `Key::high` of a vertex that has a global id
+
+/// The kernel's view of a mesh, and what of the mesh it does not hold itself.
+struct Taken {
+  Tets tets;
+  Classes faces;  ///< of listed faces, from `unlisted` + 1
+  Classes cells;
+  Classes vertices;
+  /// Vertices of this rank that are in sets: they stay. As (global id, class), ascending.
+  std::vector<std::pair<GlobalId, std::uint16_t>> vertex_classes;
+  std::vector<mesh::SetInfo> sets;
+};
+
+/// Make the kernel's view: the tetrahedra that have a vertex of this rank, which lie in a layer of ghosts. Collective.
+/// @param feature_angle  degrees; edges between boundary faces that turn by more are kept
+/// @pre `check_adaptable` holds; one layer of ghosts over vertices, with listed sides
+/// @throws AgreedError{bad_input} naming a cell that is inverted or flat, or an edge whose boundary is no surface
+Taken take_mesh(const mesh::Mesh& mesh, const Operator::Size& size, double feature_angle);
+
+/// @throws AgreedError{usage} on all ranks, naming the first thing that adaptation cannot carry
+void check_adaptable(const mesh::Mesh& mesh);
+
+}  // namespace barrio::adapt::detail

@@ -1,0 +1,321 @@
+#include "barrio/adapt/assembly/to_mesh.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "barrio/base/memory.hpp"
+#include "barrio/base/sort_unique.hpp"
+#include "barrio/exchange/message.hpp"
+#include "barrio/exchange/neighborhood.hpp"
+#include "barrio/partition/hilbert.hpp"
+
+namespace barrio::adapt::detail {
+namespace {
+
+using mesh::Dim;
+
+/// A number that decides between points at one place of the curve.
+GlobalId tie_break(std::uint64_t hash) noexcept { return GlobalId{static_cast<std::int64_t>(hash >> 1U)}; }
+
+/// A vertex or listed face that several ranks use, as its owner tells it.
+struct SharedItem {
+  std::array<Key, 3> keys;
+  GlobalId id;
+  std::uint32_t n_ranks;  // of those that follow
+};
+
+class Giving {
+ public:
+  Giving(mpi::Context& context, Taken&& taken, std::span<const Rank> neighbours)
+      : context_(context), taken_(std::move(taken)), neighbours_(neighbours) {}
+
+  mesh::LocalMesh run() {
+    out_.cell_dim = Dim::volume;
+    find_owners();
+    number_vertices();
+    take_cells();
+    find_faces();
+    spread();
+    take_faces();
+    take_sets();
+    return std::move(out_);
+  }
+
+ private:
+  struct Face {
+    std::array<Slot, 3> v;
+    std::uint16_t face_class;
+    Slot tet;           // one that it is a side of
+    std::uint8_t side;  // its place there
+    GlobalId id;
+  };
+
+  [[nodiscard]] const Tets& tets() const noexcept { return taken_.tets; }
+  [[nodiscard]] const Vertex& vertex(Slot v) const noexcept { return taken_.tets.vertices[v]; }
+  [[nodiscard]] Rank me() const noexcept { return context_.rank(); }
+
+  void find_owners() {
+    owner_.resize(tets().tets.size(), -1);
+    for (std::size_t t = 0; t < owner_.size(); ++t) {
+      const Tet& tet = tets().tets[t];
+      if (tet.is_free()) continue;
+      owner_[t] = vertex(*std::ranges::min_element(tet.v, {}, [&](Slot v) { return vertex(v).key; })).owner;
+      if (owner_[t] == me()) mine_.push_back(static_cast<Slot>(t));
+    }
+  }
+
+  void number_vertices() {
+    std::vector<Slot> own;
+    std::vector<double> points;
+    std::vector<GlobalId> ids;
+    for (std::size_t v = 0; v < tets().vertices.size(); ++v) {
+      const Vertex& one = tets().vertices[v];
+      if (one.tet == no_slot || one.owner != me()) continue;
+      own.push_back(static_cast<Slot>(v));
+      points.insert(points.end(), one.at.begin(), one.at.end());
+      ids.push_back(tie_break(hash_of(one.key, {})));
+    }
+    const std::vector<GlobalId> numbers = partition::hilbert_numbers(context_, points, ids);
+    id_.assign(tets().vertices.size(), no_global_id);
+    for (std::size_t i = 0; i < own.size(); ++i) id_[own[i]] = numbers[i];
+  }
+
+  void take_cells() {
+    std::vector<double> points;
+    std::vector<GlobalId> ids;
+    place_.assign(tets().vertices.size(), -1);
+    mesh::LocalEntities& cells = out_.entities[mesh::index(Dim::volume)];
+    cells.types = {mesh::CellType::tet};
+    cells.nodes_per_entity = 4;
+    for (const Slot t : mine_) {
+      const Tet& tet = tets().tets[t];
+      std::uint64_t hash = 0;
+      std::array<double, 3> centre{};
+      std::array<Slot, 4> ordered = tet.v;
+      std::ranges::sort(ordered, {}, [&](Slot v) { return vertex(v).key; });  // a sum depends on its order
+      for (const Slot v : ordered) {
+        hash += hash_of(vertex(v).key, {});
+        for (std::size_t i = 0; i < 3; ++i) centre[i] += 0.25 * vertex(v).at[i];
+      }
+      points.insert(points.end(), centre.begin(), centre.end());
+      ids.push_back(tie_break(hash));
+      for (const Slot v : tet.v) cells.nodes.push_back(place_of(v));
+    }
+    cells.ids = partition::hilbert_numbers(context_, points, ids);
+  }
+
+  LocalId place_of(Slot v) {
+    if (place_[v] < 0) {
+      place_[v] = static_cast<std::int32_t>(used_.size());
+      used_.push_back(v);
+    }
+    return LocalId{place_[v]};
+  }
+
+  /// Listed faces that this rank numbers: those whose lowest vertex it owns.
+  void find_faces() {
+    std::vector<double> points;
+    std::vector<GlobalId> ids;
+    for (std::size_t t = 0; t < owner_.size(); ++t) {
+      const Tet& tet = tets().tets[t];
+      if (tet.is_free()) continue;
+      for (std::size_t f = 0; f < 4; ++f) {
+        if (tet.face_class[f] <= unlisted) continue;
+        if (tet.across[f] >= 0 && static_cast<std::size_t>(tet.across[f] >> 2) < t) continue;
+        const auto& at = face_of[f];
+        Face face{{tet.v[at[0]], tet.v[at[1]], tet.v[at[2]]},
+                  tet.face_class[f],
+                  static_cast<Slot>(t),
+                  static_cast<std::uint8_t>(f),
+                  {}};
+        std::ranges::sort(face.v, {}, [&](Slot v) { return vertex(v).key; });
+        if (vertex(face.v[0]).owner != me()) continue;
+        std::uint64_t hash = 0;
+        std::array<double, 3> centre{};
+        for (const Slot v : face.v) {
+          hash += hash_of(vertex(v).key, {});
+          for (std::size_t i = 0; i < 3; ++i) centre[i] += vertex(v).at[i] / 3;
+        }
+        points.insert(points.end(), centre.begin(), centre.end());
+        ids.push_back(tie_break(hash));
+        faces_.push_back(face);
+      }
+    }
+    const std::vector<GlobalId> numbers = partition::hilbert_numbers(context_, points, ids);
+    for (std::size_t i = 0; i < faces_.size(); ++i) faces_[i].id = numbers[i];
+  }
+
+  [[nodiscard]] std::vector<Rank> ranks_of_star(Slot v, std::vector<Slot>& star) {
+    taken_.tets.star(v, star);
+    std::vector<Rank> ranks;
+    for (const Slot t : star)
+      if (std::ranges::find(ranks, owner_[t]) == ranks.end()) ranks.push_back(owner_[t]);
+    std::ranges::sort(ranks);
+    return ranks;
+  }
+  [[nodiscard]] std::vector<Rank> ranks_of(const Face& face) const {
+    std::vector<Rank> ranks{owner_[face.tet]};
+    if (const Slot other = tets().tets[face.tet].across[face.side]; other >= 0) ranks.push_back(owner_[other >> 2]);
+    sort_unique(ranks);
+    return ranks;
+  }
+
+  /// Tell the ranks that use a vertex or face its id, and who else uses it; hear the same.
+  void spread() {
+    struct Letter {
+      std::vector<SharedItem> vertices;
+      std::vector<SharedItem> faces;
+      std::vector<Rank> ranks;             // of vertices, then of faces
+      std::vector<std::uint16_t> classes;  // of vertices, then of faces
+    };
+    std::vector<Letter> letters(neighbours_.size());
+    sharers_.assign(used_.size(), -1);
+    classes_.assign(used_.size(), no_set());
+    const auto tell = [&](std::uint16_t item_class, const SharedItem& item, const std::vector<Rank>& ranks,
+                          auto&& list) {
+      for (const Rank rank : ranks) {
+        if (rank == me()) continue;
+        Letter& letter = letters[std::ranges::lower_bound(neighbours_, rank) - neighbours_.begin()];
+        list(letter).push_back(item);
+        letter.classes.push_back(item_class);
+        letter.ranks.insert(letter.ranks.end(), ranks.begin(), ranks.end());
+      }
+    };
+    std::vector<Slot> star;
+    for (std::size_t v = 0; v < tets().vertices.size() && !neighbours_.empty(); ++v) {
+      const Vertex& one = tets().vertices[v];
+      if (one.tet == no_slot || one.owner != me()) continue;
+      const std::vector<Rank> ranks = ranks_of_star(static_cast<Slot>(v), star);
+      if (place_[v] >= 0 && ranks.size() > 1) sharers_[place_[v]] = out_.rank_sets.add(ranks);
+      const std::uint16_t vertex_class = class_of(one.key);
+      if (place_[v] >= 0) classes_[place_[v]] = vertex_class;
+      tell(vertex_class, {{one.key}, id_[v], static_cast<std::uint32_t>(ranks.size())}, ranks,
+           [](Letter& to) -> auto& { return to.vertices; });
+    }
+    for (const Face& face : faces_) {
+      const std::vector<Rank> ranks = ranks_of(face);
+      SharedItem item{{}, face.id, static_cast<std::uint32_t>(ranks.size())};
+      for (std::size_t i = 0; i < 3; ++i) item.keys[i] = vertex(face.v[i]).key;
+      tell(face.face_class, item, ranks, [](Letter& to) -> auto& { return to.faces; });
+      if (std::ranges::binary_search(ranks, me())) keep_face(face, ranks);
+    }
+    if (context_.size() == 1) return;
+    KnownKeys known(*this);
+    exchange::Neighborhood hood(context_, neighbours_, {.delivery = exchange::Delivery::by_rank});
+    exchange::ByteRound round = hood.begin_byte_round();
+    exchange::MessageWriter message;
+    for (std::size_t n = 0; n < neighbours_.size(); ++n) {
+      message.clear();
+      message.put(letters[n].vertices);
+      message.put(letters[n].faces);
+      message.put(letters[n].ranks);
+      message.put(letters[n].classes);
+      round.send(neighbours_[n], message.bytes());
+    }
+    round.close();
+    for (const auto& [from, bytes] : round.received()) {
+      exchange::MessageReader reader(bytes);
+      const auto vertices = reader.get<SharedItem>();
+      const auto faces = reader.get<SharedItem>();
+      auto ranks = reader.get<Rank>();
+      const auto classes = reader.get<std::uint16_t>();
+      for (std::size_t i = 0; i < vertices.size(); ++i) {
+        const SharedItem& item = vertices[i];
+        const Slot v = known.find(item.keys[0]);
+        classes_[place_[v]] = classes[i];
+        id_[v] = item.id;
+        if (item.n_ranks > 1) sharers_[place_[v]] = out_.rank_sets.add(ranks.first(item.n_ranks));
+        ranks = ranks.subspan(item.n_ranks);
+      }
+      for (std::size_t i = 0; i < faces.size(); ++i) {
+        Face face{{}, classes[vertices.size() + i], no_slot, 0, faces[i].id};
+        for (std::size_t k = 0; k < 3; ++k) face.v[k] = known.find(faces[i].keys[k]);
+        keep_face(face, ranks.first(faces[i].n_ranks));
+        ranks = ranks.subspan(faces[i].n_ranks);
+      }
+    }
+  }
+
+  /// Used vertices by key.
+  class KnownKeys {
+   public:
+    explicit KnownKeys(const Giving& from) {
+      for (const Slot v : from.used_) keys_.emplace_back(from.vertex(v).key, v);
+      std::ranges::sort(keys_);
+    }
+    [[nodiscard]] Slot find(const Key& key) const {
+      return std::ranges::lower_bound(keys_, key, {}, [](const auto& one) { return one.first; })->second;
+    }
+
+   private:
+    std::vector<std::pair<Key, Slot>> keys_;
+  };
+
+  void keep_face(const Face& face, std::span<const Rank> ranks) {
+    kept_.push_back(face);
+    face_sharers_.push_back(ranks.size() > 1 ? out_.rank_sets.add(ranks) : -1);
+  }
+
+  void take_faces() {
+    mesh::LocalEntities& to = out_.entities[mesh::index(Dim::face)];
+    if (!kept_.empty()) {
+      to.types = {mesh::CellType::triangle};
+      to.nodes_per_entity = 3;
+    }
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+      to.ids.push_back(kept_[i].id);
+      for (const Slot v : kept_[i].v) to.nodes.push_back(LocalId{place_[v]});
+    }
+    to.sharers = face_sharers_;
+    for (const Slot v : used_) {
+      out_.vertex_ids.push_back(id_[v]);
+      out_.coordinates.insert(out_.coordinates.end(), vertex(v).at.begin(), vertex(v).at.end());
+    }
+    out_.vertex_sharers = sharers_;
+  }
+
+  void take_sets() {
+    for (const mesh::SetInfo& info : taken_.sets) out_.sets.push_back({.info = info, .vertices = {}, .entities = {}});
+    for (std::size_t c = 0; c < mine_.size(); ++c)
+      for (const std::int32_t set : taken_.cells.sets_of(tets().tets[mine_[c]].cell_class))
+        out_.sets[set].entities[mesh::index(Dim::volume)].insert(local_id(c));
+    for (std::size_t f = 0; f < kept_.size(); ++f)
+      for (const std::int32_t set : taken_.faces.sets_of(kept_[f].face_class))
+        out_.sets[set].entities[mesh::index(Dim::face)].insert(local_id(f));
+    for (std::size_t v = 0; v < used_.size(); ++v)
+      for (const std::int32_t set : taken_.vertices.sets_of(classes_[v])) out_.sets[set].vertices.insert(local_id(v));
+  }
+
+  /// Of a vertex of this rank.
+  [[nodiscard]] std::uint16_t class_of(const Key& key) const {
+    if (key.high != of_mesh) return no_set();
+    const GlobalId id{static_cast<std::int64_t>(key.low)};
+    const auto at = std::ranges::lower_bound(taken_.vertex_classes, id, {}, [](const auto& one) { return one.first; });
+    return at != taken_.vertex_classes.end() && at->first == id ? at->second : no_set();
+  }
+  static constexpr std::uint16_t no_set() noexcept { return 0xFFFF; }
+
+  mpi::Context& context_;
+  Taken taken_;
+  std::span<const Rank> neighbours_;
+  mesh::LocalMesh out_;
+  std::vector<Rank> owner_;          // of each tetrahedron
+  std::vector<Slot> mine_;           // tetrahedra that become cells of this rank
+  std::vector<Slot> used_;           // vertices of these, by place
+  std::vector<std::int32_t> place_;  // of each vertex; -1: not used here
+  std::vector<GlobalId> id_;         // of each vertex
+  std::vector<std::int32_t> sharers_;
+  std::vector<std::uint16_t> classes_;  // of used vertices
+  std::vector<Face> faces_;             // that this rank numbers
+  std::vector<Face> kept_;              // that its cells have
+  std::vector<std::int32_t> face_sharers_;
+};
+
+}  // namespace
+
+mesh::LocalMesh give_back(mpi::Context& context, Taken&& taken, std::span<const Rank> neighbours) {
+  return Giving(context, std::move(taken), neighbours).run();
+}
+
+}  // namespace barrio::adapt::detail

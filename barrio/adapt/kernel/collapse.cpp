@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <cmath>
+
+#include "barrio/adapt/kernel/operator.hpp"
+
+namespace barrio::adapt::detail {
+
+bool Collapse::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
+  if (vertex(v).on == Class::corner) return false;
+  star_.gather(mesh_, v);
+  const double shortest = *std::ranges::min_element(star_.length);
+  if (shortest >= limits_.short_edge) return false;
+  // Four steps for each factor of two, so that short edges go first; among those of a step, by chance.
+  constexpr double most_halvings = 8;
+  const auto step = static_cast<std::uint64_t>(std::clamp(4 * (std::log2(shortest) + most_halvings), 0.0, 63.0));
+  out.push_back({step << 58U | hash_of(vertex(v).key, {0, round}) >> 6U, {v, no_slot, no_slot}, vertex(v).tet});
+  return true;
+}
+
+/// Whether the edge lies along what the vertex lies on, and folds no listed face onto another one.
+bool Collapse::is_along(Slot v, Slot to) const {
+  const Class on = vertex(v).on;
+  if (on == Class::volume) return true;
+  if (vertex(to).on > on) return false;
+  bool is_along = false;
+  for (const Slot t : star_.tets) {
+    const Tet& tet = mesh_.tets[t];
+    if (!tet.has(to)) continue;
+    const std::size_t at = tet.place_of(v);
+    const std::size_t other = tet.place_of(to);
+    if (tet.face_class[other] != 0) return false;
+    if (on == Class::edge) {
+      is_along = is_along || (tet.features & edge_bit(at, other)) != 0;
+    } else {
+      for (std::size_t f = 0; f < 4; ++f) is_along = is_along || (f != at && f != other && tet.face_class[f] != 0);
+    }
+  }
+  return is_along;
+}
+
+/// Whether listed faces keep their planes and sides.
+bool Collapse::keeps_planes(Slot v, Slot to) const {
+  constexpr double most_turn = 1e-12;  // square of the sine
+  for (const Slot t : star_.tets) {
+    const Tet& tet = mesh_.tets[t];
+    if (tet.has(to)) continue;
+    const std::size_t at = tet.place_of(v);
+    for (std::size_t f = 0; f < 4; ++f) {
+      if (f == at || tet.face_class[f] == 0) continue;
+      std::array<Point, 3> old{};
+      std::array<Point, 3> now{};
+      for (std::size_t i = 0; i < 3; ++i) {
+        const Slot w = tet.v[face_of[f][i]];
+        old[i] = vertex(w).at;
+        now[i] = w == v ? vertex(to).at : old[i];
+      }
+      const Point a = cross(old[1] - old[0], old[2] - old[0]);
+      const Point b = cross(now[1] - now[0], now[2] - now[0]);
+      const double ab = dot(a, b);
+      if (ab <= 0 || ab * ab < (1 - most_turn) * dot(a, a) * dot(b, b)) return false;
+    }
+  }
+  return true;
+}
+
+/// The least quality if the centre goes to a neighbour; only known to be below `at_least` if it is.
+double Collapse::worst_made(std::size_t target, double at_least) const {
+  const auto to = static_cast<std::int16_t>(target);
+  double worst = 2;
+  for (std::size_t i = 0; i < star_.faces.size() && worst >= at_least; ++i) {
+    const auto& f = star_.faces[i];
+    if (f[0] == to || f[1] == to || f[2] == to) continue;
+    worst = std::min(worst, cubed_mean_ratio(star_.at[target], star_.at[f[0]], star_.at[f[1]], star_.at[f[2]]));
+  }
+  return worst;
+}
+
+bool Collapse::makes_long_edge(std::size_t target) const {
+  const Vertex& to = vertex(star_.neighbours[target]);
+  return std::ranges::any_of(star_.neighbours, [&](Slot w) {
+    return w != star_.neighbours[target] && metric_length(to, vertex(w)) > limits_.longest_made;
+  });
+}
+
+bool Collapse::decide(const Candidate& candidate, std::uint32_t /*round*/, Change& out) {
+  const Slot v = candidate.of[0];
+  star_.gather(mesh_, v);
+  double best = std::min<double>(star_.worst, limits_.floor);
+  Slot chosen = no_slot;
+  for (std::size_t target = 0; target < star_.neighbours.size(); ++target) {
+    const Slot to = star_.neighbours[target];
+    if (star_.length[target] >= limits_.short_edge || !is_along(v, to)) continue;
+    const double worst = worst_made(target, best);
+    if (worst < best || (worst == best && chosen != no_slot && mesh_.key(chosen) < mesh_.key(to))) continue;
+    if (makes_long_edge(target) || (vertex(v).on != Class::volume && !keeps_planes(v, to))) continue;
+    best = worst;
+    chosen = to;
+  }
+  if (chosen == no_slot) return false;
+  for (const Slot t : star_.tets) {
+    const Tet& tet = mesh_.tets[t];
+    if (tet.has(chosen)) continue;
+    NewTet one{tet.v, tet.face_class, tet.cell_class, tet.features};
+    one.v[tet.place_of(v)] = chosen;
+    out.made.push_back(one);
+  }
+  out.removed = v;
+  return true;
+}
+
+}  // namespace barrio::adapt::detail

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "barrio/adapt/kernel/tets.hpp"
+
+namespace barrio::adapt::detail {
+
+inline Point operator-(const Point& a, const Point& b) noexcept { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
+inline Point operator+(const Point& a, const Point& b) noexcept { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
+inline Point operator*(double f, const Point& a) noexcept { return {f * a[0], f * a[1], f * a[2]}; }
+inline double dot(const Point& a, const Point& b) noexcept { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+inline Point cross(const Point& a, const Point& b) noexcept {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+
+/// Six times the volume, positive for (0, 1, 2, 3).
+inline double volume6(const Point& a, const Point& b, const Point& c, const Point& d) noexcept {
+  return dot(b - a, cross(c - a, d - a));
+}
+
+/// Cube of the mean ratio: 1 for a regular tetrahedron, 0 for a flat one, below 0 for an inverted one. The cube orders
+/// as the mean ratio does, and needs no root.
+inline double cubed_mean_ratio(const Point& a, const Point& b, const Point& c, const Point& d) noexcept {
+  const Point ab = b - a;
+  const Point ac = c - a;
+  const Point ad = d - a;
+  const Point bc = c - b;
+  const Point bd = d - b;
+  const Point cd = d - c;
+  const double v6 = dot(ab, cross(ac, ad));
+  const double sum = dot(ab, ab) + dot(ac, ac) + dot(ad, ad) + dot(bc, bc) + dot(bd, bd) + dot(cd, cd);
+  return 432.0 * v6 * std::abs(v6) / (sum * sum * sum);
+}
+
+/// Length of an edge in the wanted size, which is to be 1: the integral of 1 / size, for a size that grows by equal
+/// factors. That is a logarithmic mean; (2 geometric + arithmetic mean) / 3 is the same to 1e-4 for sizes that differ by
+/// a factor of 2. Source: Pólya and Szegö 1951.
+inline double metric_length(const Vertex& a, const Vertex& b) noexcept {
+  const Point d = b.at - a.at;
+  return std::sqrt(dot(d, d)) * (4.0 * std::sqrt(a.inverse_size * b.inverse_size) + a.inverse_size + b.inverse_size) /
+         6.0;
+}
+
+}  // namespace barrio::adapt::detail

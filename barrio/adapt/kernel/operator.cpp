@@ -1,0 +1,62 @@
+#include "barrio/adapt/kernel/operator.hpp"
+
+#include <algorithm>
+
+namespace barrio::adapt::detail {
+namespace {
+
+/// The finaliser of SplitMix64.
+std::uint64_t mixed(std::uint64_t x) noexcept {
+  x ^= x >> 30U;
+  x *= 0xBF58476D1CE4E5B9ULL;
+  x ^= x >> 27U;
+  x *= 0x94D049BB133111EBULL;
+  return x ^ (x >> 31U);
+}
+
+}  // namespace
+
+std::uint64_t hash_of(const Key& a, const Key& b) noexcept {
+  return mixed(mixed(mixed(mixed(a.high) + a.low) + b.high) + b.low);
+}
+
+bool Operator::is_untouched(std::span<const Slot> tets, std::uint32_t round) const noexcept {
+  return std::ranges::none_of(tets, [&](Slot t) { return mesh_.tets[t].changed == round; });
+}
+
+void Star::gather(Tets& mesh, Slot v) {
+  mesh.star(v, tets);
+  neighbours.clear();
+  at.clear();
+  length.clear();
+  faces.clear();
+  worst = 2.0F;
+  const std::uint32_t mark = mesh.next_mark();
+  const Vertex& centre = mesh.vertices[v];
+  for (const Slot t : tets) {
+    const Tet& tet = mesh.tets[t];
+    worst = std::min(worst, tet.quality);
+    const auto& rest = face_of[tet.place_of(v)];
+    std::array<std::int16_t, 3> face{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      Vertex& w = mesh.vertices[tet.v[rest[i]]];
+      if (w.mark != mark) {
+        w.mark = mark;
+        w.place = static_cast<std::int16_t>(neighbours.size());
+        neighbours.push_back(tet.v[rest[i]]);
+        at.push_back(w.at);
+        length.push_back(metric_length(centre, w));
+      }
+      face[i] = w.place;
+    }
+    faces.push_back(face);
+  }
+}
+
+bool StarOperator::find_cavity(const Candidate& candidate, std::uint32_t round, Change& out) {
+  if (mesh_.tets[candidate.tet].changed == round) return false;
+  mesh_.star(candidate.of[0], out.cavity);
+  return is_untouched(out.cavity, round);
+}
+
+}  // namespace barrio::adapt::detail

@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <cmath>
+
+#include "barrio/adapt/kernel/operator.hpp"
+
+namespace barrio::adapt::detail {
+
+bool Split::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
+  star_.gather(mesh_, v);
+  bool has_long = false;
+  for (std::size_t i = 0; i < star_.neighbours.size(); ++i) {
+    if (star_.length[i] <= limits_.long_edge) continue;
+    const Slot w = star_.neighbours[i];
+    if (mesh_.key(w) < mesh_.key(v)) continue;  // the other end proposes it
+    has_long = true;
+    const auto step = static_cast<std::uint64_t>(std::clamp(63 - 4 * std::log2(star_.length[i]), 0.0, 63.0));
+    const auto with = std::ranges::find_if(star_.tets, [&](Slot t) { return mesh_.tets[t].has(w); });
+    const std::uint64_t hash = hash_of(mesh_.key(v), mesh_.key(w)) + round;
+    out.push_back({step << 58U | (hash & (~0ULL >> 6U)), {v, w, no_slot}, *with});
+  }
+  return has_long;
+}
+
+bool Split::find_cavity(const Candidate& candidate, std::uint32_t round, Change& out) {
+  if (mesh_.tets[candidate.tet].changed == round) return false;
+  mesh_.ring(candidate.tet, candidate.of[0], candidate.of[1], ring_);
+  out.cavity.assign(ring_.tets.begin(), ring_.tets.end());
+  return is_untouched(out.cavity, round);
+}
+
+bool Split::decide(const Candidate& candidate, std::uint32_t round, Change& out) {
+  const auto [a, b, none] = candidate.of;
+  Vertex& middle = out.added;
+  middle = Vertex{};
+  middle.at = 0.5 * (vertex(a).at + vertex(b).at);
+  double worst = 2;
+  double least = 2;
+  for (const Slot t : out.cavity) {
+    const Tet& tet = mesh_.tets[t];
+    worst = std::min<double>(worst, tet.quality);
+    const std::size_t ia = tet.place_of(a);
+    const std::size_t ib = tet.place_of(b);
+    if ((tet.features & edge_bit(ia, ib)) != 0) middle.on = Class::edge;
+    for (std::size_t f = 0; f < 4; ++f)
+      if (f != ia && f != ib && tet.face_class[f] != 0) middle.on = std::min(middle.on, Class::surface);
+    for (const auto& [gone, kept] : {std::array{ia, ib}, std::array{ib, ia}}) {
+      NewTet one{tet.v, tet.face_class, tet.cell_class, tet.features};
+      one.v[gone] = new_vertex;
+      one.face_class[kept] = 0;
+      std::array<Point, 4> p{};
+      for (std::size_t i = 0; i < 4; ++i) {
+        if (i != gone && i != kept) one.features &= static_cast<std::uint8_t>(~edge_bit(gone, i));
+        p[i] = i == gone ? middle.at : vertex(tet.v[i]).at;
+      }
+      least = std::min(least, cubed_mean_ratio(p[0], p[1], p[2], p[3]));
+      out.made.push_back(one);
+    }
+  }
+  if (least < std::min(worst, limits_.floor)) return false;
+  middle.inverse_size = 1.0 / size_(middle.at);
+  constexpr std::uint64_t is_new = 1ULL << 63U;
+  middle.key = {hash_of(mesh_.key(a), mesh_.key(b)) | is_new, hash_of(mesh_.key(b), mesh_.key(a)) + round};
+  out.adds_vertex = true;
+  return true;
+}
+
+}  // namespace barrio::adapt::detail

@@ -1,0 +1,222 @@
+#include "barrio/adapt/kernel/tets.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "barrio/adapt/kernel/measure.hpp"
+
+namespace barrio::adapt::detail {
+
+Slot Tets::add_vertex(const Vertex& vertex) {
+  if (free_vertices_.empty()) {
+    vertices.push_back(vertex);
+    return static_cast<Slot>(vertices.size() - 1);
+  }
+  const Slot v = free_vertices_.back();
+  free_vertices_.pop_back();
+  vertices[v] = vertex;
+  return v;
+}
+
+void Tets::free_vertex(Slot v) {
+  vertices[v] = Vertex{};
+  free_vertices_.push_back(v);
+}
+
+double Tets::quality_of(const std::array<Slot, 4>& v) const noexcept {
+  return cubed_mean_ratio(vertices[v[0]].at, vertices[v[1]].at, vertices[v[2]].at, vertices[v[3]].at);
+}
+
+Slot Tets::add_tet(const NewTet& from) {
+  Slot at = static_cast<Slot>(tets.size());
+  if (free_tets_.empty()) {
+    tets.emplace_back();
+  } else {
+    at = free_tets_.back();
+    free_tets_.pop_back();
+    tets[at] = Tet{};
+  }
+  Tet& tet = tets[at];
+  tet.v = from.v;
+  tet.face_class = from.face_class;
+  tet.cell_class = from.cell_class;
+  tet.features = from.features;
+  tet.quality = static_cast<float>(quality_of(tet.v));
+  for (const Slot v : tet.v) vertices[v].tet = at;
+  return at;
+}
+
+void Tets::link_all() {
+  // Faces by their lowest vertex: the two that match stand in one short list.
+  struct Half {
+    Slot second;
+    Slot third;
+    Slot tet_face;
+  };
+  std::vector<std::uint32_t> first(vertices.size() + 1, 0);
+  for (const Tet& tet : tets) {
+    if (tet.is_free()) continue;
+    for (std::size_t f = 0; f < 4; ++f) first[face_key(tet, f)[0] + 1] += 1;
+  }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<Half> halves(first.back());
+  std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+  for (std::size_t t = 0; t < tets.size(); ++t) {
+    if (tets[t].is_free()) continue;
+    for (std::size_t f = 0; f < 4; ++f) {
+      const auto key = face_key(tets[t], f);
+      halves[next[key[0]]++] = {key[1], key[2], static_cast<Slot>(4 * t + f)};
+    }
+  }
+  for (std::size_t v = 0; v + 1 < first.size(); ++v) {
+    for (std::uint32_t i = first[v]; i < first[v + 1]; ++i) {
+      const Half one = halves[i];
+      for (std::uint32_t j = i + 1; j < first[v + 1]; ++j) {
+        const Half& other = halves[j];
+        if (other.second != one.second || other.third != one.third) continue;
+        tets[one.tet_face >> 2].across[one.tet_face & 3] = other.tet_face;
+        tets[other.tet_face >> 2].across[other.tet_face & 3] = one.tet_face;
+        break;
+      }
+    }
+  }
+}
+
+Tets::FaceEntry& Tets::find_face(const std::array<Slot, 3>& key) {
+  const auto part = [&](std::size_t i, std::uint64_t factor) { return static_cast<std::uint64_t>(key[i]) * factor; };
+  const std::uint64_t hash =
+      part(0, 0x9E3779B97F4A7C15ULL) ^ part(1, 0xC2B2AE3D27D4EB4FULL) ^ part(2, 0x165667B19E3779F9ULL);
+  const std::size_t mask = faces_.size() - 1;
+  std::size_t at = (hash >> 32U) & mask;
+  while (faces_[at].generation == generation_ && faces_[at].key != key) at = (at + 1) & mask;
+  return faces_[at];
+}
+
+void Tets::link_face(Slot tet, std::size_t face) {
+  const auto key = face_key(tets[tet], face);
+  FaceEntry& entry = find_face(key);
+  const Slot mine = 4 * tet + static_cast<Slot>(face);
+  if (entry.generation != generation_) {
+    entry = {key, mine, generation_, 0, false};
+    return;
+  }
+  const Slot other = entry.tet_face;
+  if (entry.is_outer) tets[tet].face_class[face] = entry.face_class;
+  if (other < 0) return;
+  tets[tet].across[face] = other;
+  tets[other >> 2].across[other & 3] = mine;
+}
+
+void Tets::open_cavity(std::span<const Slot> old, std::size_t n_made) {
+  const std::size_t n_faces = 4 * (old.size() + n_made);
+  if (2 * n_faces > faces_.size()) {
+    std::size_t size = faces_.size();
+    while (2 * n_faces > size) size *= 2;
+    faces_.assign(size, FaceEntry{});
+    generation_ = 0;
+  }
+  ++generation_;
+  features_.clear();
+  const std::uint32_t mark = next_mark();
+  for (const Slot t : old) tets[t].mark = mark;
+  for (const Slot t : old) {
+    const Tet& tet = tets[t];
+    for (std::size_t f = 0; f < 4; ++f) {
+      const Slot other = tet.across[f];
+      if (other >= 0 && tets[other >> 2].mark == mark) continue;
+      const auto key = face_key(tet, f);
+      find_face(key) = {key, other, generation_, tet.face_class[f], true};
+      if (other >= 0) tets[other >> 2].across[other & 3] = no_slot;
+    }
+    for (std::size_t e = 0; tet.features != 0 && e < 6; ++e)
+      if ((tet.features >> e & 1U) != 0) features_.push_back({tet.v[edge_of[e][0]], tet.v[edge_of[e][1]]});
+  }
+}
+
+std::span<const Slot> Tets::replace(std::span<const Slot> old, std::span<const NewTet> made, std::uint32_t round) {
+  open_cavity(old, made.size());
+  for (const Slot t : old) {
+    tets[t].v.fill(no_slot);
+    tets[t].changed = round;
+    free_tets_.push_back(t);
+  }
+  made_.clear();
+  for (const NewTet& one : made) {
+    const Slot at = add_tet(one);
+    Tet& tet = tets[at];
+    tet.changed = round;
+    made_.push_back(at);
+    for (const auto& [a, b] : features_)
+      if (tet.has(a) && tet.has(b)) tet.features |= edge_bit(tet.place_of(a), tet.place_of(b));
+  }
+  for (const Slot at : made_)
+    for (std::size_t f = 0; f < 4; ++f) link_face(at, f);
+  return made_;
+}
+
+void Tets::remove(Slot t) {
+  Tet& tet = tets[t];
+  for (const Slot other : tet.across)
+    if (other >= 0) tets[other >> 2].across[other & 3] = no_slot;
+  tet.across.fill(no_slot);
+  tet.v.fill(no_slot);
+  free_tets_.push_back(t);
+}
+
+void Tets::star(Slot v, std::vector<Slot>& out) {
+  out.clear();
+  const std::uint32_t mark = next_mark();
+  const Slot seed = vertices[v].tet;
+  tets[seed].mark = mark;
+  out.push_back(seed);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Tet& tet = tets[out[i]];
+    for (std::size_t f = 0; f < 4; ++f) {
+      const Slot other = tet.across[f];
+      if (tet.v[f] == v || other < 0) continue;
+      Tet& next = tets[other >> 2];
+      if (next.mark == mark) continue;
+      next.mark = mark;
+      out.push_back(other >> 2);
+    }
+  }
+}
+
+void Tets::ring(Slot first, Slot a, Slot b, Ring& out) const {
+  out.tets.clear();
+  out.link.clear();
+  Slot from = no_slot;
+  Slot to = no_slot;
+  const auto turn = [&](Slot t) {  // so that (a, b, from, to) is positive
+    const Tet& tet = tets[t];
+    const auto& rest = face_of[tet.place_of(a)];
+    const std::size_t at = tet.v[rest[0]] == b ? 0 : tet.v[rest[1]] == b ? 1 : 2;
+    from = tet.v[rest[(at + 1) % 3]];
+    to = tet.v[rest[(at + 2) % 3]];
+  };
+  const auto across = [&](Slot t, Slot vertex) {
+    const Slot other = tets[t].across[tets[t].place_of(vertex)];
+    return other < 0 ? no_slot : other >> 2;
+  };
+  // Back to the end of an open ring.
+  Slot t = first;
+  out.is_closed = false;
+  for (;;) {
+    turn(t);
+    const Slot before = across(t, to);
+    out.is_closed = before == first;
+    if (before == no_slot || before == first) break;
+    t = before;
+  }
+  const Slot begin = out.is_closed ? first : t;
+  t = begin;
+  do {
+    turn(t);
+    out.tets.push_back(t);
+    out.link.push_back(from);
+    t = across(t, from);
+  } while (t != no_slot && t != begin);
+  if (!out.is_closed) out.link.push_back(to);
+}
+
+}  // namespace barrio::adapt::detail

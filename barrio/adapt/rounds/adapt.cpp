@@ -1,0 +1,134 @@
+#include "barrio/adapt/adapt.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "barrio/adapt/assembly/from_mesh.hpp"
+#include "barrio/adapt/assembly/to_mesh.hpp"
+#include "barrio/adapt/rounds/rounds.hpp"
+#include "barrio/base/error.hpp"
+#include "barrio/mesh/local_mesh.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::adapt {
+namespace {
+
+using detail::OperatorCounts;
+
+constexpr RegionName adapt_region{"adapt"};
+constexpr RegionName rounds_region{"adapt.rounds"};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The order of rounds.
+class Schedule {
+ public:
+  Schedule(mpi::Context& context, detail::Tets& tets, const SizeFunction& size, const AdaptOptions& options)
+      : limits_{.floor = std::pow(options.least_quality, 3)},
+        rounds_(context, tets, size),
+        collapse_(tets, size, limits_, 1U << 0U),
+        split_(tets, size, limits_, 1U << 1U),
+        swap_(tets, size, limits_, 1U << 2U),
+        smooth_(tets, size, limits_, 1U << 3U) {}
+
+  void run() {
+    rounds_.activate_all();
+    constexpr int n_sweeps = 4;
+    for (int sweep = 0; sweep < n_sweeps; ++sweep) {
+      repeat(split_, counts[1], 0.0);
+      repeat(collapse_, counts[0], 0.0);
+      repeat(swap_, counts[2], 0.03);
+      repeat(smooth_, counts[3], 0.0, 6);
+    }
+    repeat(swap_, counts[2], 0.03);
+    repeat(smooth_, counts[3], 0.0, 6);
+  }
+  /// Ranks that see tetrahedra that this one sees.
+  [[nodiscard]] std::span<const Rank> neighbours() { return rounds_.neighbours(); }
+
+  std::array<OperatorCounts, 4> counts;
+
+ private:
+  /// Rounds until one makes no more changes than a part of those of the first.
+  void repeat(detail::Operator& op, OperatorCounts& of, double part, int most_rounds = 100) {
+    std::int64_t n_first = -1;
+    for (int round = 0; round < most_rounds; ++round) {
+      const std::int64_t n = rounds_.run(op, of);
+      if (n_first < 0) n_first = n;
+      if (static_cast<double>(n) <= part * static_cast<double>(n_first)) return;
+    }
+  }
+
+  detail::Limits limits_;
+  detail::Rounds rounds_;
+  detail::Collapse collapse_;
+  detail::Split split_;
+  detail::Swap swap_;
+  detail::Smooth smooth_;
+};
+
+ChangeCounts sum_of(mpi::Context& context, const OperatorCounts& mine) {
+  std::array<std::int64_t, 2> totals{mine.n_applied, mine.n_decided};
+  mpi::all_reduce(context, std::span<std::int64_t>(totals), MPI_SUM);
+  return {totals[0], totals[1], mine.n_rounds, mine.n_passes};
+}
+
+/// Give a mesh other ghosts. @return the options that it had
+mesh::BuildOptions change_ghosts(mesh::Mesh& mesh, const mesh::BuildOptions& wanted) {
+  mpi::Context& context = mesh.context();
+  mesh::LocalMesh local = std::move(mesh).release();
+  const mesh::BuildOptions had = std::exchange(local.options, wanted);
+  mesh = mesh::adopt(context, std::move(local));
+  return had;
+}
+
+}  // namespace
+
+AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions& options) {
+  mpi::Context& context = mesh.context();
+  const Region region(context.trace(), adapt_region);
+  const auto start = std::chrono::steady_clock::now();
+  detail::check_adaptable(mesh);
+  AdaptReport report;
+  report.n_cells_before = mesh.n_global(mesh::Dim::volume);
+  const std::uint64_t revision = mesh.revision();
+  const mesh::BuildOptions had =
+      change_ghosts(mesh, {.ghost_layers = 1, .bridge = mesh::Dim::vertex, .ghost_sides = true});
+  std::optional<detail::Taken> taken;
+  try {
+    taken = detail::take_mesh(mesh, size, options.feature_angle);
+  } catch (const AgreedError&) {
+    change_ghosts(mesh, had);
+    throw;
+  }
+  {
+    const mesh::Mesh consumed = std::move(mesh);
+  }
+  Schedule schedule(context, taken->tets, size, options);
+  {
+    const Region in_rounds(context.trace(), rounds_region);
+    const auto start_of_rounds = std::chrono::steady_clock::now();
+    schedule.run();
+    report.kernel_seconds = seconds_since(start_of_rounds);
+  }
+  mesh::LocalMesh local = detail::give_back(context, *std::move(taken), schedule.neighbours());
+  local.options = had;
+  local.revision = revision;
+  mesh = mesh::adopt(context, std::move(local));
+  report.n_cells = mesh.n_global(mesh::Dim::volume);
+  report.collapses = sum_of(context, schedule.counts[0]);
+  report.splits = sum_of(context, schedule.counts[1]);
+  report.swaps = sum_of(context, schedule.counts[2]);
+  report.moves = sum_of(context, schedule.counts[3]);
+  report.seconds = seconds_since(start);
+  return report;
+}
+
+}  // namespace barrio::adapt

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "barrio/adapt/kernel/tets.hpp"
+#include "barrio/base/ids.hpp"
+
+namespace barrio::adapt::detail {
+
+/// Find vertices by key. Open addressing; nothing is ever taken out.
+class KeyIndex {
+ public:
+  void clear(std::size_t n_expected);
+  /// @return no_slot if the key is not known
+  [[nodiscard]] Slot find(const Key& key) const noexcept;
+  void insert(const Key& key, Slot slot);
+
+ private:
+  struct Entry {
+    Key key;
+    Slot slot = no_slot;
+  };
+  void put(const Key& key, Slot slot) noexcept;
+  std::vector<Entry> entries_ = std::vector<Entry>(16);
+  std::size_t n_ = 0;
+};
+
+/// Where the tetrahedra of this rank meet vertices of other ranks. A rank sees each tetrahedron that has a vertex of
+/// its own, so two ranks see the same ones of those that have vertices of both. Local.
+class Border {
+ public:
+  Border(Tets& mesh, Rank me) : mesh_(mesh), me_(me) {}
+
+  /// Look at all tetrahedra. Cost: O(n_tets).
+  void find_all();
+  /// Take those that were made since into account, and forget vertices of others that none has any more: what the rest
+  /// of a round asks for. Cost: O(border).
+  void update();
+  /// Keep tetrahedra in mind for the next update.
+  void add(std::span<const Slot> made);
+
+  /// Ranks that see a tetrahedron that this one sees, ascending; as of the last update.
+  [[nodiscard]] std::span<const Rank> neighbours() const noexcept { return neighbours_; }
+  /// Whether a vertex of this rank has a tetrahedron that others see; as of the last update.
+  [[nodiscard]] bool is_met(Slot v) const noexcept { return (mesh_.vertices[v].active & met) != 0; }
+  /// Tetrahedra at the last update that have a vertex of another rank. As (vertex, tetrahedron), ascending.
+  [[nodiscard]] std::span<const std::pair<Slot, Slot>> around(Slot foreign) const noexcept;
+  /// The vertex of a key among those of the border, with what was added since. @return no_slot if it is not there
+  [[nodiscard]] Slot find(const Key& key) const noexcept { return index_.find(key); }
+  /// Add a vertex of another rank.
+  Slot add_foreign(const Vertex& vertex);
+
+ private:
+  static constexpr std::uint8_t met = 0x80;  // in Vertex::active
+  [[nodiscard]] bool has_foreign(const Tet& tet) const noexcept;
+
+  Tets& mesh_;
+  Rank me_;
+  std::vector<Slot> tets_;
+  std::vector<Slot> met_;      // own vertices
+  std::vector<Slot> foreign_;  // known vertices of others
+  std::vector<std::pair<Slot, Slot>> around_;
+  std::vector<Rank> neighbours_;
+  KeyIndex index_;
+};
+
+}  // namespace barrio::adapt::detail

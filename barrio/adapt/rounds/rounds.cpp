@@ -1,0 +1,338 @@
+#include "barrio/adapt/rounds/rounds.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "barrio/base/sort_unique.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::adapt::detail {
+
+Rounds::Rounds(mpi::Context& context, Tets& mesh, const Operator::Size& size)
+    : context_(context), mesh_(mesh), size_(size), border_(mesh, context.rank()) {
+  border_.find_all();
+  if (context.size() > 1)
+    hood_.emplace(context, border_.neighbours(),
+                  exchange::NeighborhoodOptions{.delivery = exchange::Delivery::by_rank});
+}
+
+std::span<const Rank> Rounds::neighbours() {
+  if (context_.size() > 1) border_.update();
+  return border_.neighbours();
+}
+
+void Rounds::activate_all() {
+  constexpr std::uint8_t all = 0x0F;
+  for (Vertex& v : mesh_.vertices)
+    if (v.tet != no_slot) v.active |= all;
+}
+
+void Rounds::activate(std::span<const Slot> tets) {
+  constexpr std::uint8_t all = 0x0F;
+  for (const Slot t : tets)
+    for (const Slot v : mesh_.tets[t].v) mesh_.vertices[v].active |= all;
+}
+
+std::int64_t Rounds::run(Operator& op, OperatorCounts& counts) {
+  round_ += 1;
+  counts.n_rounds += 1;
+  const std::int64_t n_before = counts.n_applied;
+  const bool has_others = context_.size() > 1;
+  if (has_others) {
+    border_.update();
+    hood_->set_neighbours(border_.neighbours());
+    news_.assign(border_.neighbours().size(), {});
+    n_told_.assign(border_.neighbours().size(), 0);
+    announced_.assign(border_.neighbours().size(), {});
+  }
+  collect(op, counts);
+  if (has_others) announce();
+  sort_items();
+  for (;;) {
+    counts.n_passes += 1;
+    std::array<std::int64_t, 2> totals{run_pass(op, counts), counts.n_applied - n_before};
+    if (!has_others) return totals[1];
+    exchange_news();
+    mpi::all_reduce(context_, std::span<std::int64_t>(totals), MPI_SUM);
+    if (totals[0] == 0) return totals[1];
+  }
+}
+
+void Rounds::collect(Operator& op, OperatorCounts& counts) {
+  candidates_.clear();
+  const std::uint8_t bit = op.activity();
+  for (std::size_t i = 0; i < mesh_.vertices.size(); ++i) {
+    Vertex& vertex = mesh_.vertices[i];
+    if ((vertex.active & bit) == 0 || vertex.owner != context_.rank()) continue;
+    if (!op.propose(static_cast<Slot>(i), round_, candidates_)) vertex.active &= static_cast<std::uint8_t>(~bit);
+  }
+  counts.n_candidates += static_cast<std::int64_t>(candidates_.size());
+  items_.clear();
+  told_.clear();
+  for (const Candidate& candidate : candidates_) items_.push_back({candidate});
+}
+
+bool Rounds::is_before(const Candidate& a, const Candidate& b) const noexcept {
+  if (a.order != b.order) return a.order < b.order;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Key one = a.of[i] < 0 ? Key{} : mesh_.key(a.of[i]);
+    const Key other = b.of[i] < 0 ? Key{} : mesh_.key(b.of[i]);
+    if (one != other) return one < other;
+  }
+  return false;
+}
+
+/// Neighbours that see any of these tetrahedra.
+void Rounds::find_others(std::span<const Slot> cavity) {
+  others_.clear();
+  const std::span<const Rank> neighbours = border_.neighbours();
+  for (const Slot t : cavity)
+    for (const Slot v : mesh_.tets[t].v)
+      if (const Rank owner = mesh_.vertices[v].owner; owner != context_.rank())
+        others_.push_back(static_cast<std::uint32_t>(std::ranges::lower_bound(neighbours, owner) - neighbours.begin()));
+  sort_unique(others_);
+}
+
+/// Those of this rank's tetrahedra that have all vertices of a candidate: its cavity, or what of it is seen here.
+void Rounds::find_visible_cavity(const Candidate& candidate, std::vector<Slot>& out) const {
+  out.clear();
+  for (const auto& [vertex, t] : border_.around(candidate.of[0])) {
+    const Tet& tet = mesh_.tets[t];
+    if (!tet.has(candidate.of[0]) || (candidate.of[1] >= 0 && !tet.has(candidate.of[1])) ||
+        (candidate.of[2] >= 0 && !tet.has(candidate.of[2])))
+      continue;
+    out.push_back(t);
+  }
+}
+
+void Rounds::announce() {
+  exchange::Round<Announced> round = hood_->begin_round<Announced>();
+  const std::span<const Rank> neighbours = border_.neighbours();
+  for (Item& item : items_) {
+    const Candidate& candidate = item.candidate;
+    if (!border_.is_met(candidate.of[0])) continue;
+    mesh_.star(candidate.of[0], cavity_);
+    std::erase_if(cavity_, [&](Slot t) {
+      const Tet& tet = mesh_.tets[t];
+      return (candidate.of[1] >= 0 && !tet.has(candidate.of[1])) || (candidate.of[2] >= 0 && !tet.has(candidate.of[2]));
+    });
+    find_others(cavity_);
+    if (others_.empty()) continue;
+    Announced one{candidate.order, {}};
+    for (std::size_t i = 0; i < 3; ++i)
+      if (candidate.of[i] >= 0) one.keys[i] = mesh_.key(candidate.of[i]);
+    item.told = static_cast<std::int32_t>(told_.size());
+    told_.emplace_back();
+    for (const std::uint32_t other : others_) {
+      told_.back().emplace_back(other, n_told_[other]++);
+      round.send(neighbours[other], one);
+    }
+  }
+  round.close();
+  for (const auto& [from, one] : round.received())
+    take_announced({&one, 1},
+                   static_cast<std::size_t>(std::ranges::lower_bound(neighbours, from) - neighbours.begin()));
+}
+
+void Rounds::take_announced(std::span<const Announced> announced, std::size_t neighbour) {
+  for (const Announced& one : announced) {
+    Item item{{one.order, {}, no_slot}, static_cast<std::int32_t>(neighbour)};
+    for (std::size_t i = 0; i < 3; ++i)
+      item.candidate.of[i] = one.keys[i] == Key{} ? no_slot : border_.find(one.keys[i]);
+    items_.push_back(item);
+  }
+}
+
+void Rounds::sort_items() {
+  // Places in what was announced, before the order changes: items of a neighbour stand in the order they came.
+  std::vector<std::uint32_t> next(announced_.size(), 0);
+  for (Item& item : items_)
+    if (item.neighbour >= 0) item.told = static_cast<std::int32_t>(next[item.neighbour]++);
+  std::sort(items_.begin(), items_.end(),
+            [&](const Item& a, const Item& b) { return is_before(a.candidate, b.candidate); });
+  for (std::size_t n = 0; n < announced_.size(); ++n) announced_[n].resize(next[n]);
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    if (items_[i].neighbour >= 0) announced_[items_[i].neighbour][items_[i].told] = i;
+}
+
+void Rounds::reserve_foreign(const Candidate& candidate) {
+  for (const auto& [vertex, t] : border_.around(candidate.of[0])) {
+    Tet& tet = mesh_.tets[t];
+    if ((candidate.of[1] < 0 || tet.has(candidate.of[1])) && (candidate.of[2] < 0 || tet.has(candidate.of[2])))
+      tet.reserved = pass_;
+  }
+}
+
+std::int64_t Rounds::run_pass(Operator& op, OperatorCounts& counts) {
+  pass_ += 1;
+  std::int64_t n_waiting = 0;
+  for (Item& item : items_) {
+    if (item.is_decided) continue;
+    if (item.neighbour >= 0) {
+      reserve_foreign(item.candidate);
+      continue;
+    }
+    item.is_decided = decide(op, item, counts);
+    if (!item.is_decided) n_waiting += 1;
+  }
+  return n_waiting;
+}
+
+/// @return false if it has to wait for an earlier one
+bool Rounds::decide(Operator& op, Item& item, OperatorCounts& counts) {
+  change_.cavity.clear();
+  change_.made.clear();
+  change_.removed = no_slot;
+  change_.moved = no_slot;
+  change_.adds_vertex = false;
+  if (op.find_cavity(item.candidate, round_, change_)) {
+    if (std::ranges::any_of(change_.cavity, [&](Slot t) { return mesh_.tets[t].reserved == pass_; })) {
+      for (const Slot t : change_.cavity) mesh_.tets[t].reserved = pass_;
+      return false;
+    }
+    counts.n_decided += 1;
+    if (op.decide(item.candidate, round_, change_)) {
+      commit(item);
+      counts.n_applied += 1;
+      return true;
+    }
+    op.give_up(item.candidate);
+  }
+  if (item.told >= 0)
+    for (const auto& [neighbour, place] : told_[item.told]) news_[neighbour].decided.push_back(place);
+  return true;
+}
+
+void Rounds::move_vertex(Slot v, const Point& to, double inverse_size, std::span<const Slot> cavity) {
+  mesh_.vertices[v].at = to;
+  mesh_.vertices[v].inverse_size = inverse_size;
+  for (const Slot t : cavity) {
+    Tet& tet = mesh_.tets[t];
+    tet.quality = static_cast<float>(mesh_.quality_of(tet.v));
+    tet.changed = round_;
+  }
+  activate(cavity);
+}
+
+void Rounds::commit(const Item& item) {
+  if (change_.moved != no_slot) {
+    move_vertex(change_.moved, change_.to, 1.0 / size_(change_.to), change_.cavity);
+    if (item.told >= 0) tell(item, {});
+    return;
+  }
+  if (change_.adds_vertex) {
+    change_.added.owner = context_.rank();
+    const Slot added = mesh_.add_vertex(change_.added);
+    for (NewTet& tet : change_.made) std::ranges::replace(tet.v, new_vertex, added);
+  }
+  const std::span<const Slot> made = mesh_.replace(change_.cavity, change_.made, round_);
+  activate(made);
+  if (item.told >= 0) {
+    tell(item, made);
+    for (const Slot t : made)  // seen by others only, without the vertex that is gone
+      if (std::ranges::none_of(mesh_.tets[t].v, [&](Slot v) { return mesh_.vertices[v].owner == context_.rank(); }))
+        mesh_.remove(t);
+  }
+  if (change_.removed != no_slot) mesh_.free_vertex(change_.removed);
+  border_.add(made);
+}
+
+/// Write a change for the neighbours that see any of it.
+void Rounds::tell(const Item& item, std::span<const Slot> made) {
+  std::vector<Slot> known;  // vertices of what is sent
+  for (const auto& [neighbour, place] : told_[item.told]) {
+    News& news = news_[neighbour];
+    const Rank to = border_.neighbours()[neighbour];
+    known.clear();
+    if (change_.moved != no_slot) known.push_back(change_.moved);
+    std::uint16_t n_tets = 0;
+    for (const Slot t : made) {
+      const Tet& tet = mesh_.tets[t];
+      if (std::ranges::none_of(tet.v, [&](Slot v) { return mesh_.vertices[v].owner == to; })) continue;
+      SentTet sent{{}, tet.face_class, tet.cell_class, tet.features};
+      for (std::size_t i = 0; i < 4; ++i) {
+        auto at = std::ranges::find(known, tet.v[i]);
+        if (at == known.end()) at = known.insert(at, tet.v[i]);
+        sent.v[i] = static_cast<std::uint16_t>(at - known.begin());
+      }
+      news.tets.push_back(sent);
+      n_tets += 1;
+    }
+    for (const Slot v : known) {
+      const Vertex& vertex = mesh_.vertices[v];
+      news.vertices.push_back({vertex.key, vertex.at, vertex.inverse_size, vertex.owner, vertex.on});
+    }
+    news.changes.push_back(
+        {place, static_cast<std::uint16_t>(known.size()), n_tets, change_.moved != no_slot ? 1U : 0U});
+  }
+}
+
+void Rounds::exchange_news() {
+  exchange::ByteRound round = hood_->begin_byte_round();
+  const std::span<const Rank> neighbours = border_.neighbours();
+  exchange::MessageWriter message;
+  for (std::size_t n = 0; n < neighbours.size(); ++n) {
+    News& news = news_[n];
+    if (news.decided.empty() && news.changes.empty()) continue;
+    message.clear();
+    message.put(news.decided);
+    message.put(news.changes);
+    message.put(news.vertices);
+    message.put(news.tets);
+    round.send(neighbours[n], message.bytes());
+    news = {};
+  }
+  round.close();
+  for (const auto& [from, bytes] : round.received())
+    take_news(bytes, static_cast<std::size_t>(std::ranges::lower_bound(neighbours, from) - neighbours.begin()));
+}
+
+void Rounds::take_news(std::span<const std::byte> bytes, std::size_t neighbour) {
+  exchange::MessageReader reader(bytes);
+  for (const std::uint32_t place : reader.get<std::uint32_t>()) items_[announced_[neighbour][place]].is_decided = true;
+  const auto changes = reader.get<SentChange>();
+  auto vertices = reader.get<SentVertex>();
+  auto tets = reader.get<SentTet>();
+  for (const SentChange& change : changes) {
+    Item& item = items_[announced_[neighbour][change.candidate]];
+    item.is_decided = true;
+    apply(change, vertices.first(change.n_vertices), tets.first(change.n_tets), item.candidate);
+    vertices = vertices.subspan(change.n_vertices);
+    tets = tets.subspan(change.n_tets);
+  }
+}
+
+void Rounds::apply(const SentChange& change, std::span<const SentVertex> vertices, std::span<const SentTet> tets,
+                   const Candidate& candidate) {
+  find_visible_cavity(candidate, cavity_);
+  if (change.moves != 0) {
+    move_vertex(candidate.of[0], vertices[0].at, vertices[0].inverse_size, cavity_);
+    return;
+  }
+  std::vector<Slot> slots;
+  for (const SentVertex& sent : vertices) {
+    Slot v = border_.find(sent.key);
+    if (v == no_slot) {
+      Vertex vertex;
+      vertex.at = sent.at;
+      vertex.inverse_size = sent.inverse_size;
+      vertex.key = sent.key;
+      vertex.owner = sent.owner;
+      vertex.on = sent.on;
+      v = border_.add_foreign(vertex);
+    }
+    slots.push_back(v);
+  }
+  change_.made.clear();
+  for (const SentTet& sent : tets) {
+    NewTet one{{}, sent.face_class, sent.cell_class, static_cast<std::uint8_t>(sent.features)};
+    for (std::size_t i = 0; i < 4; ++i) one.v[i] = slots[sent.v[i]];
+    change_.made.push_back(one);
+  }
+  const std::span<const Slot> made = mesh_.replace(cavity_, change_.made, round_);
+  activate(made);
+  border_.add(made);
+}
+
+}  // namespace barrio::adapt::detail

@@ -1,0 +1,152 @@
+#include "barrio/adapt/adapt.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "barrio/mesh/local_mesh.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/adapt/cases.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::adapt {
+namespace {
+
+using mesh::Mesh;
+using test::measure;
+using test::Measured;
+using test::shock;
+using test::Start;
+using test::tet_cube;
+using test::world;
+
+void expect_boundaries(const Mesh& mesh) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (const double at : {0.0, 1.0}) {
+      const std::string name = fmt::format("{}{}", "xyz"[axis], at == 0.0 ? '-' : '+');
+      const auto [area, off] = test::measure_boundary(mesh, name, axis, at);
+      EXPECT_NEAR(area, 1.0, 1e-12) << name;
+      EXPECT_EQ(off, 0.0) << name;
+    }
+  }
+}
+
+TEST(Adapt, ACoarserMeshHasTheWantedLengthsAndItsBoundaries) {
+  Mesh mesh = tet_cube(world(), 20);
+  const SizeFunction size = shock(0.08);
+  const AdaptReport report = adapt(mesh, size);
+  mesh.validate();
+  const Measured now = measure(mesh, size);
+  EXPECT_EQ(report.n_cells_before, 48'000);
+  EXPECT_EQ(report.n_cells, now.n_cells);
+  EXPECT_NEAR(now.volume, 1.0, 1e-12);
+  EXPECT_GE(now.least_quality, 0.3);
+  EXPECT_GE(now.mean_quality, 0.8);
+  EXPECT_GE(now.part_in_range, 0.93);
+  EXPECT_LE(now.longest, 2.0);
+  const double per_complexity = static_cast<double>(now.n_cells) / now.complexity;
+  EXPECT_GE(per_complexity, 9.0);
+  EXPECT_LE(per_complexity, 14.0);
+  EXPECT_GT(report.collapses.n_made, report.splits.n_made);
+  expect_boundaries(mesh);
+  EXPECT_NEAR(test::measure_material(mesh, "box"), 1.0, 1e-12);
+  EXPECT_EQ(mesh.revision(), 1);
+}
+
+TEST(Adapt, AFinerMeshHasTheWantedLengthsAndItsBoundaries) {
+  Mesh mesh = tet_cube(world(), 4);
+  const SizeFunction size = shock(0.09);
+  const AdaptReport report = adapt(mesh, size);
+  mesh.validate();
+  const Measured now = measure(mesh, size);
+  EXPECT_NEAR(now.volume, 1.0, 1e-12);
+  EXPECT_GE(now.least_quality, 0.3);
+  EXPECT_GE(now.mean_quality, 0.78);
+  EXPECT_GE(now.part_in_range, 0.87);
+  EXPECT_GT(report.splits.n_made, report.collapses.n_made);
+  EXPECT_GT(report.n_cells, report.n_cells_before);
+  expect_boundaries(mesh);
+}
+
+/// What is the same bit by bit has the same checksum: coordinates, cells and ids.
+TEST(Adapt, TheSameMeshOnAnyRanksFromAnyDistribution) {
+  const SizeFunction size = shock(0.11);
+  mpi::Context alone(MPI_COMM_SELF);
+  Mesh reference = tet_cube(alone, 10);
+  adapt(reference, size);
+  const std::uint64_t wanted = reference.checksum();
+  for (const Start start : {Start::boxes, Start::on_rank_0, Start::scattered}) {
+    Mesh mesh = tet_cube(world(), 10, start);
+    adapt(mesh, size);
+    mesh.validate();
+    EXPECT_EQ(mesh.checksum(), wanted) << static_cast<int>(start);
+    EXPECT_EQ(mesh.n_global(mesh::Dim::face), reference.n_global(mesh::Dim::face));
+    expect_boundaries(mesh);
+  }
+}
+
+TEST(Adapt, MaterialsKeepTheirVolumes) {
+  Mesh mesh = tet_cube(world(), 12, Start::boxes, 3);
+  adapt(mesh, shock(0.1));
+  mesh.validate();
+  for (int i = 1; i <= 3; ++i)
+    EXPECT_NEAR(test::measure_material(mesh, fmt::format("volume {}", i)), 1.0 / 3, 1e-12) << i;
+  expect_boundaries(mesh);
+}
+
+TEST(Adapt, GhostsAreAsBefore) {
+  mpi::Context& context = world();
+  Mesh made = tet_cube(context, 6);
+  mesh::LocalMesh local = std::move(made).release();
+  local.options.ghost_layers = 2;
+  Mesh mesh = mesh::adopt(context, std::move(local));
+  adapt(mesh, shock(0.2));
+  EXPECT_EQ(mesh.ghost_layers(), 2);
+  mesh.validate();
+}
+
+/// A mesh that has what is wanted stays nearly as it is.
+TEST(Adapt, ASecondCallHasLittleToDo) {
+  Mesh mesh = tet_cube(world(), 14);
+  const SizeFunction size = shock(0.09);
+  const AdaptReport first = adapt(mesh, size);
+  const AdaptReport second = adapt(mesh, size);
+  const auto all = [](const AdaptReport& report) {
+    return report.collapses.n_made + report.splits.n_made + report.swaps.n_made;
+  };
+  EXPECT_LE(all(second), all(first) / 20);
+}
+
+TEST(Adapt, SpheresAnywhereGiveAValidMesh) {
+  std::mt19937_64 random(test::seed());
+  std::uniform_real_distribution<double> anywhere(0.0, 1.0);
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    std::vector<std::array<double, 4>> spheres(3);
+    for (auto& sphere : spheres)
+      for (double& x : sphere) x = anywhere(random);
+    const double finest = 0.05 + 0.1 * anywhere(random);
+    const SizeFunction size = [&](const std::array<double, 3>& x) {
+      double h = 0.4;
+      for (const auto& s : spheres) {
+        const double off = std::abs(std::hypot(x[0] - s[0], x[1] - s[1], x[2] - s[2]) - 0.4 * s[3]);
+        h = std::min(h, finest + 0.5 * off);
+      }
+      return h;
+    };
+    Mesh mesh = tet_cube(world(), 7, repeat == 0 ? Start::scattered : Start::boxes);
+    for (int step = 0; step < 2; ++step) {
+      adapt(mesh, size);
+      mesh.validate();
+      const Measured now = measure(mesh, size);
+      EXPECT_NEAR(now.volume, 1.0, 1e-12);
+      EXPECT_GE(now.least_quality, 0.3);
+      expect_boundaries(mesh);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace barrio::adapt

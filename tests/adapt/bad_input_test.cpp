@@ -1,0 +1,67 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "barrio/adapt/adapt.hpp"
+#include "barrio/base/error.hpp"
+#include "barrio/mesh/box.hpp"
+#include "barrio/mesh/local_mesh.hpp"
+#include "tests/adapt/cases.hpp"
+#include "tests/support/mpi_test.hpp"
+
+// One message on all ranks, and the mesh is the one that was there.
+
+namespace barrio::adapt {
+namespace {
+
+using mesh::Mesh;
+using test::tet_cube;
+using test::world;
+
+void expect_refused(Mesh& mesh, const SizeFunction& size, ErrorCode code, const std::string& text) {
+  const std::uint64_t before = mesh.checksum();
+  try {
+    adapt(mesh, size);
+    ADD_FAILURE() << "not refused: " << text;
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.code(), code);
+    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(mesh.checksum(), before);
+  mesh.validate();
+}
+
+TEST(AdaptBadInput, OtherCellsAreNamed) {
+  mesh::MeshTables tables = mesh::make_box(world(), {.n = {3, 3, 3}, .parts = {std::min(world().size(), 3), 1, 1}});
+  Mesh hexes(world(), tables);
+  expect_refused(hexes, test::shock(0.1), ErrorCode::usage, "a hex of 8 nodes");
+}
+
+TEST(AdaptBadInput, WhatCannotBeKeptIsNamed) {
+  Mesh mesh = tet_cube(world(), 3);
+  mesh.add_field<double>("pressure", mesh::Dim::vertex);
+  expect_refused(mesh, test::shock(0.1), ErrorCode::usage, "field 'pressure'");
+}
+
+TEST(AdaptBadInput, ASizeThatIsNone) {
+  Mesh mesh = tet_cube(world(), 3);
+  for (const double h : std::array{0.0, -1.0, std::nan(""), HUGE_VAL})
+    expect_refused(
+        mesh, [h](const std::array<double, 3>& x) { return x[2] > 0.9 ? h : 0.1; }, ErrorCode::bad_input,
+        "is not above 0 and finite");
+}
+
+TEST(AdaptBadInput, AnInvertedCell) {
+  mpi::Context& context = world();
+  Mesh made = tet_cube(context, 3);
+  mesh::LocalMesh local = std::move(made).release();
+  mesh::LocalEntities& cells = local.entities[mesh::index(mesh::Dim::volume)];
+  for (std::size_t c = 0; c < cells.size(); ++c)
+    if (cells.ids[c] == GlobalId{17}) std::swap(cells.nodes[4 * c], cells.nodes[4 * c + 1]);
+  Mesh mesh = mesh::adopt(context, std::move(local));
+  expect_refused(mesh, test::shock(0.2), ErrorCode::bad_input, "cell 17");
+}
+
+}  // namespace
+}  // namespace barrio::adapt
