@@ -84,7 +84,7 @@ bool Collapse::makes_long_edge(std::size_t target) const {
 
 bool Collapse::decide(const Candidate& candidate, std::uint32_t /*round*/, Change& out) {
   const Slot v = candidate.of[0];
-  star_.gather(mesh_, v);
+  star_.gather(mesh_, v, out.cavity);
   double best = std::min<double>(star_.worst, limits_.floor);
   Slot chosen = no_slot;
   for (std::size_t target = 0; target < star_.neighbours.size(); ++target) {

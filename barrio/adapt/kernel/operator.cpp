@@ -26,6 +26,11 @@ bool Operator::is_untouched(std::span<const Slot> tets, std::uint32_t round) con
 
 void Star::gather(Tets& mesh, Slot v) {
   mesh.star(v, tets);
+  gather(mesh, v, tets);
+}
+
+void Star::gather(Tets& mesh, Slot v, std::span<const Slot> cavity) {
+  if (cavity.data() != tets.data()) tets.assign(cavity.begin(), cavity.end());
   neighbours.clear();
   at.clear();
   length.clear();

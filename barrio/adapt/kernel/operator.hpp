@@ -14,9 +14,9 @@ namespace barrio::adapt::detail {
 
 /// What operators keep to. Lengths in the wanted size, qualities as cubes of mean ratios.
 struct Limits {
-  double short_edge = 0.66;     ///< shorter ones are collapsed
+  double short_edge = 0.68;     ///< shorter ones are collapsed
   double long_edge = 1.36;      ///< longer ones are split
-  double longest_made = 1.414;  ///< no collapse or swap makes a longer one
+  double longest_made = 1.43;   ///< no collapse or swap makes a longer one
   double floor = 0.027;         ///< nothing is made worse than both this and what was there
   double good = 0.4;            ///< what is better is not swapped
   double good_star = 0.5;       ///< a vertex whose tetrahedra are all better stays where it is
@@ -90,6 +90,8 @@ struct Star {
   float worst = 0.0F;                              ///< quality
 
   void gather(Tets& mesh, Slot v);
+  /// The same where the tetrahedra are known. @param cavity  those of the vertex
+  void gather(Tets& mesh, Slot v, std::span<const Slot> cavity);
 };
 
 /// An operator whose cavities are stars.

@@ -110,7 +110,7 @@ std::optional<std::int64_t> Smooth::badness(const Point& at, double least) const
 bool Smooth::decide(const Candidate& candidate, std::uint32_t /*round*/, Change& out) {
   const Slot v = candidate.of[0];
   const Vertex& centre = vertex(v);
-  star_.gather(mesh_, v);
+  star_.gather(mesh_, v, out.cavity);
   if (star_.worst > limits_.good_star) return false;
   Point move = best_move(centre);
   if (!project(v, move)) return false;

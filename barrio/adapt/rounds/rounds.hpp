@@ -91,6 +91,7 @@ class Rounds {
   void sort_items();
   /// @return number of candidates of this rank that wait
   std::int64_t run_pass(Operator& op, OperatorCounts& counts);
+  void fetch_ahead(std::size_t i) const noexcept;
   bool decide(Operator& op, Item& item, OperatorCounts& counts);
   void reserve_foreign(const Candidate& candidate);
   void commit(const Item& item);

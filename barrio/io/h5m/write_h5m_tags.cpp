@@ -21,7 +21,6 @@ using mesh::EntityCode;
 using mesh::MeshTables;
 using mesh::TagColumn;
 using mesh::TagInfo;
-using mesh::TagStorage;
 using mesh::TagTable;
 using mesh::TagType;
 
