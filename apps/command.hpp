@@ -58,6 +58,7 @@ std::unique_ptr<Command> make_generate();
 std::unique_ptr<Command> make_convert();
 std::unique_ptr<Command> make_partition();
 std::unique_ptr<Command> make_join();
+std::unique_ptr<Command> make_adapt();
 std::unique_ptr<Command> make_load();
 std::unique_ptr<Command> make_map();
 std::unique_ptr<Command> make_seat();

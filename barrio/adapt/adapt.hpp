@@ -1,20 +1,18 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <functional>
+#include <string>
+#include <vector>
 
+#include "barrio/adapt/sizes.hpp"
 #include "barrio/mesh/mesh.hpp"
 
 namespace barrio::adapt {
 
-/// Wanted edge length at a point, model units: above 0 and finite everywhere. Called on any rank for any point of the
-/// mesh, as often as needed; the same point has the same size on every rank.
-using SizeFunction = std::function<double(const std::array<double, 3>&)>;
-
 struct AdaptOptions {
   double feature_angle = 40.0;  ///< degrees: edges where the boundary turns by more stay edges, at its angles corners
   double least_quality = 0.3;   ///< mean ratio: no change makes a cell worse than both this and what was there
+  bool leaves_out = false;  ///< go on without fields, tags and listed edges, which cannot be kept yet, and name them
 };
 
 /// What rounds of one kind of change came to, on all ranks.
@@ -32,8 +30,9 @@ struct AdaptReport {
   ChangeCounts collapses;
   ChangeCounts swaps;
   ChangeCounts moves;
-  double seconds = 0.0;         ///< of this rank, in all
-  double kernel_seconds = 0.0;  ///< of that in rounds
+  std::vector<std::string> left_out;  ///< what the mesh had and has no more: see AdaptOptions::leaves_out
+  double seconds = 0.0;               ///< of this rank, in all
+  double kernel_seconds = 0.0;        ///< of that in rounds
 };
 
 /// Change the cells of a mesh until its edges have the wanted lengths. Collective.
@@ -46,8 +45,8 @@ struct AdaptReport {
 /// and spans.
 /// @param mesh  replaced. @return what was done, the same on all ranks but for seconds
 /// @throws AgreedError on all ranks, with the mesh untouched: {usage} for cells that are no tetrahedra of 4 nodes, and
-/// for fields, tags and sets of edges, which cannot be kept yet; {bad_input} for an inverted or flat cell, a boundary
-/// that is no surface, or a size that is not above 0 and finite
+/// for fields, tags and listed edges unless `leaves_out` (a tag GLOBAL_ID goes in any case, since ids are new);
+/// {bad_input} for an inverted or flat cell, a boundary that is no surface, or a size that is not above 0 and finite
 /// Cost: see decision 0018. Source: Ovcharenko et al. 2012, section 6; Blelloch et al. 2012
 AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions& options = {});
 

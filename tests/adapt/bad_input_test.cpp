@@ -41,7 +41,10 @@ TEST(AdaptBadInput, OtherCellsAreNamed) {
 TEST(AdaptBadInput, WhatCannotBeKeptIsNamed) {
   Mesh mesh = tet_cube(world(), 3);
   mesh.add_field<double>("pressure", mesh::Dim::vertex);
-  expect_refused(mesh, test::shock(0.1), ErrorCode::usage, "field 'pressure'");
+  expect_refused(mesh, test::shock(0.2), ErrorCode::usage, "field 'pressure'");
+  const AdaptReport report = adapt(mesh, test::shock(0.2), {.leaves_out = true});
+  EXPECT_EQ(report.left_out, std::vector<std::string>{"field 'pressure'"});
+  mesh.validate();
 }
 
 TEST(AdaptBadInput, ASizeThatIsNone) {

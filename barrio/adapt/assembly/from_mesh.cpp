@@ -14,6 +14,7 @@
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/halo.hpp"
 #include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/hilbert.hpp"
 
 namespace barrio::adapt::detail {
@@ -55,6 +56,7 @@ class Taking {
 
   Taken run() {
     for (const mesh::MeshSet& set : mesh_.sets()) out_.sets.push_back(set.info);
+    for (const mesh::MeshTag& tag : mesh_.tags()) out_.tags.push_back({tag.info, {}, tag.on_sets});
     take_vertices();
     const std::vector<std::uint32_t> class_of_cell = classify(Dim::volume, out_.cells, 0);
     take_tets(class_of_cell);
@@ -304,7 +306,7 @@ Taken take_mesh(const mesh::Mesh& mesh, const Operator::Size& size, double featu
   return Taking(mesh, size, feature_angle).run();
 }
 
-void check_adaptable(const mesh::Mesh& mesh) {
+std::vector<std::string> check_adaptable(const mesh::Mesh& mesh) {
   mpi::agree_after(mesh.context(), [&] {
     constexpr const char* what_is_changed = "adaptation changes tetrahedra of 4 nodes";
     if (mesh.cell_dim() != Dim::volume)
@@ -316,16 +318,21 @@ void check_adaptable(const mesh::Mesh& mesh) {
                fmt::format("cell {}: a {} of {} nodes", value(cells.id(c)), mesh::topology(cells.type(c)).name,
                            cells.nodes_of(c).size()),
                "cannot be adapted", what_is_changed);
-    for (const mesh::MeshSet& set : mesh.sets())
-      if (!set.entities[mesh::index(Dim::edge)].empty())
-        refuse(ErrorCode::usage, fmt::format("edges of set '{}'", set.info.name), "cannot be kept while cells change");
-    for (const auto& field : mesh.fields())
-      refuse(ErrorCode::usage, fmt::format("field '{}'", field->name), "cannot be carried while cells change");
-    for (const mesh::MeshTag& tag : mesh.tags())
-      for (int d = 0; d < 4; ++d)
-        if (!tag.on[d].entities.empty())
-          refuse(ErrorCode::usage, fmt::format("tag '{}'", tag.info.name), "cannot be carried while cells change");
   });
+  std::vector<std::string> lost;
+  for (const auto& field : mesh.fields()) lost.push_back(fmt::format("field '{}'", field->name));
+  std::vector<std::int64_t> n_values;  // of each tag on entities; on sets they stay
+  for (const mesh::MeshTag& tag : mesh.tags()) {
+    n_values.push_back(0);
+    for (const mesh::MeshTag::Values& values : tag.on)
+      n_values.back() += static_cast<std::int64_t>(values.entities.size());
+  }
+  mpi::all_reduce(mesh.context(), std::span<std::int64_t>(n_values), MPI_SUM);
+  for (std::size_t t = 0; t < n_values.size(); ++t)
+    if (n_values[t] > 0 && mesh.tags()[t].info.name != "GLOBAL_ID")
+      lost.push_back(fmt::format("tag '{}'", mesh.tags()[t].info.name));
+  if (const std::int64_t n = mesh.n_global(Dim::edge); n > 0) lost.push_back(fmt::format("{} listed edges", n));
+  return lost;
 }
 
 }  // namespace barrio::adapt::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Taken {
   /// Vertices of this rank that are in sets: they stay. As (global id, class), ascending.
   std::vector<std::pair<GlobalId, std::uint16_t>> vertex_classes;
   std::vector<mesh::SetInfo> sets;
+  std::vector<mesh::MeshTag> tags;  ///< values on sets
 };
 
 /// Make the kernel's view: the tetrahedra that have a vertex of this rank, which lie in a layer of ghosts. Collective.
@@ -31,7 +33,9 @@ struct Taken {
 /// @throws AgreedError{bad_input} naming a cell that is inverted or flat, or an edge whose boundary is no surface
 Taken take_mesh(const mesh::Mesh& mesh, const Operator::Size& size, double feature_angle);
 
-/// @throws AgreedError{usage} on all ranks, naming the first thing that adaptation cannot carry
-void check_adaptable(const mesh::Mesh& mesh);
+/// Check that cells can be adapted, and find what cannot be kept: fields, values of tags on entities, listed edges.
+/// Collective.
+/// @return these by name, the same on all ranks. @throws AgreedError{usage} naming a cell that is no tetrahedron
+std::vector<std::string> check_adaptable(const mesh::Mesh& mesh);
 
 }  // namespace barrio::adapt::detail

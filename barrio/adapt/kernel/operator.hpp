@@ -14,13 +14,13 @@ namespace barrio::adapt::detail {
 
 /// What operators keep to. Lengths in the wanted size, qualities as cubes of mean ratios.
 struct Limits {
-  double short_edge = 0.68;     ///< shorter ones are collapsed
-  double long_edge = 1.36;      ///< longer ones are split
-  double longest_made = 1.43;   ///< no collapse or swap makes a longer one
-  double floor = 0.027;         ///< nothing is made worse than both this and what was there
-  double good = 0.4;            ///< what is better is not swapped
-  double good_star = 0.5;       ///< a vertex whose tetrahedra are all better stays where it is
-  double by_size = 0.5;         ///< smoothing: part of the wanted size, beside the faces around, in the best height
+  double short_edge = 0.68;    ///< shorter ones are collapsed
+  double long_edge = 1.36;     ///< longer ones are split
+  double longest_made = 1.43;  ///< no collapse or swap makes a longer one
+  double floor = 0.027;        ///< nothing is made worse than both this and what was there
+  double good = 0.4;           ///< what is better is not swapped
+  double good_star = 0.5;      ///< a vertex whose tetrahedra are all better stays where it is
+  double by_size = 0.5;        ///< smoothing: part of the wanted size, beside the faces around, in the best height
 };
 
 /// Mix two keys, in this order, into 64 bits.

@@ -95,8 +95,12 @@ AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions
   mpi::Context& context = mesh.context();
   const Region region(context.trace(), adapt_region);
   const auto start = std::chrono::steady_clock::now();
-  detail::check_adaptable(mesh);
   AdaptReport report;
+  report.left_out = detail::check_adaptable(mesh);
+  if (!report.left_out.empty() && !options.leaves_out)
+    throw AgreedError(ErrorCode::usage, {.subject = report.left_out[0],
+                                         .cause = "cannot be kept while cells change",
+                                         .remedy = "drop it first, or ask to leave such things out"});
   report.n_cells_before = mesh.n_global(mesh::Dim::volume);
   const std::uint64_t revision = mesh.revision();
   const mesh::BuildOptions had =
