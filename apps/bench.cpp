@@ -37,6 +37,7 @@ const std::vector<Benchmark>& benchmarks() {
         {16, {"--pattern", "meet", "--iterations", "64"}},
         {2, {"--work", "gather"}},
         {2, {"--work", "transfer"}}}},
+      {"adapt", 2, {{2, {}}}},
       {"mesh", 2, {{2, {}}}},
       {"rankmap", 1, {{1, {}}}},
       {"strategies", 2, {{2, {}}}},
@@ -49,9 +50,9 @@ class Bench : public Command {
   explicit Bench(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "bench"; }
   [[nodiscard]] std::string summary() const override {
-    return "Run a benchmark (exchange, mesh, rankmap, strategies) against what one would write instead; bench NAME "
-           "--help shows "
-           "its options. bench all runs them all, or those named behind it, and lists every goal, missed ones first";
+    return "Run a benchmark (adapt, exchange, mesh, rankmap, strategies) against what one would write instead; bench "
+           "NAME --help shows its options. bench all runs them all, or those named behind it, and lists every goal, "
+           "missed ones first";
   }
   [[nodiscard]] std::string example() const override {
     return "barrio --ranks 2 bench exchange --pattern ring --iterations 1024 61440";

@@ -12,6 +12,9 @@ namespace barrio::adapt {
 struct AdaptOptions {
   double feature_angle = 40.0;  ///< degrees: edges where the boundary turns by more stay edges, at its angles corners
   double least_quality = 0.3;   ///< mean ratio: no change makes a cell worse than both this and what was there
+  /// Whether cells move to other ranks before, by the cells that they are to become, and after, so that all ranks have
+  /// as many.
+  bool balances = true;
   bool leaves_out = false;  ///< go on without fields, tags and listed edges, which cannot be kept yet, and name them
 };
 
@@ -32,6 +35,7 @@ struct AdaptReport {
   ChangeCounts moves;
   std::vector<std::string> left_out;  ///< what the mesh had and has no more: see AdaptOptions::leaves_out
   double seconds = 0.0;               ///< of this rank, in all
+  double balance_seconds = 0.0;       ///< of that for moving cells
   double kernel_seconds = 0.0;        ///< of that in rounds
 };
 
@@ -44,10 +48,11 @@ struct AdaptReport {
 /// Ids are new, along a Hilbert curve; each rank is one part; ghosts are as many layers as before. Ask again for plans
 /// and spans.
 /// @param mesh  replaced. @return what was done, the same on all ranks but for seconds
-/// @throws AgreedError on all ranks, with the mesh untouched: {usage} for cells that are no tetrahedra of 4 nodes, and
-/// for fields, tags and listed edges unless `leaves_out` (a tag GLOBAL_ID goes in any case, since ids are new);
-/// {bad_input} for an inverted or flat cell, a boundary that is no surface, or a size that is not above 0 and finite
-/// Cost: see decision 0018. Source: Ovcharenko et al. 2012, section 6; Blelloch et al. 2012
+/// @throws AgreedError on all ranks, with the mesh as it was, though its cells may be on other ranks: {usage} for cells
+/// that are no tetrahedra of 4 nodes, and for fields, tags and listed edges unless `leaves_out` (a tag GLOBAL_ID goes
+/// in any case, since ids are new); {bad_input} for an inverted or flat cell, a boundary that is no surface, or a size
+/// that is not above 0 and finite Cost: see decision 0016. Source: Ovcharenko et al. 2012, section 6; Blelloch et al.
+/// 2012
 AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions& options = {});
 
 }  // namespace barrio::adapt

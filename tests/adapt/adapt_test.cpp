@@ -53,7 +53,7 @@ TEST(Adapt, ACoarserMeshHasTheWantedLengthsAndItsBoundaries) {
   EXPECT_GT(report.collapses.n_made, report.splits.n_made);
   expect_boundaries(mesh);
   EXPECT_NEAR(test::measure_material(mesh, "box"), 1.0, 1e-12);
-  EXPECT_EQ(mesh.revision(), 1);
+  EXPECT_GT(mesh.revision(), 0);
 }
 
 TEST(Adapt, AFinerMeshHasTheWantedLengthsAndItsBoundaries) {
@@ -79,12 +79,14 @@ TEST(Adapt, TheSameMeshOnAnyRanksFromAnyDistribution) {
   adapt(reference, size);
   const std::uint64_t wanted = reference.checksum();
   for (const Start start : {Start::boxes, Start::on_rank_0, Start::scattered}) {
-    Mesh mesh = tet_cube(world(), 10, start);
-    adapt(mesh, size);
-    mesh.validate();
-    EXPECT_EQ(mesh.checksum(), wanted) << static_cast<int>(start);
-    EXPECT_EQ(mesh.n_global(mesh::Dim::face), reference.n_global(mesh::Dim::face));
-    expect_boundaries(mesh);
+    for (const bool balances : {false, true}) {
+      Mesh mesh = tet_cube(world(), 10, start);
+      adapt(mesh, size, {.balances = balances});
+      mesh.validate();
+      EXPECT_EQ(mesh.checksum(), wanted) << static_cast<int>(start) << balances;
+      EXPECT_EQ(mesh.n_global(mesh::Dim::face), reference.n_global(mesh::Dim::face));
+      expect_boundaries(mesh);
+    }
   }
 }
 

@@ -8,6 +8,7 @@ from barrio_case import COMMAND, MPIEXEC, OLD, RANKS, WING, Case, at_ranks, barr
 # As one rank finds them.
 WING_CHECKSUM = "baccf1251a00fe90"
 WING8_CHECKSUM = "79226b4a79c3548e"
+ADAPTED_CHECKSUM = "c4804e55327f7796"
 BOX_CHECKSUM = "353f22f3d697e3c4"
 
 
@@ -43,6 +44,44 @@ class Flows(Case):
             loaded["counts"],
             {"vertices": 990, "edges": 25 * 27, "faces": faces, "volumes": 4320},
         )
+
+    def test_adapt(self) -> None:
+        box, fine = self.folder / "box.h5m", self.folder / "fine.h5m"
+        self.assert_code(at_ranks("generate", "box", "--cells", 8, 8, 8, "--tets", "-o", box), 0)
+        size = "plane,x=0.5,finest=0.1,width=0.04,largest=0.4"
+        outcome = at_ranks("adapt", box, "--size", size, "-o", fine, "--json")
+        self.assert_code(outcome, 0)
+        found = outcome.json()
+        self.assertEqual((found["cells_before"], found["checksum"]), (3072, ADAPTED_CHECKSUM))
+        self.assertEqual(found["left_out"], [])
+        loaded = at_ranks("load", fine, "--ghosts", 1, "--validate", "--json").json()
+        self.assertEqual(loaded["counts"]["volumes"], found["cells"])
+        self.assertEqual(loaded["checksum"], ADAPTED_CHECKSUM)
+        sets = barrio("info", fine, "--json").json()["named_sets"]
+        self.assertEqual(
+            {one["name"] for one in sets}, {"box", "x-", "x+", "y-", "y+", "z-", "z+"}
+        )
+
+    def test_adapt_refuses_what_it_cannot_do(self) -> None:
+        hexes, bricks, out = (self.folder / f"{n}.h5m" for n in ("hexes", "bricks", "out"))
+        cells = ("--cells", 4, 4, 4)
+        self.assert_code(at_ranks("generate", "box", *cells, "-o", hexes), 0)
+        volumes = ("--volumes", 2, 1, 1, "--tets")
+        self.assert_code(at_ranks("generate", "box", *cells, *volumes, "-o", bricks), 0)
+        for source, size, text in (
+            (hexes, "0.1", "a hex of 8 nodes"),
+            (bricks, "0.3", "listed edges"),
+            (bricks, "plane,x=0.5,finst=0.1,largest=1", "Did you mean 'finest'?"),
+            (bricks, "-1", "is not above 0"),
+        ):
+            outcome = at_ranks("adapt", source, "--size", size, "-o", out)
+            self.assert_code(outcome, 2)
+            self.assertIn(text, outcome.stderr)
+            self.assertFalse(out.exists())
+        outcome = at_ranks("adapt", bricks, "--size", "0.3", "--leave-out", "-o", out)
+        self.assert_code(outcome, 0)
+        self.assertIn("left out: ", outcome.stdout)
+        self.assert_code(at_ranks("load", out, "--validate"), 0)
 
     def test_join(self) -> None:
         left, right, fine, whole = (

@@ -168,6 +168,21 @@ TEST(Hilbert, EqualsTheSerialOracleOnPlanesAndLines) {
 
 TEST(Hilbert, EqualsTheSerialOracleOnHardCases) { test::expect_equals_oracle_on_hard_cases(hilbert, walk); }
 
+/// With as many parts as points of one weight, a part is a point, and its number that of the point.
+TEST(HilbertNumbers, AreThoseOfPartsOfOnePoint) {
+  const auto number = [](mpi::Context& context, std::span<const double> points, std::span<const GlobalId> ids,
+                         std::span<const std::int64_t> /*weights*/, int /*n_parts*/) {
+    std::vector<std::int32_t> numbers;
+    for (const GlobalId one : hilbert_numbers(context, points, ids))
+      numbers.push_back(static_cast<std::int32_t>(value(one)));
+    return numbers;
+  };
+  for (const std::size_t n : {0, 1, 5, 700}) {
+    const std::vector<Point> points = test::random_points(n, 3);
+    test::expect_equals_oracle(number, walk, points, static_cast<int>(std::max<std::size_t>(n, 1)), false);
+  }
+}
+
 TEST(Hilbert, TheWidestBoxIsCut) {
   std::vector<Point> points;
   constexpr double most = std::numeric_limits<double>::max();

@@ -7,11 +7,14 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "barrio/adapt/assembly/from_mesh.hpp"
 #include "barrio/adapt/assembly/to_mesh.hpp"
+#include "barrio/adapt/kernel/measure.hpp"
 #include "barrio/adapt/rounds/rounds.hpp"
 #include "barrio/base/error.hpp"
+#include "barrio/mesh/balance.hpp"
 #include "barrio/mesh/local_mesh.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -21,6 +24,7 @@ namespace {
 using detail::OperatorCounts;
 
 constexpr RegionName adapt_region{"adapt"};
+constexpr RegionName balance_region{"adapt.balance"};
 constexpr RegionName rounds_region{"adapt.rounds"};
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -80,6 +84,31 @@ ChangeCounts sum_of(mpi::Context& context, const OperatorCounts& mine) {
   return {totals[0], totals[1], mine.n_rounds, mine.n_passes};
 }
 
+/// What each owned cell will cost: the cells that it is to become, and the looks at it that it takes to get there.
+std::vector<std::int64_t> predicted_work(const mesh::Mesh& mesh, const SizeFunction& size) {
+  constexpr double cells_of_unit = 12;  // tetrahedra of unit edges in a unit of volume, as meshes have them
+  constexpr double most = 1 << 16;      // a cell becomes more only where one call is not enough
+  constexpr double steps = 64;          // of the weight of a cell that stays
+  const std::vector<double>& x = mesh.vertices().coordinates;
+  std::vector<std::int64_t> work;
+  work.reserve(mesh.n_owned(mesh::Dim::volume));
+  for (std::size_t c = 0; c < mesh.n_owned(mesh::Dim::volume); ++c) {
+    std::array<detail::Point, 4> p{};
+    detail::Point centre{};
+    const auto nodes = mesh.cells().nodes_of(c);
+    for (std::size_t i = 0; i < 4; ++i) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        p[i][k] = x[3 * index(nodes[i]) + k];
+        centre[k] += p[i][k] / 4;
+      }
+    }
+    const double h = size(centre);
+    const double n = std::abs(detail::volume6(p[0], p[1], p[2], p[3])) / 6 * cells_of_unit / (h * h * h);
+    work.push_back(static_cast<std::int64_t>(steps * (1 + (n < most ? n : most))));  // the most for what is no number
+  }
+  return work;
+}
+
 /// Give a mesh other ghosts. @return the options that it had
 mesh::BuildOptions change_ghosts(mesh::Mesh& mesh, const mesh::BuildOptions& wanted) {
   mpi::Context& context = mesh.context();
@@ -103,6 +132,14 @@ AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions
                                          .remedy = "drop it first, or ask to leave such things out"});
   report.n_cells_before = mesh.n_global(mesh::Dim::volume);
   const std::uint64_t revision = mesh.revision();
+  const auto balance = [&](std::span<const std::int64_t> weights) {
+    if (!options.balances || context.size() == 1) return;
+    const Region balancing(context.trace(), balance_region);
+    const auto start_of_balance = std::chrono::steady_clock::now();
+    mesh.migrate(mesh::balanced_ranks(mesh, weights));
+    report.balance_seconds += seconds_since(start_of_balance);
+  };
+  if (options.balances && context.size() > 1) balance(predicted_work(mesh, size));
   const mesh::BuildOptions had =
       change_ghosts(mesh, {.ghost_layers = 1, .bridge = mesh::Dim::vertex, .ghost_sides = true});
   std::optional<detail::Taken> taken;
@@ -126,6 +163,7 @@ AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions
   local.options = had;
   local.revision = revision;
   mesh = mesh::adopt(context, std::move(local));
+  balance({});
   report.n_cells = mesh.n_global(mesh::Dim::volume);
   report.collapses = sum_of(context, schedule.counts[0]);
   report.splits = sum_of(context, schedule.counts[1]);

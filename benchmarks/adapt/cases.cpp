@@ -1,0 +1,66 @@
+#include "benchmarks/adapt/cases.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "barrio/base/error.hpp"
+#include "barrio/mesh/box.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::bench {
+namespace {
+
+/// The bubbles, each moved by a part of a step along its own direction.
+adapt::SizeFunction bubbles(double steps, double scale) {
+  constexpr double radius = 0.12;
+  constexpr double half = 0.70710678118654752;
+  const std::array<std::array<double, 3>, 5> centres{
+      {{0.3, 0.3, 0.3}, {0.7, 0.3, 0.5}, {0.3, 0.7, 0.6}, {0.68, 0.7, 0.3}, {0.55, 0.5, 0.75}}};
+  const std::array<std::array<double, 3>, 5> ways{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {half, half, 0}, {0, half, half}}};
+  const double factor = scale * (steps > 0 ? std::pow(1.14, -1.0 / 3) : 1.0);
+  std::vector<adapt::SizeFunction> all;
+  for (std::size_t b = 0; b < centres.size(); ++b) {
+    std::array<double, 3> centre = centres[b];
+    for (std::size_t i = 0; i < 3; ++i) centre[i] += steps * radius / 5 * ways[b][i];
+    all.push_back(adapt::size_around_sphere(
+        centre, radius, {.finest = 0.008 * factor, .width = 0.016, .growth = 0.4 * factor, .largest = 0.2 * factor}));
+  }
+  return adapt::smallest_size(all);
+}
+
+}  // namespace
+
+AdaptCase adapt_case(const std::string& name, double scale) {
+  if (name == "cube") {
+    return {name,
+            {adapt::size_around_plane(
+                0, 0.5, {.finest = 0.028 * scale, .width = 0.04, .growth = 0.4 * scale, .largest = 0.2 * scale})},
+            0.35,
+            0.83,
+            10.8,
+            13.2};
+  }
+  if (name == "bubble") return {name, {bubbles(0, scale), bubbles(1, scale)}, 0.45, 0.85, 9.5, 13.2};
+  refuse(ErrorCode::usage, "case '" + name + "'", "is not known", "there are cube and bubble");
+}
+
+mesh::Mesh tet_cube(mpi::Context& context, std::int64_t n) {
+  const int n_parts = static_cast<int>(std::min<std::int64_t>(context.size(), n));
+  return {context, mesh::make_box(context, {.n = {n, n, n}, .tets = true, .parts = {1, 1, n_parts}})};
+}
+
+double complexity(mpi::Context& context, const adapt::SizeFunction& size, int n) {
+  double sum = 0;
+  for (int i = context.rank(); i < n; i += context.size()) {
+    for (int j = 0; j < n; ++j) {
+      for (int k = 0; k < n; ++k) {
+        const double h = size({(i + 0.5) / n, (j + 0.5) / n, (k + 0.5) / n});
+        sum += 1 / (h * h * h);
+      }
+    }
+  }
+  return mpi::sum(context, sum) / (static_cast<double>(n) * n * n);
+}
+
+}  // namespace barrio::bench
