@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 #include <vector>
 
+#include "barrio/mesh/sides.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::bench {
@@ -40,7 +40,6 @@ MeshWorth evaluate(const mesh::Mesh& mesh, const adapt::SizeFunction& size) {
   mpi::Context& context = mesh.context();
   MeshWorth worth{.n_cells = mesh.n_global(mesh::Dim::volume), .least_quality = 2, .shortest = 1e300};
   double qualities = 0;
-  std::vector<std::pair<LocalId, LocalId>> edges;
   for (std::size_t c = 0; c < mesh.n_owned(mesh::Dim::volume); ++c) {
     const auto nodes = mesh.cells().nodes_of(c);
     std::array<Vector, 4> p{};
@@ -50,7 +49,6 @@ MeshWorth evaluate(const mesh::Mesh& mesh, const adapt::SizeFunction& size) {
       for (std::size_t j = i + 1; j < 4; ++j) {
         const double l = length(p[i], p[j]);
         squares += l * l;
-        edges.emplace_back(std::min(nodes[i], nodes[j]), std::max(nodes[i], nodes[j]));
       }
     }
     const double volume = volume_of(p);
@@ -59,10 +57,11 @@ MeshWorth evaluate(const mesh::Mesh& mesh, const adapt::SizeFunction& size) {
     worth.least_quality = std::min(worth.least_quality, quality);
     qualities += quality;
   }
-  std::ranges::sort(edges);
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  std::array<double, 2> n_edges{0, 0};  // in range, all; one on an interface counts on each rank that has it
-  for (const auto& [a, b] : edges) {
+  const mesh::Sides edges(mesh, mesh::Dim::edge);
+  std::array<double, 2> n_edges{0, 0};  // in range, all
+  for (std::size_t e = 0; e < edges.table().n_owned; ++e) {
+    const LocalId a = edges.table().nodes_of(e)[0];
+    const LocalId b = edges.table().nodes_of(e)[1];
     const double l = length(position(mesh, a), position(mesh, b));
     const double of_a = l / size(position(mesh, a));
     const double of_b = l / size(position(mesh, b));

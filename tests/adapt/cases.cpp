@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <vector>
 
 #include "barrio/base/hash.hpp"
 #include "barrio/mesh/box.hpp"
 #include "barrio/mesh/drop_geometry.hpp"
+#include "barrio/mesh/sides.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::test {
@@ -70,7 +70,6 @@ Measured measure(const Mesh& mesh, const adapt::SizeFunction& size) {
   mpi::Context& context = mesh.context();
   Measured out;
   double qualities = 0;
-  std::set<std::array<LocalId, 2>> edges;  // those of interfaces are counted by each rank that has them
   for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
     const auto nodes = mesh.cells().nodes_of(c);
     const double v = volume(mesh, nodes);
@@ -78,10 +77,7 @@ Measured measure(const Mesh& mesh, const adapt::SizeFunction& size) {
     Vector centre{};
     for (std::size_t i = 0; i < 4; ++i) {
       for (std::size_t k = 0; k < 3; ++k) centre[k] += at(mesh, nodes[i])[k] / 4;
-      for (std::size_t j = i + 1; j < 4; ++j) {
-        squares += std::pow(distance(at(mesh, nodes[i]), at(mesh, nodes[j])), 2);
-        edges.insert({std::min(nodes[i], nodes[j]), std::max(nodes[i], nodes[j])});
-      }
+      for (std::size_t j = i + 1; j < 4; ++j) squares += std::pow(distance(at(mesh, nodes[i]), at(mesh, nodes[j])), 2);
     }
     const double quality = v > 0 ? 12 * std::pow(3 * v, 2.0 / 3) / squares : -1;
     out.volume += v;
@@ -90,8 +86,10 @@ Measured measure(const Mesh& mesh, const adapt::SizeFunction& size) {
     qualities += quality;
   }
   double n_in_range = 0;
-  for (const auto& [a, b] : edges) {
-    const double l = length(at(mesh, a), at(mesh, b), size);
+  const mesh::Sides edges(mesh, Dim::edge);
+  for (std::size_t e = 0; e < edges.table().n_owned; ++e) {
+    const auto ends = edges.table().nodes_of(e);
+    const double l = length(at(mesh, ends[0]), at(mesh, ends[1]), size);
     if (l >= std::sqrt(0.5) && l <= std::sqrt(2.0)) n_in_range += 1;
     out.longest = std::max(out.longest, l);
   }
@@ -101,7 +99,7 @@ Measured measure(const Mesh& mesh, const adapt::SizeFunction& size) {
   out.least_quality = mpi::min(context, out.least_quality);
   out.longest = mpi::max(context, out.longest);
   out.mean_quality = sum(context, qualities) / static_cast<double>(out.n_cells);
-  out.part_in_range = sum(context, n_in_range) / sum(context, static_cast<double>(edges.size()));
+  out.part_in_range = sum(context, n_in_range) / sum(context, static_cast<double>(edges.table().n_owned));
   return out;
 }
 

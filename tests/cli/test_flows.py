@@ -8,7 +8,7 @@ from barrio_case import COMMAND, MPIEXEC, OLD, RANKS, WING, Case, at_ranks, barr
 # As one rank finds them.
 WING_CHECKSUM = "baccf1251a00fe90"
 WING8_CHECKSUM = "79226b4a79c3548e"
-ADAPTED_CHECKSUM = "c4804e55327f7796"
+ADAPTED_CHECKSUM = "c923b847c430004b"
 BOX_CHECKSUM = "353f22f3d697e3c4"
 
 

@@ -60,7 +60,7 @@ class Giving {
     for (std::size_t t = 0; t < owner_.size(); ++t) {
       const Tet& tet = tets().tets[t];
       if (tet.is_free()) continue;
-      owner_[t] = vertex(*std::ranges::min_element(tet.v, {}, [&](Slot v) { return vertex(v).key; })).owner;
+      owner_[t] = owner_of(tets(), tet);
       if (owner_[t] == me()) mine_.push_back(static_cast<Slot>(t));
     }
   }

@@ -5,16 +5,15 @@
 
 namespace barrio::adapt::detail {
 
-bool Collapse::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
-  if (vertex(v).on == Class::corner) return false;
+void Collapse::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
+  if (vertex(v).on == Class::corner) return;
   star_.gather(mesh_, v);
   const double shortest = *std::ranges::min_element(star_.length);
-  if (shortest >= limits_.short_edge) return false;
+  if (shortest >= limits_.short_edge) return;
   // Four steps for each factor of two, so that short edges go first; among those of a step, by chance.
   constexpr double most_halvings = 8;
   const auto step = static_cast<std::uint64_t>(std::clamp(4 * (std::log2(shortest) + most_halvings), 0.0, 63.0));
   out.push_back({step << 58U | hash_of(vertex(v).key, {0, round}) >> 6U, {v, no_slot, no_slot}, vertex(v).tet});
-  return true;
 }
 
 /// Whether the edge lies along what the vertex lies on, and folds no listed face onto another one.

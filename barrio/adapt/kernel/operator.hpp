@@ -14,10 +14,11 @@ namespace barrio::adapt::detail {
 
 /// What operators keep to. Lengths in the wanted size, qualities as cubes of mean ratios.
 struct Limits {
-  double short_edge = 0.68;    ///< shorter ones are collapsed
-  double long_edge = 1.36;     ///< longer ones are split
-  double longest_made = 1.43;  ///< no collapse or swap makes a longer one
+  double short_edge = 0.65;    ///< shorter ones are collapsed
+  double long_edge = 1.30;     ///< longer ones are split
+  double longest_made = 1.45;  ///< no collapse or swap makes a longer one
   double floor = 0.027;        ///< nothing is made worse than both this and what was there
+  double bad = 0.1;            ///< what is better at first is smoothed only after a change
   double good = 0.4;           ///< what is better is not swapped
   double good_star = 0.5;      ///< a vertex whose tetrahedra are all better stays where it is
   double by_size = 0.5;        ///< smoothing: part of the wanted size, beside the faces around, in the best height
@@ -57,14 +58,12 @@ class Operator {
   Operator(const Operator&) = delete;
   Operator& operator=(const Operator&) = delete;
 
-  /// What may be tried at an active vertex that this rank owns. @return whether it stays active
-  virtual bool propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) = 0;
+  /// What may be tried at a vertex that this rank owns, and that changed since it was last asked for
+  virtual void propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) = 0;
   /// Find the cavity. @return false if any of it has changed in the round
   virtual bool find_cavity(const Candidate& candidate, std::uint32_t round, Change& out) = 0;
   /// Decide, after `find_cavity`. @return whether the change is to be made
   virtual bool decide(const Candidate& candidate, std::uint32_t round, Change& out) = 0;
-  /// Hear that `decide` said no: the vertex need not be looked at before something around it changes.
-  virtual void give_up(const Candidate& candidate) { (void)candidate; }
   /// The bit of `Vertex::active`.
   [[nodiscard]] std::uint8_t activity() const noexcept { return activity_; }
 
@@ -99,9 +98,6 @@ class StarOperator : public Operator {
  public:
   using Operator::Operator;
   bool find_cavity(const Candidate& candidate, std::uint32_t round, Change& out) override;
-  void give_up(const Candidate& candidate) override {
-    mesh_.vertices[candidate.of[0]].active &= static_cast<std::uint8_t>(~activity());
-  }
 
  protected:
   Star star_;
@@ -111,7 +107,7 @@ class StarOperator : public Operator {
 class Collapse final : public StarOperator {
  public:
   using StarOperator::StarOperator;
-  bool propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) override;
+  void propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) override;
   bool decide(const Candidate& candidate, std::uint32_t round, Change& out) override;
 
  private:
@@ -125,7 +121,7 @@ class Collapse final : public StarOperator {
 class Smooth final : public StarOperator {
  public:
   using StarOperator::StarOperator;
-  bool propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) override;
+  void propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) override;
   bool decide(const Candidate& candidate, std::uint32_t round, Change& out) override;
 
  private:
@@ -139,11 +135,13 @@ class Smooth final : public StarOperator {
 class Split final : public Operator {
  public:
   using Operator::Operator;
-  bool propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) override;
+  void propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) override;
   bool find_cavity(const Candidate& candidate, std::uint32_t round, Change& out) override;
   bool decide(const Candidate& candidate, std::uint32_t round, Change& out) override;
 
  private:
+  [[nodiscard]] bool makes_short_edge(const Change& change) const;
+
   Star star_;
   Ring ring_;
 };
@@ -152,7 +150,7 @@ class Split final : public Operator {
 class Swap final : public Operator {
  public:
   using Operator::Operator;
-  bool propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) override;
+  void propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) override;
   bool find_cavity(const Candidate& candidate, std::uint32_t round, Change& out) override;
   bool decide(const Candidate& candidate, std::uint32_t round, Change& out) override;
 

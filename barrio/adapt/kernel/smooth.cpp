@@ -21,10 +21,9 @@ bool are_parallel(const Point& a, const Point& b) noexcept {
 
 }  // namespace
 
-bool Smooth::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
-  if (vertex(v).on == Class::corner) return false;
+void Smooth::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
+  if (vertex(v).on == Class::corner) return;
   out.push_back({hash_of(vertex(v).key, {1, round}), {v, no_slot, no_slot}, vertex(v).tet});
-  return true;
 }
 
 /// Keep to the plane of all listed faces, or to the line of the features. @return whether there is one

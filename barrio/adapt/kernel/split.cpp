@@ -5,20 +5,17 @@
 
 namespace barrio::adapt::detail {
 
-bool Split::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
+void Split::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
   star_.gather(mesh_, v);
-  bool has_long = false;
   for (std::size_t i = 0; i < star_.neighbours.size(); ++i) {
     if (star_.length[i] <= limits_.long_edge) continue;
     const Slot w = star_.neighbours[i];
     if (mesh_.key(w) < mesh_.key(v)) continue;  // the other end proposes it
-    has_long = true;
     const auto step = static_cast<std::uint64_t>(std::clamp(63 - 4 * std::log2(star_.length[i]), 0.0, 63.0));
     const auto with = std::ranges::find_if(star_.tets, [&](Slot t) { return mesh_.tets[t].has(w); });
     const std::uint64_t hash = hash_of(mesh_.key(v), mesh_.key(w)) + round;
     out.push_back({step << 58U | (hash & (~0ULL >> 6U)), {v, w, no_slot}, *with});
   }
-  return has_long;
 }
 
 bool Split::find_cavity(const Candidate& candidate, std::uint32_t round, Change& out) {
@@ -26,6 +23,13 @@ bool Split::find_cavity(const Candidate& candidate, std::uint32_t round, Change&
   mesh_.ring(candidate.tet, candidate.of[0], candidate.of[1], ring_);
   out.cavity.assign(ring_.tets.begin(), ring_.tets.end());
   return is_untouched(out.cavity, round);
+}
+
+bool Split::makes_short_edge(const Change& change) const {
+  return std::ranges::any_of(change.cavity, [&](Slot t) {
+    return std::ranges::any_of(mesh_.tets[t].v,
+                               [&](Slot v) { return metric_length(change.added, vertex(v)) < limits_.short_edge; });
+  });
 }
 
 bool Split::decide(const Candidate& candidate, std::uint32_t round, Change& out) {
@@ -58,6 +62,8 @@ bool Split::decide(const Candidate& candidate, std::uint32_t round, Change& out)
   }
   if (least < std::min(worst, limits_.floor)) return false;
   middle.inverse_size = 1.0 / size_(middle.at);
+  // An edge that a collapse may make is split only if no collapse undoes that.
+  if (metric_length(vertex(a), vertex(b)) <= limits_.longest_made && makes_short_edge(out)) return false;
   constexpr std::uint64_t is_new = 1ULL << 63U;
   middle.key = {hash_of(mesh_.key(a), mesh_.key(b)) | is_new, hash_of(mesh_.key(b), mesh_.key(a)) + round};
   out.adds_vertex = true;

@@ -172,8 +172,7 @@ void Swap::propose_face(Slot t, std::size_t f, std::uint32_t round, std::vector<
   add(hash_of(two, mesh_.key(of[2])), now, {0, of, t}, out);
 }
 
-bool Swap::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
-  const std::size_t n_before = out.size();
+void Swap::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
   mesh_.star(v, star_);
   const std::uint32_t mark = mesh_.next_mark();
   for (const Slot t : star_) {
@@ -196,7 +195,6 @@ bool Swap::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
       if (is_worse) propose_face(t, i, round, out);
     }
   }
-  return out.size() > n_before;
 }
 
 bool Swap::find_cavity(const Candidate& candidate, std::uint32_t round, Change& out) {

@@ -155,4 +155,12 @@ inline std::array<Slot, 3> face_key(const Tet& tet, std::size_t face) noexcept {
   return key;
 }
 
+/// The rank that a tetrahedron counts on, of all that see it: that of its lowest vertex.
+inline Rank owner_of(const Tets& mesh, const Tet& tet) noexcept {
+  Slot lowest = tet.v[0];
+  for (const Slot v : tet.v)
+    if (mesh.key(v) < mesh.key(lowest)) lowest = v;
+  return mesh.vertices[lowest].owner;
+}
+
 }  // namespace barrio::adapt::detail

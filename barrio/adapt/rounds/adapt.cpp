@@ -35,7 +35,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 class Schedule {
  public:
   Schedule(mpi::Context& context, detail::Tets& tets, const SizeFunction& size, const AdaptOptions& options)
-      : limits_{.floor = std::pow(options.least_quality, 3)},
+      : context_(context),
+        tets_(tets),
+        limits_{.floor = std::pow(options.least_quality, 3)},
         rounds_(context, tets, size),
         collapse_(tets, size, limits_, 1U << 0U),
         split_(tets, size, limits_, 1U << 1U),
@@ -43,13 +45,17 @@ class Schedule {
         smooth_(tets, size, limits_, 1U << 3U) {}
 
   void run() {
-    rounds_.activate_all();
-    constexpr int n_sweeps = 4;
-    for (int sweep = 0; sweep < n_sweeps; ++sweep) {
-      repeat(split_, counts[1], 0.0);
-      repeat(collapse_, counts[0], 0.0);
+    // What has good cells and the wanted lengths stays where it is: a second call has little to do.
+    rounds_.activate(collapse_.activity() | split_.activity() | swap_.activity(), smooth_.activity(),
+                     static_cast<float>(limits_.bad));
+    constexpr int most_sweeps = 4;
+    constexpr double little = 0.004;  // changes of lengths in a sweep, for each cell
+    for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+      std::int64_t n = repeat(split_, counts[1], 0.0);
+      n += repeat(collapse_, counts[0], 0.0);
       repeat(swap_, counts[2], 0.03);
       repeat(smooth_, counts[3], 0.0, 6);
+      if (static_cast<double>(n) < little * static_cast<double>(n_cells())) break;
     }
     repeat(swap_, counts[2], 0.03);
     repeat(smooth_, counts[3], 0.0, 6);
@@ -60,16 +66,28 @@ class Schedule {
   std::array<OperatorCounts, 4> counts;
 
  private:
-  /// Rounds until one makes no more changes than a part of those of the first.
-  void repeat(detail::Operator& op, OperatorCounts& of, double part, int most_rounds = 100) {
+  /// Rounds until one makes no more changes than a part of those of the first. @return changes
+  std::int64_t repeat(detail::Operator& op, OperatorCounts& of, double part, int most_rounds = 100) {
     std::int64_t n_first = -1;
+    std::int64_t n_all = 0;
     for (int round = 0; round < most_rounds; ++round) {
       const std::int64_t n = rounds_.run(op, of);
       if (n_first < 0) n_first = n;
-      if (static_cast<double>(n) <= part * static_cast<double>(n_first)) return;
+      n_all += n;
+      if (static_cast<double>(n) <= part * static_cast<double>(n_first)) break;
     }
+    return n_all;
+  }
+  /// On all ranks; those that several ranks see count once.
+  [[nodiscard]] std::int64_t n_cells() const {
+    std::int64_t n = 0;
+    for (const detail::Tet& tet : tets_.tets)
+      if (!tet.is_free() && detail::owner_of(tets_, tet) == context_.rank()) n += 1;
+    return mpi::sum(context_, n);
   }
 
+  mpi::Context& context_;
+  const detail::Tets& tets_;
   detail::Limits limits_;
   detail::Rounds rounds_;
   detail::Collapse collapse_;

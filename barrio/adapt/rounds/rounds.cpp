@@ -22,10 +22,12 @@ std::span<const Rank> Rounds::neighbours() {
   return border_.neighbours();
 }
 
-void Rounds::activate_all() {
-  constexpr std::uint8_t all = 0x0F;
+void Rounds::activate(std::uint8_t of_all, std::uint8_t of_bad, float bad) {
   for (Vertex& v : mesh_.vertices)
-    if (v.tet != no_slot) v.active |= all;
+    if (v.tet != no_slot) v.active |= of_all;
+  for (const Tet& tet : mesh_.tets)
+    if (!tet.is_free() && tet.quality < bad)
+      for (const Slot v : tet.v) mesh_.vertices[v].active |= of_bad;
 }
 
 void Rounds::activate(std::span<const Slot> tets) {
@@ -65,7 +67,9 @@ void Rounds::collect(Operator& op, OperatorCounts& counts) {
   for (std::size_t i = 0; i < mesh_.vertices.size(); ++i) {
     Vertex& vertex = mesh_.vertices[i];
     if ((vertex.active & bit) == 0 || vertex.owner != context_.rank()) continue;
-    if (!op.propose(static_cast<Slot>(i), round_, candidates_)) vertex.active &= static_cast<std::uint8_t>(~bit);
+    // What is applied, or not tried because something around it changed, makes its vertices active again.
+    vertex.active &= static_cast<std::uint8_t>(~bit);
+    op.propose(static_cast<Slot>(i), round_, candidates_);
   }
   counts.n_candidates += static_cast<std::int64_t>(candidates_.size());
   items_.clear();
@@ -212,7 +216,6 @@ bool Rounds::decide(Operator& op, Item& item, OperatorCounts& counts) {
       counts.n_applied += 1;
       return true;
     }
-    op.give_up(item.candidate);
   }
   if (item.told >= 0)
     for (const auto& [neighbour, place] : told_[item.told]) news_[neighbour].decided.push_back(place);

@@ -41,8 +41,9 @@ class Rounds {
   std::int64_t run(Operator& op, OperatorCounts& counts);
   /// Ranks that see tetrahedra that this one sees, ascending; between rounds. Local.
   [[nodiscard]] std::span<const Rank> neighbours();
-  /// Let every operator look at all vertices.
-  void activate_all();
+  /// Let operators look at all vertices; those of `of_bad` only at the vertices of tetrahedra worse than `bad`. Both as
+  /// bits of `Vertex::active`
+  void activate(std::uint8_t of_all, std::uint8_t of_bad, float bad);
 
  private:
   struct Announced {  // as it travels
