@@ -39,7 +39,10 @@ def cube(x: tuple[float, float, float]) -> float:
 def bubbles(x: tuple[float, float, float], steps: int) -> float:
     size = min(
         around(
-            abs(math.dist(x, [c + steps * RADIUS / 5 * w for c, w in zip(centre, way, strict=True)]) - RADIUS),
+            abs(
+                math.dist(x, [c + steps * RADIUS / 5 * w for c, w in zip(centre, way, strict=True)])
+                - RADIUS
+            ),
             0.008,
             0.016,
         )

@@ -58,9 +58,7 @@ class Flows(Case):
         self.assertEqual(loaded["counts"]["volumes"], found["cells"])
         self.assertEqual(loaded["checksum"], ADAPTED_CHECKSUM)
         sets = barrio("info", fine, "--json").json()["named_sets"]
-        self.assertEqual(
-            {one["name"] for one in sets}, {"box", "x-", "x+", "y-", "y+", "z-", "z+"}
-        )
+        self.assertEqual({one["name"] for one in sets}, {"box", "x-", "x+", "y-", "y+", "z-", "z+"})
 
     def test_adapt_refuses_what_it_cannot_do(self) -> None:
         hexes, bricks, out = (self.folder / f"{n}.h5m" for n in ("hexes", "bricks", "out"))
