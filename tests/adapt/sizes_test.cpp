@@ -36,7 +36,7 @@ TEST(Sizes, WhatIsNotUnderstoodIsNamed) {
   expect_refused("0", "is not above 0");
   expect_refused("-1", "is not above 0");
   expect_refused("", "is not known");
-  expect_refused("spere,x=1", "Did you mean 'sphere'");
+  expect_refused("spher,x=1", "Did you mean 'sphere'");
   expect_refused("plane,x=0,finest=1", "does not give 'largest'");
   expect_refused("plane,x=0,finst=1,largest=2", "Did you mean 'finest'");
   expect_refused("plane,x=0,y=1,finest=1,largest=2", "more than one");
