@@ -81,14 +81,14 @@ function(barrio_add_mpi_test name)
       endif()
       # The simulator runs one rank at a time, so many ranks take long there.
       set(limit ${arg_TIMEOUT})
-      if(BARRIO_MPI_FLAVOUR STREQUAL smpi AND ranks GREATER 4 AND name MATCHES "^(exchange|mesh)$")
+      if(BARRIO_MPI_FLAVOUR STREQUAL smpi AND ranks GREATER 4 AND name MATCHES "^(adapt|exchange|mesh)$")
         list(APPEND labels long)
         math(EXPR limit "5 * ${arg_TIMEOUT}")
       endif()
       # It also spends ever more time on looking for messages the longer a launch lives, though none is left unreceived.
       # So each launch does every sixth test.
       set(n_launches 1)
-      if(BARRIO_MPI_FLAVOUR STREQUAL smpi AND ranks GREATER 2 AND name MATCHES "^(exchange|mesh)$")
+      if(BARRIO_MPI_FLAVOUR STREQUAL smpi AND ranks GREATER 2 AND name MATCHES "^(adapt|exchange|mesh)$")
         set(n_launches 6)
       endif()
       foreach(launch RANGE 1 ${n_launches})
