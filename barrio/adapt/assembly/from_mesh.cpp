@@ -235,8 +235,11 @@ class Taking {
       for (const LocalId v : set.vertices)
         if (slot_[index(v)] >= 0) tets().vertices[slot_[index(v)]].on = Class::corner;
     sort_unique(features_);
+    std::vector<std::uint8_t> is_end(tets().vertices.size(), 0);
+    for (const auto& [a, b] : features_) is_end[a] = is_end[b] = 1;
     for (Tet& tet : tets().tets) {
-      for (std::size_t e = 0; e < 6 && !features_.empty(); ++e) {
+      if (is_end[tet.v[0]] + is_end[tet.v[1]] + is_end[tet.v[2]] + is_end[tet.v[3]] < 2) continue;
+      for (std::size_t e = 0; e < 6; ++e) {
         const auto [a, b] = std::minmax(tet.v[edge_of[e][0]], tet.v[edge_of[e][1]]);
         if (std::ranges::binary_search(features_, std::pair{a, b})) tet.features |= static_cast<std::uint8_t>(1U << e);
       }

@@ -60,8 +60,7 @@ void Star::gather(Tets& mesh, Slot v, std::span<const Slot> cavity) {
 
 bool StarOperator::find_cavity(const Candidate& candidate, std::uint32_t round, Change& out) {
   if (mesh_.tets[candidate.tet].changed == round) return false;
-  mesh_.star(candidate.of[0], out.cavity);
-  return is_untouched(out.cavity, round);
+  return mesh_.untouched_star(candidate.of[0], round, out.cavity);
 }
 
 }  // namespace barrio::adapt::detail

@@ -163,10 +163,12 @@ void Tets::remove(Slot t) {
   free_tets_.push_back(t);
 }
 
-void Tets::star(Slot v, std::vector<Slot>& out) {
+template <class Accept>
+bool Tets::walk_star(Slot v, std::vector<Slot>& out, Accept&& accept) {
   out.clear();
   const std::uint32_t mark = next_mark();
   const Slot seed = vertices[v].tet;
+  if (!accept(tets[seed])) return false;
   tets[seed].mark = mark;
   out.push_back(seed);
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -176,10 +178,20 @@ void Tets::star(Slot v, std::vector<Slot>& out) {
       if (tet.v[f] == v || other < 0) continue;
       Tet& next = tets[other >> 2];
       if (next.mark == mark) continue;
+      if (!accept(next)) return false;
       next.mark = mark;
       out.push_back(other >> 2);
     }
   }
+  return true;
+}
+
+void Tets::star(Slot v, std::vector<Slot>& out) {
+  walk_star(v, out, [](const Tet&) { return true; });
+}
+
+bool Tets::untouched_star(Slot v, std::uint32_t round, std::vector<Slot>& out) {
+  return walk_star(v, out, [round](const Tet& tet) { return tet.changed != round; });
 }
 
 void Tets::ring(Slot first, Slot a, Slot b, Ring& out) const {

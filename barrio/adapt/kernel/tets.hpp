@@ -114,6 +114,8 @@ class Tets {
 
   /// All tetrahedra that have a vertex of this rank. @param[out] out  replaced
   void star(Slot v, std::vector<Slot>& out);
+  /// The same, unless one of them was made or moved in a round. @return whether none was
+  bool untouched_star(Slot v, std::uint32_t round, std::vector<Slot>& out);
   /// @param tet  one that has both; `a` or `b` is of this rank
   void ring(Slot tet, Slot a, Slot b, Ring& out) const;
 
@@ -132,6 +134,8 @@ class Tets {
     std::uint16_t face_class = 0;
     bool is_outer = false;  ///< of the cavity
   };
+  template <class Accept>
+  bool walk_star(Slot v, std::vector<Slot>& out, Accept&& accept);
   void open_cavity(std::span<const Slot> old, std::size_t n_made);
   void link_face(Slot tet, std::size_t face);
   FaceEntry& find_face(const std::array<Slot, 3>& key);

@@ -55,7 +55,9 @@ class Schedule {
       n += repeat(collapse_, counts[0], 0.0);
       repeat(swap_, counts[2], 0.03);
       repeat(smooth_, counts[3], 0.0, 6);
-      if (static_cast<double>(n) < little * static_cast<double>(n_cells())) break;
+      if (static_cast<double>(n) >= little * static_cast<double>(n_cells())) continue;
+      if (sweep == 0) return;  // the mesh had what is wanted
+      break;
     }
     repeat(swap_, counts[2], 0.03);
     repeat(smooth_, counts[3], 0.0, 6);
