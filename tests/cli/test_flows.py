@@ -74,11 +74,11 @@ class Flows(Case):
         ):
             outcome = at_ranks("adapt", source, "--size", size, "-o", out)
             self.assert_code(outcome, 2)
-            self.assertIn(text, outcome.stderr)
+            self.assertIn(text, outcome.err)
             self.assertFalse(out.exists())
         outcome = at_ranks("adapt", bricks, "--size", "0.3", "--leave-out", "-o", out)
         self.assert_code(outcome, 0)
-        self.assertIn("left out: ", outcome.stdout)
+        self.assertIn("left out: ", outcome.out)
         self.assert_code(at_ranks("load", out, "--validate"), 0)
 
     def test_join(self) -> None:

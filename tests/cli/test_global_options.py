@@ -36,6 +36,7 @@ class GlobalOptions(Case):
         cls.traffic = cls.made / "traffic.json"
         cls.make("generate", "box", "-c", 4, 4, 4, "-n", 2, "-o", cls.box)
         cls.make("load", cls.box, "--traffic", cls.traffic, "--result", cls.made / "load.json")
+        cls.make("generate", "box", "-c", 2, 2, 2, "--tets", "-o", cls.made / "tets.h5m")
         for x in (0, 1):
             corner = ("--low", x, 0, 0, "--high", x + 1, 1, 1)
             cls.make("generate", "box", "-c", 2, 2, 2, *corner, "-o", cls.made / f"{x}.h5m")
@@ -56,6 +57,7 @@ class GlobalOptions(Case):
             "convert": [self.box, self.folder / "new.vtkhdf"],
             "partition": [self.box, "-n", 2, "-o", new],
             "join": [self.made / "0.h5m", self.made / "1.h5m", "--tolerance", 1e-6, "-o", new],
+            "adapt": [self.made / "tets.h5m", "--size", 0.5, "-o", new],
             "load": [self.box],
             "probe": ["--depth", "limits", "--transport", "shm", "--no-settings", "--no-store"],
             "record": ["-o", self.folder / "new.json", "--", COMMAND, "load", self.box],
