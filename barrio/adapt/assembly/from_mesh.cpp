@@ -57,6 +57,7 @@ class Taking {
   Taken run() {
     for (const mesh::MeshSet& set : mesh_.sets()) out_.sets.push_back(set.info);
     for (const mesh::MeshTag& tag : mesh_.tags()) out_.tags.push_back({tag.info, {}, tag.on_sets});
+    find_owners();
     take_vertices();
     const std::vector<std::uint32_t> class_of_cell = classify(Dim::volume, out_.cells, 0);
     take_tets(class_of_cell);
@@ -85,13 +86,24 @@ class Taking {
     return false;
   }
 
+  /// Who decides about each local vertex: the lowest rank that has a cell of its star. The mesh draws owners by chance,
+  /// so that no rank has more than its share; here ranks shall meet in few places.
+  void find_owners() {
+    owner_.assign(mesh_.n_local(Dim::vertex), std::numeric_limits<Rank>::max());
+    for (std::size_t c = 0; c < mesh_.cells().size(); ++c)
+      for (const LocalId v : mesh_.cells().nodes_of(c))
+        owner_[index(v)] = std::min(owner_[index(v)], mesh_.cells().owner(c));
+    // The owner in the mesh sees the whole star.
+    exchange::HaloExchange<Rank>(mesh_.context(), mesh_.halo_plan(Dim::vertex), owner_, 1).exchange();
+  }
+
   void take_vertices() {
     const mesh::VertexTable& from = mesh_.vertices();
     slot_.assign(from.size(), no_slot);
     std::vector<bool> is_seen(from.size(), false);
     for (std::size_t c = 0; c < mesh_.cells().size(); ++c) {
       const auto nodes = mesh_.cells().nodes_of(c);
-      if (std::ranges::none_of(nodes, [&](LocalId v) { return index(v) < from.n_owned; })) continue;
+      if (std::ranges::none_of(nodes, [&](LocalId v) { return owner_[index(v)] == me(); })) continue;
       for (const LocalId v : nodes) is_seen[index(v)] = true;
     }
     for (const std::int32_t v : order_along_curve(mesh_)) {
@@ -99,7 +111,7 @@ class Taking {
       Vertex vertex;
       for (std::size_t i = 0; i < 3; ++i) vertex.at[i] = from.coordinates[3 * static_cast<std::size_t>(v) + i];
       vertex.key = {of_mesh, static_cast<std::uint64_t>(value(from.global_ids[v]))};
-      vertex.owner = from.owners[v];
+      vertex.owner = owner_[v];
       slot_[v] = tets().add_vertex(vertex);
     }
     mpi::agree_after(mesh_.context(), [&] {
@@ -148,7 +160,7 @@ class Taking {
       bool is_seen = false;
       for (const LocalId v : cells.nodes_of(c)) {
         lowest = std::min(lowest, slot_[index(v)]);
-        is_seen = is_seen || index(v) < mesh_.vertices().n_owned;
+        is_seen = is_seen || owner_[index(v)] == me();
       }
       if (is_seen) order.emplace_back(lowest, static_cast<std::int32_t>(c));
     }
@@ -281,15 +293,18 @@ class Taking {
       const Point other = tets().vertices[ends[v][1]].at - vertex.at;
       if (-dot(one, other) >= cosine_ * std::sqrt(dot(one, one) * dot(other, other))) vertex.on = Class::edge;
     }
-    std::vector<std::int32_t> on(mesh_.n_local(Dim::vertex), static_cast<std::int32_t>(Class::volume));
+    // Who decides about a vertex sees all its tetrahedra. By way of the owner in the mesh the others hear of it.
+    std::vector<std::int32_t> on(mesh_.n_local(Dim::vertex), -1);
     for (std::size_t v = 0; v < on.size(); ++v)
-      if (slot_[v] >= 0) on[v] = static_cast<std::int32_t>(tets().vertices[slot_[v]].on);
-    exchange::HaloExchange<std::int32_t>(mesh_.context(), mesh_.halo_plan(Dim::vertex), on, 1).exchange();
+      if (owner_[v] == me()) on[v] = static_cast<std::int32_t>(tets().vertices[slot_[v]].on);
+    exchange::HaloExchange<std::int32_t> halo(mesh_.context(), mesh_.halo_plan(Dim::vertex), on, 1);
+    halo.reduce([](std::int32_t mine, std::int32_t other) { return std::max(mine, other); });
+    halo.exchange();
     for (std::size_t v = 0; v < on.size(); ++v)
       if (slot_[v] >= 0) tets().vertices[slot_[v]].on = static_cast<Class>(on[v]);
     const std::vector<std::uint32_t> class_of = classify(Dim::vertex, out_.vertices, 0);
-    for (std::size_t v = 0; v < mesh_.vertices().n_owned; ++v)
-      if (!out_.vertices.sets_of(class_of[v]).empty())
+    for (std::size_t v = 0; v < owner_.size(); ++v)
+      if (owner_[v] == me() && !out_.vertices.sets_of(class_of[v]).empty())
         out_.vertex_classes.emplace_back(mesh_.vertices().global_ids[v], static_cast<std::uint16_t>(class_of[v]));
     std::ranges::sort(out_.vertex_classes);
   }
@@ -298,7 +313,8 @@ class Taking {
   const Operator::Size& size_;
   double cosine_;
   Taken out_;
-  std::vector<Slot> slot_;  // of each local vertex
+  std::vector<Rank> owner_;  // of each local vertex
+  std::vector<Slot> slot_;   // of each local vertex
   std::vector<std::pair<Slot, Slot>> features_;
   std::vector<std::int32_t> last_;
 };

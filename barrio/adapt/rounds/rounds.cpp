@@ -8,6 +8,14 @@
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::adapt::detail {
+namespace {
+
+/// Whether it has all vertices of a candidate.
+bool is_in_cavity(const Tet& tet, const Candidate& candidate) noexcept {
+  return std::ranges::all_of(candidate.of, [&](Slot v) { return v == no_slot || tet.has(v); });
+}
+
+}  // namespace
 
 Rounds::Rounds(mpi::Context& context, Tets& mesh, const Operator::Size& size)
     : context_(context), mesh_(mesh), size_(size), border_(mesh, context.rank()) {
@@ -101,13 +109,8 @@ void Rounds::find_others(std::span<const Slot> cavity) {
 /// Those of this rank's tetrahedra that have all vertices of a candidate: its cavity, or what of it is seen here.
 void Rounds::find_visible_cavity(const Candidate& candidate, std::vector<Slot>& out) const {
   out.clear();
-  for (const auto& [vertex, t] : border_.around(candidate.of[0])) {
-    const Tet& tet = mesh_.tets[t];
-    if (!tet.has(candidate.of[0]) || (candidate.of[1] >= 0 && !tet.has(candidate.of[1])) ||
-        (candidate.of[2] >= 0 && !tet.has(candidate.of[2])))
-      continue;
-    out.push_back(t);
-  }
+  for (const auto& [vertex, t] : border_.around(candidate.of[0]))
+    if (is_in_cavity(mesh_.tets[t], candidate)) out.push_back(t);
 }
 
 void Rounds::announce() {
@@ -117,10 +120,7 @@ void Rounds::announce() {
     const Candidate& candidate = item.candidate;
     if (!border_.is_met(candidate.of[0])) continue;
     mesh_.star(candidate.of[0], cavity_);
-    std::erase_if(cavity_, [&](Slot t) {
-      const Tet& tet = mesh_.tets[t];
-      return (candidate.of[1] >= 0 && !tet.has(candidate.of[1])) || (candidate.of[2] >= 0 && !tet.has(candidate.of[2]));
-    });
+    std::erase_if(cavity_, [&](Slot t) { return !is_in_cavity(mesh_.tets[t], candidate); });
     find_others(cavity_);
     if (others_.empty()) continue;
     Announced one{candidate.order, {}};
@@ -161,11 +161,8 @@ void Rounds::sort_items() {
 }
 
 void Rounds::reserve_foreign(const Candidate& candidate) {
-  for (const auto& [vertex, t] : border_.around(candidate.of[0])) {
-    Tet& tet = mesh_.tets[t];
-    if ((candidate.of[1] < 0 || tet.has(candidate.of[1])) && (candidate.of[2] < 0 || tet.has(candidate.of[2])))
-      tet.reserved = pass_;
-  }
+  find_visible_cavity(candidate, cavity_);
+  for (const Slot t : cavity_) mesh_.tets[t].reserved = pass_;
 }
 
 /// Bring the tetrahedra of a candidate that comes soon into the cache: candidates follow each other by chance.
