@@ -1,7 +1,7 @@
 #include "barrio/adapt/rounds/rounds.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <numeric>
 #include <utility>
 
 #include "barrio/base/sort_unique.hpp"
@@ -155,6 +155,8 @@ void Rounds::sort_items() {
     if (item.neighbour >= 0) item.told = static_cast<std::int32_t>(next[item.neighbour]++);
   std::sort(items_.begin(), items_.end(),
             [&](const Item& a, const Item& b) { return is_before(a.candidate, b.candidate); });
+  open_.resize(items_.size());
+  std::iota(open_.begin(), open_.end(), 0U);
   for (std::size_t n = 0; n < announced_.size(); ++n) announced_[n].resize(next[n]);
   for (std::size_t i = 0; i < items_.size(); ++i)
     if (items_[i].neighbour >= 0) announced_[items_[i].neighbour][items_[i].told] = i;
@@ -168,9 +170,9 @@ void Rounds::reserve_foreign(const Candidate& candidate) {
 /// Bring the tetrahedra of a candidate that comes soon into the cache: candidates follow each other by chance.
 void Rounds::fetch_ahead(std::size_t i) const noexcept {
   constexpr std::size_t soon = 4;
-  if (i + 2 * soon >= items_.size()) return;
-  if (const Slot t = items_[i + 2 * soon].candidate.tet; t >= 0) __builtin_prefetch(&mesh_.tets[t]);
-  const Slot t = items_[i + soon].candidate.tet;
+  if (i + 2 * soon >= open_.size()) return;
+  if (const Slot t = items_[open_[i + 2 * soon]].candidate.tet; t >= 0) __builtin_prefetch(&mesh_.tets[t]);
+  const Slot t = items_[open_[i + soon]].candidate.tet;
   if (t < 0) return;
   for (const Slot other : mesh_.tets[t].across)
     if (other >= 0) __builtin_prefetch(&mesh_.tets[other >> 2]);
@@ -181,10 +183,10 @@ void Rounds::fetch_ahead(std::size_t i) const noexcept {
 std::int64_t Rounds::run_pass(Operator& op, OperatorCounts& counts) {
   pass_ += 1;
   std::int64_t n_waiting = 0;
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    Item& item = items_[i];
+  for (std::size_t i = 0; i < open_.size(); ++i) {
+    Item& item = items_[open_[i]];
     fetch_ahead(i);
-    if (item.is_decided) continue;
+    if (item.is_decided) continue;  // as a neighbour has said
     if (item.neighbour >= 0) {
       reserve_foreign(item.candidate);
       continue;
@@ -192,6 +194,7 @@ std::int64_t Rounds::run_pass(Operator& op, OperatorCounts& counts) {
     item.is_decided = decide(op, item, counts);
     if (!item.is_decided) n_waiting += 1;
   }
+  std::erase_if(open_, [&](std::uint32_t i) { return items_[i].is_decided; });
   return n_waiting;
 }
 

@@ -115,7 +115,8 @@ class Rounds {
   std::uint32_t round_ = 0;
   std::uint32_t pass_ = 0;
   std::vector<Candidate> candidates_;
-  std::vector<Item> items_;
+  std::vector<Item> items_;                          // by ascending order
+  std::vector<std::uint32_t> open_;                  // those that are not decided, ascending
   std::vector<std::vector<std::size_t>> announced_;  // items of each neighbour, by place
   std::vector<std::uint32_t> n_told_;                // announced to each neighbour
   std::vector<Told> told_;
