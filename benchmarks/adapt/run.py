@@ -21,6 +21,9 @@ import sys
 from itertools import permutations
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from judged import goal_of, report
+
 LIMIT_SECONDS = 1800
 CENTRES = [(0.3, 0.3, 0.3), (0.7, 0.3, 0.5), (0.3, 0.7, 0.6), (0.68, 0.7, 0.3), (0.55, 0.5, 0.75)]
 HALF = math.sqrt(0.5)
@@ -149,17 +152,6 @@ class Mmg:
         return {"seconds": seconds, "cells": n}
 
 
-def goal_of(name: str, value: float, limit: float) -> dict:
-    return {
-        "id": name,
-        "value": value,
-        "unit": "x",
-        "goal": limit,
-        "better": "higher",
-        "met": value >= limit,
-    }
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, required=True, help="a build folder")
@@ -218,23 +210,16 @@ def main() -> int:
             text += f", Mmg {of_mmg:.2f} s for {n_mmg} tets"
             part = 1.0 if case == "cube" else first["cells"] / n_mmg
             limit = 1.25 if case == "cube" else 1.2
-            goals.append(goal_of(f"{case}.rate_of_mmg", part * of_mmg / least["one"], limit))
+            goals.append(
+                goal_of(f"{case}.rate_of_mmg", part * of_mmg / least["one"], limit, "higher", "x")
+            )
         print(text)
         worth = 2 * least["one"] / min(of_copies)
         if worth < 1.8:
             print(f"{case}: two copies are worth {worth:.2f} of one: the second core was not free")
-        goals.append(goal_of(f"{case}.two_ranks", least["one"] / least["two"], 1.7))
+        goals.append(goal_of(f"{case}.two_ranks", least["one"] / least["two"], 1.7, "higher", "x"))
         goals += runs["one"][0]["goals"]
-    (options.out / "goals.json").write_text(json.dumps(goals, indent=1) + "\n")
-    for goal in goals:
-        sign = "<=" if goal["better"] == "lower" else ">="
-        verdict = "met" if goal["met"] else "NOT MET"
-        print(
-            f"{goal['id']:<40} {goal['value']:>9.4f}{goal['unit']} ({sign} {goal['goal']})  {verdict}"
-        )
-    missed = sum(not goal["met"] for goal in goals)
-    print(f"{len(goals) - missed} of {len(goals)} goals met")
-    return 4 if missed else 0
+    return report(goals, options.out / "goals.json")
 
 
 if __name__ == "__main__":

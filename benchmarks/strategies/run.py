@@ -19,6 +19,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from judged import goal_of, report
+
 # What sets a transport; for either MPI the other's variables mean nothing.
 TRANSPORTS = {
     "shm": {},
@@ -57,11 +60,6 @@ def run(words: list[object], environment: dict[str, str]) -> str:
             f"{' '.join(map(str, words))}\nended with {done.returncode}:\n{done.stderr}"
         )
     return done.stdout
-
-
-def goal_of(name: str, value: float, limit: float, better: str) -> dict:
-    is_met = value >= limit if better == "higher" else value <= limit
-    return {"id": name, "value": value, "unit": "", "goal": limit, "better": better, "met": is_met}
 
 
 def judge_together(runs: list[dict]) -> list[dict]:
@@ -146,17 +144,7 @@ def main() -> int:
         goals = [goal for goal in goals if ".cells." not in goal["id"]]
         goals_of_runs.append(goals + judge_together(documents))
     goals = of_all_runs(goals_of_runs)
-    (options.out / "goals.json").write_text(json.dumps(goals, indent=1) + "\n")
-    for goal in goals:
-        sign = "<=" if goal["better"] == "lower" else ">="
-        verdict = "met" if goal["met"] else "NOT MET"
-        print(
-            f"{goal['id']:<66} {goal['value']:>8.3f}{goal['unit']} ({sign} {goal['goal']})  {verdict}"
-            f"  of {' '.join(f'{value:.3f}' for value in goal['values'])}"
-        )
-    missed = sum(not goal["met"] for goal in goals)
-    print(f"{len(goals) - missed} of {len(goals)} goals met")
-    return 4 if missed else 0
+    return report(goals, options.out / "goals.json")
 
 
 if __name__ == "__main__":

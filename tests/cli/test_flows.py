@@ -60,6 +60,19 @@ class Flows(Case):
         sets = barrio("info", fine, "--json").json()["named_sets"]
         self.assertEqual({one["name"] for one in sets}, {"box", "x-", "x+", "y-", "y+", "z-", "z+"})
 
+    def test_bench_adapt(self) -> None:
+        small = ("--boxes", 8, "--scale", 5, "--cases", "cube", "bubble", "--json")
+        outcome = at_ranks("bench", "adapt", *small)
+        self.assert_code(outcome, 0)
+        found = outcome.json()
+        self.assertEqual([row["case"] for row in found["cases"]], ["cube", "bubble"])
+        for row in found["cases"]:
+            self.assertGreater(row["changes"]["collapses"]["made"], 0)
+        met = {goal["id"]: goal["met"] for goal in found["goals"]}
+        for case in ("cube", "bubble"):
+            self.assertTrue(met[f"{case}.volume_error"])
+            self.assertTrue(met[f"{case}.imbalance_of_cells"])
+
     def test_adapt_refuses_what_it_cannot_do(self) -> None:
         hexes, bricks, out = (self.folder / f"{n}.h5m" for n in ("hexes", "bricks", "out"))
         cells = ("--cells", 4, 4, 4)
