@@ -39,6 +39,13 @@ Cut best_cut(std::span<const Point> p, const Point& a, const Point& b, double le
   return cut;
 }
 
+/// The face of a tetrahedron that has three of its vertices.
+std::size_t face_with(const Tet& tet, const std::array<Slot, 3>& vertices) noexcept {
+  std::size_t across = 0;
+  while (across < 3 && std::ranges::find(vertices, tet.v[across]) != vertices.end()) ++across;
+  return across;
+}
+
 }  // namespace
 
 bool Swap::makes_long_edge(std::span<const NewTet> made) const {
@@ -199,24 +206,20 @@ void Swap::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
 
 bool Swap::find_cavity(const Candidate& candidate, std::uint32_t round, Change& out) {
   if (mesh_.tets[candidate.tet].changed == round) return false;
-  const auto [a, b, c] = candidate.of;
-  if (c == no_slot) {
-    mesh_.ring(candidate.tet, a, b, ring_);
+  if (candidate.of[2] == no_slot) {
+    mesh_.ring(candidate.tet, candidate.of[0], candidate.of[1], ring_);
     out.cavity.assign(ring_.tets.begin(), ring_.tets.end());
   } else {
     const Tet& tet = mesh_.tets[candidate.tet];
-    const Slot d = *std::ranges::find_if(tet.v, [&](Slot v) { return v != a && v != b && v != c; });
-    out.cavity = {candidate.tet, tet.across[tet.place_of(d)] >> 2};
+    out.cavity = {candidate.tet, tet.across[face_with(tet, candidate.of)] >> 2};
   }
   return is_untouched(out.cavity, round);
 }
 
 bool Swap::decide(const Candidate& candidate, std::uint32_t /*round*/, Change& out) {
-  const auto [a, b, c] = candidate.of;
-  if (c == no_slot) return without_edge(a, b, out.made) >= 0;
-  const Tet& tet = mesh_.tets[candidate.tet];
-  const auto f = std::ranges::find_if(tet.v, [&](Slot v) { return v != a && v != b && v != c; }) - tet.v.begin();
-  return without_face(candidate.tet, static_cast<std::size_t>(f), out.made) >= 0;
+  const auto& of = candidate.of;
+  if (of[2] == no_slot) return without_edge(of[0], of[1], out.made) >= 0;
+  return without_face(candidate.tet, face_with(mesh_.tets[candidate.tet], of), out.made) >= 0;
 }
 
 }  // namespace barrio::adapt::detail
