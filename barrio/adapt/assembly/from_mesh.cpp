@@ -343,8 +343,7 @@ std::vector<std::string> check_adaptable(const mesh::Mesh& mesh) {
   std::vector<std::int64_t> n_values;  // of each tag on entities; on sets they stay
   for (const mesh::MeshTag& tag : mesh.tags()) {
     n_values.push_back(0);
-    for (const mesh::MeshTag::Values& values : tag.on)
-      n_values.back() += static_cast<std::int64_t>(values.entities.size());
+    for (const mesh::MeshTag::Values& values : tag.on) n_values.back() += values.entities.size();
   }
   mpi::all_reduce(mesh.context(), std::span<std::int64_t>(n_values), MPI_SUM);
   for (std::size_t t = 0; t < n_values.size(); ++t)

@@ -79,7 +79,7 @@ void Rounds::collect(Operator& op, OperatorCounts& counts) {
     vertex.active &= static_cast<std::uint8_t>(~bit);
     op.propose(static_cast<Slot>(i), round_, candidates_);
   }
-  counts.n_candidates += static_cast<std::int64_t>(candidates_.size());
+  counts.n_candidates += candidates_.size();
   items_.clear();
   told_.clear();
   for (const Candidate& candidate : candidates_) items_.push_back({candidate});
@@ -135,8 +135,7 @@ void Rounds::announce() {
   }
   round.close();
   for (const auto& [from, one] : round.received())
-    take_announced({&one, 1},
-                   static_cast<std::size_t>(std::ranges::lower_bound(neighbours, from) - neighbours.begin()));
+    take_announced({&one, 1}, std::ranges::lower_bound(neighbours, from) - neighbours.begin());
 }
 
 void Rounds::take_announced(std::span<const Announced> announced, std::size_t neighbour) {
@@ -152,7 +151,7 @@ void Rounds::sort_items() {
   // Places in what was announced, before the order changes: items of a neighbour stand in the order they came.
   std::vector<std::uint32_t> next(announced_.size(), 0);
   for (Item& item : items_)
-    if (item.neighbour >= 0) item.told = static_cast<std::int32_t>(next[item.neighbour]++);
+    if (item.neighbour >= 0) item.told = next[item.neighbour]++;
   std::sort(items_.begin(), items_.end(),
             [&](const Item& a, const Item& b) { return is_before(a.candidate, b.candidate); });
   open_.resize(items_.size());
@@ -303,7 +302,7 @@ void Rounds::exchange_news() {
   }
   round.close();
   for (const auto& [from, bytes] : round.received())
-    take_news(bytes, static_cast<std::size_t>(std::ranges::lower_bound(neighbours, from) - neighbours.begin()));
+    take_news(bytes, std::ranges::lower_bound(neighbours, from) - neighbours.begin());
 }
 
 void Rounds::take_news(std::span<const std::byte> bytes, std::size_t neighbour) {
