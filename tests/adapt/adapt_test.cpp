@@ -99,6 +99,34 @@ TEST(Adapt, MaterialsKeepTheirVolumes) {
   expect_boundaries(mesh);
 }
 
+/// Vertices in sets stay, and stay in their sets.
+TEST(Adapt, VerticesInSetsStay) {
+  mpi::Context& context = world();
+  constexpr std::int64_t stride = 7;
+  Mesh made = tet_cube(context, 6, Start::scattered);
+  mesh::LocalMesh local = std::move(made).release();
+  mesh::MeshSet& probes = local.sets.front();
+  for (std::size_t v = 0; v < local.n_vertices(); ++v)
+    if (value(local.vertex_ids[v]) % stride == 0) probes.vertices.insert(local_id(v));
+  Mesh mesh = mesh::adopt(context, std::move(local));
+  const auto sum_of_places = [&] {
+    std::array<double, 4> sum{};
+    for (const LocalId v : mesh.sets().front().vertices) {
+      if (index(v) >= mesh.n_owned(mesh::Dim::vertex)) continue;
+      sum[0] += 1;
+      for (std::size_t i = 0; i < 3; ++i) sum[i + 1] += mesh.vertices().coordinates[3 * index(v) + i];
+    }
+    mpi::all_reduce(context, std::span<double>(sum), MPI_SUM);
+    return sum;
+  };
+  const std::array<double, 4> before = sum_of_places();
+  EXPECT_EQ(before[0], 49);  // of 343
+  adapt(mesh, shock(0.12));
+  mesh.validate();
+  const std::array<double, 4> after = sum_of_places();
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(after[i], before[i], 1e-9) << i;
+}
+
 TEST(Adapt, GhostsAreAsBefore) {
   mpi::Context& context = world();
   Mesh made = tet_cube(context, 6);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -53,6 +54,37 @@ TEST(AdaptBadInput, ASizeThatIsNone) {
     expect_refused(
         mesh, [h](const std::array<double, 3>& x) { return x[2] > 0.9 ? h : 0.1; }, ErrorCode::bad_input,
         "is not above 0 and finite");
+}
+
+TEST(AdaptBadInput, ASizeThatThrowsOnOneRank) {
+  Mesh mesh = tet_cube(world(), 4);
+  const SizeFunction size = [](const std::array<double, 3>&) -> double {
+    if (world().rank() == world().size() - 1)
+      throw Error(ErrorCode::failed, {.subject = "size", .cause = "is not known here"});
+    return 0.3;
+  };
+  expect_refused(mesh, size, ErrorCode::failed, "is not known here");
+}
+
+/// Two tets that share an edge and nothing else.
+TEST(AdaptBadInput, ABoundaryThatIsNoSurface) {
+  mpi::Context& context = world();
+  Mesh made = tet_cube(context, 3, test::Start::on_rank_0);
+  mesh::LocalMesh local = std::move(made).release();
+  const mesh::LocalEntities& cells = local.entities[mesh::index(mesh::Dim::volume)];
+  const auto n_common = [&](std::size_t a, std::size_t b) {
+    const auto of_b = cells.nodes_of(b);
+    return std::ranges::count_if(cells.nodes_of(a),
+                                 [&](LocalId v) { return std::ranges::find(of_b, v) != of_b.end(); });
+  };
+  for (std::size_t c = 1; c < cells.size(); ++c) {
+    if (n_common(0, c) != 2) continue;
+    mesh::keep_cells(local, mesh::Range{{LocalId{0}, LocalId{1}}, {local_id(c), local_id(c + 1)}});
+    break;
+  }
+  Mesh mesh = mesh::adopt(context, std::move(local));
+  ASSERT_EQ(mesh.n_global(mesh::Dim::volume), 2);
+  expect_refused(mesh, test::shock(0.2), ErrorCode::bad_input, "has 4 boundary faces");
 }
 
 TEST(AdaptBadInput, AnInvertedCell) {

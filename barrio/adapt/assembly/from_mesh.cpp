@@ -177,8 +177,7 @@ class Taking {
       for (std::size_t t = 0; t < order.size(); ++t)
         if (tets().tets[t].quality <= 0)
           refuse(ErrorCode::bad_input, fmt::format("cell {}", value(cells.id(order[t].second))),
-                 tets().tets[t].quality < 0 ? "is inverted: its volume is negative" : "is flat: it has no volume",
-                 "barrio inspect shows the qualities of a mesh");
+                 tets().tets[t].quality < 0 ? "is inverted: its volume is negative" : "is flat: it has no volume");
     });
   }
 
@@ -274,23 +273,25 @@ class Taking {
 
   /// By the features that end at a vertex; copies hear it from their owner.
   void classify_vertices() {
-    std::vector<std::vector<Slot>> ends(tets().vertices.size());
+    std::vector<std::pair<Slot, Slot>> ends;  // vertex, other end of a feature
     for (const auto& [a, b] : features_) {
-      ends[a].push_back(b);
-      ends[b].push_back(a);
+      ends.emplace_back(a, b);
+      ends.emplace_back(b, a);
     }
+    std::ranges::sort(ends);
     for (const Tet& tet : tets().tets)
       for (std::size_t f = 0; f < 4; ++f)
         if (tet.face_class[f] != 0)
           for (const std::size_t i : face_of[f])
             tets().vertices[tet.v[i]].on = std::min(tets().vertices[tet.v[i]].on, Class::surface);
-    for (std::size_t v = 0; v < ends.size(); ++v) {
-      Vertex& vertex = tets().vertices[v];
-      if (ends[v].empty() || vertex.on == Class::corner) continue;
+    for (std::size_t first = 0, end = 0; first < ends.size(); first = end) {
+      while (end < ends.size() && ends[end].first == ends[first].first) ++end;
+      Vertex& vertex = tets().vertices[ends[first].first];
+      if (vertex.on == Class::corner) continue;
       vertex.on = Class::corner;
-      if (ends[v].size() != 2) continue;
-      const Point one = tets().vertices[ends[v][0]].at - vertex.at;
-      const Point other = tets().vertices[ends[v][1]].at - vertex.at;
+      if (end - first != 2) continue;
+      const Point one = tets().vertices[ends[first].second].at - vertex.at;
+      const Point other = tets().vertices[ends[first + 1].second].at - vertex.at;
       if (-dot(one, other) >= cosine_ * std::sqrt(dot(one, one) * dot(other, other))) vertex.on = Class::edge;
     }
     // Who decides about a vertex sees all its tetrahedra. By way of the owner in the mesh the others hear of it.

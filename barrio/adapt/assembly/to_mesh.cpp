@@ -146,13 +146,12 @@ class Giving {
     for (std::size_t i = 0; i < faces_.size(); ++i) faces_[i].id = numbers[i];
   }
 
-  [[nodiscard]] std::vector<Rank> ranks_of_star(Slot v, std::vector<Slot>& star) {
+  void find_ranks_of_star(Slot v, std::vector<Slot>& star, std::vector<Rank>& ranks) {
     taken_.tets.star(v, star);
-    std::vector<Rank> ranks;
+    ranks.clear();
     for (const Slot t : star)
       if (std::ranges::find(ranks, owner_[t]) == ranks.end()) ranks.push_back(owner_[t]);
     std::ranges::sort(ranks);
-    return ranks;
   }
   [[nodiscard]] std::vector<Rank> ranks_of(const Face& face) const {
     std::vector<Rank> ranks{owner_[face.tet]};
@@ -183,22 +182,24 @@ class Giving {
       }
     };
     std::vector<Slot> star;
-    for (std::size_t v = 0; v < tets().vertices.size() && !neighbours_.empty(); ++v) {
+    std::vector<Rank> users;
+    for (std::size_t v = 0; v < tets().vertices.size(); ++v) {
       const Vertex& one = tets().vertices[v];
       if (one.tet == no_slot || one.owner != me()) continue;
-      const std::vector<Rank> ranks = ranks_of_star(static_cast<Slot>(v), star);
-      if (place_[v] >= 0 && ranks.size() > 1) sharers_[place_[v]] = out_.rank_sets.add(ranks);
       const std::uint16_t vertex_class = class_of(one.key);
       if (place_[v] >= 0) classes_[place_[v]] = vertex_class;
-      tell(vertex_class, {{one.key}, id_[v], static_cast<std::uint32_t>(ranks.size())}, ranks,
+      if (neighbours_.empty()) continue;  // nobody else uses it
+      find_ranks_of_star(static_cast<Slot>(v), star, users);
+      if (place_[v] >= 0 && users.size() > 1) sharers_[place_[v]] = out_.rank_sets.add(users);
+      tell(vertex_class, {{one.key}, id_[v], static_cast<std::uint32_t>(users.size())}, users,
            [](Letter& to) -> auto& { return to.vertices; });
     }
     for (const Face& face : faces_) {
-      const std::vector<Rank> ranks = ranks_of(face);
-      SharedItem item{{}, face.id, static_cast<std::uint32_t>(ranks.size())};
+      users = ranks_of(face);
+      SharedItem item{{}, face.id, static_cast<std::uint32_t>(users.size())};
       for (std::size_t i = 0; i < 3; ++i) item.keys[i] = vertex(face.v[i]).key;
-      tell(face.face_class, item, ranks, [](Letter& to) -> auto& { return to.faces; });
-      if (std::ranges::binary_search(ranks, me())) keep_face(face, ranks);
+      tell(face.face_class, item, users, [](Letter& to) -> auto& { return to.faces; });
+      if (std::ranges::binary_search(users, me())) keep_face(face, users);
     }
     if (context_.size() == 1) return;
     KnownKeys known(*this);

@@ -16,6 +16,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/mesh/balance.hpp"
 #include "barrio/mesh/local_mesh.hpp"
+#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::adapt {
@@ -159,7 +160,11 @@ AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions
     mesh.migrate(mesh::balanced_ranks(mesh, weights));
     report.balance_seconds += seconds_since(start_of_balance);
   };
-  if (options.balances && context.size() > 1) balance(predicted_work(mesh, size));
+  if (options.balances && context.size() > 1) {
+    std::vector<std::int64_t> work;
+    mpi::agree_after(context, [&] { work = predicted_work(mesh, size); });
+    balance(work);
+  }
   const mesh::BuildOptions had =
       change_ghosts(mesh, {.ghost_layers = 1, .bridge = mesh::Dim::vertex, .ghost_sides = true});
   std::optional<detail::Taken> taken;

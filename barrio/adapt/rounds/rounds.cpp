@@ -127,24 +127,21 @@ void Rounds::announce() {
     for (std::size_t i = 0; i < 3; ++i)
       if (candidate.of[i] >= 0) one.keys[i] = mesh_.key(candidate.of[i]);
     item.told = static_cast<std::int32_t>(told_.size());
-    told_.emplace_back();
+    item.n_told = static_cast<std::int32_t>(others_.size());
     for (const std::uint32_t other : others_) {
-      told_.back().emplace_back(other, n_told_[other]++);
+      told_.push_back({other, n_told_[other]++});
       round.send(neighbours[other], one);
     }
   }
   round.close();
   for (const auto& [from, one] : round.received())
-    take_announced({&one, 1}, std::ranges::lower_bound(neighbours, from) - neighbours.begin());
+    take_announced(one, std::ranges::lower_bound(neighbours, from) - neighbours.begin());
 }
 
-void Rounds::take_announced(std::span<const Announced> announced, std::size_t neighbour) {
-  for (const Announced& one : announced) {
-    Item item{{one.order, {}, no_slot}, static_cast<std::int32_t>(neighbour)};
-    for (std::size_t i = 0; i < 3; ++i)
-      item.candidate.of[i] = one.keys[i] == Key{} ? no_slot : border_.find(one.keys[i]);
-    items_.push_back(item);
-  }
+void Rounds::take_announced(const Announced& one, std::size_t neighbour) {
+  Item item{{one.order, {}, no_slot}, static_cast<std::int32_t>(neighbour)};
+  for (std::size_t i = 0; i < 3; ++i) item.candidate.of[i] = one.keys[i] == Key{} ? no_slot : border_.find(one.keys[i]);
+  items_.push_back(item);
 }
 
 void Rounds::sort_items() {
@@ -216,8 +213,7 @@ bool Rounds::decide(Operator& op, Item& item, OperatorCounts& counts) {
       return true;
     }
   }
-  if (item.told >= 0)
-    for (const auto& [neighbour, place] : told_[item.told]) news_[neighbour].decided.push_back(place);
+  for (const auto& [neighbour, place] : told_of(item)) news_[neighbour].decided.push_back(place);
   return true;
 }
 
@@ -235,7 +231,7 @@ void Rounds::move_vertex(Slot v, const Point& to, double inverse_size, std::span
 void Rounds::commit(const Item& item) {
   if (change_.moved != no_slot) {
     move_vertex(change_.moved, change_.to, 1.0 / size_(change_.to), change_.cavity);
-    if (item.told >= 0) tell(item, {});
+    tell(item, {});
     return;
   }
   if (change_.adds_vertex) {
@@ -245,7 +241,7 @@ void Rounds::commit(const Item& item) {
   }
   const std::span<const Slot> made = mesh_.replace(change_.cavity, change_.made, round_);
   activate(made);
-  if (item.told >= 0) {
+  if (item.n_told > 0) {
     tell(item, made);
     for (const Slot t : made)  // seen by others only, without the vertex that is gone
       if (std::ranges::none_of(mesh_.tets[t].v, [&](Slot v) { return mesh_.vertices[v].owner == context_.rank(); }))
@@ -257,8 +253,8 @@ void Rounds::commit(const Item& item) {
 
 /// Write a change for the neighbours that see any of it.
 void Rounds::tell(const Item& item, std::span<const Slot> made) {
-  std::vector<Slot> known;  // vertices of what is sent
-  for (const auto& [neighbour, place] : told_[item.told]) {
+  std::vector<Slot>& known = vertices_;  // of what is sent
+  for (const auto& [neighbour, place] : told_of(item)) {
     News& news = news_[neighbour];
     const Rank to = border_.neighbours()[neighbour];
     known.clear();
@@ -298,7 +294,7 @@ void Rounds::exchange_news() {
     message.put(news.vertices);
     message.put(news.tets);
     round.send(neighbours[n], message.bytes());
-    news = {};
+    news.clear();
   }
   round.close();
   for (const auto& [from, bytes] : round.received())
@@ -327,7 +323,8 @@ void Rounds::apply(const SentChange& change, std::span<const SentVertex> vertice
     move_vertex(candidate.of[0], vertices[0].at, vertices[0].inverse_size, cavity_);
     return;
   }
-  std::vector<Slot> slots;
+  std::vector<Slot>& slots = vertices_;
+  slots.clear();
   for (const SentVertex& sent : vertices) {
     Slot v = border_.find(sent.key);
     if (v == no_slot) {

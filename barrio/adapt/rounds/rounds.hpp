@@ -75,20 +75,30 @@ class Rounds {
     std::vector<SentChange> changes;
     std::vector<SentVertex> vertices;
     std::vector<SentTet> tets;
+    void clear() noexcept {
+      decided.clear();
+      changes.clear();
+      vertices.clear();
+      tets.clear();
+    }
   };
   /// A candidate of this rank, or one that a neighbour has announced.
   struct Item {
     Candidate candidate;
     std::int32_t neighbour = -1;  // place of the neighbour that announced it; -1: of this rank
-    std::int32_t told = -1;       // of this rank: place in `told_`, or -1 if no other rank sees its cavity
+    std::int32_t told = -1;       // place in what was announced; of this rank: first of those in `told_`
+    std::int32_t n_told = 0;      // of this rank: neighbours that see its cavity
     bool is_decided = false;
   };
   /// Who was told of a candidate: neighbour, and the place in what was announced to it.
-  using Told = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  using Told = std::pair<std::uint32_t, std::uint32_t>;
 
   void collect(Operator& op, OperatorCounts& counts);
   void announce();
-  void take_announced(std::span<const Announced> announced, std::size_t neighbour);
+  void take_announced(const Announced& one, std::size_t neighbour);
+  [[nodiscard]] std::span<const Told> told_of(const Item& item) const noexcept {
+    return item.n_told == 0 ? std::span<const Told>() : std::span(told_).subspan(item.told, item.n_told);
+  }
   void sort_items();
   /// @return number of candidates of this rank that wait
   std::int64_t run_pass(Operator& op, OperatorCounts& counts);
@@ -124,6 +134,7 @@ class Rounds {
   std::vector<std::uint32_t> others_;  // neighbours that see what is at hand
   Change change_;
   std::vector<Slot> cavity_;
+  std::vector<Slot> vertices_;
 };
 
 }  // namespace barrio::adapt::detail
