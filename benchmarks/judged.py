@@ -1,9 +1,31 @@
-"""Goals that a program judges over several runs: what was measured, what is wanted, whether it is met."""
+"""Runs of a program, and goals judged over several of them: what was measured, what is wanted, whether it is met."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
+
+LIMIT_SECONDS = 1800
+
+
+def run(words: list[object], environment: dict[str, str] | None = None) -> str:
+    """What a program prints; it has to end well."""
+    done = subprocess.run(
+        [str(word) for word in words],
+        env={**os.environ, **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_SECONDS,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise SystemExit(
+            f"{' '.join(map(str, words))}\nended with {done.returncode}:\n{done.stderr}"
+        )
+    return done.stdout
 
 
 def goal_of(name: str, value: float, limit: float, better: str, unit: str = "") -> dict:

@@ -22,9 +22,8 @@ from itertools import permutations
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from judged import goal_of, report
+from judged import goal_of, report, run
 
-LIMIT_SECONDS = 1800
 CENTRES = [(0.3, 0.3, 0.3), (0.7, 0.3, 0.5), (0.3, 0.7, 0.6), (0.68, 0.7, 0.3), (0.55, 0.5, 0.75)]
 HALF = math.sqrt(0.5)
 WAYS = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (HALF, HALF, 0), (0, HALF, HALF)]
@@ -93,22 +92,6 @@ def write_sizes(path: Path, sizes: list[float]) -> None:
         file.write(f"MeshVersionFormatted 2\nDimension 3\nSolAtVertices\n{len(sizes)}\n1 1\n")
         file.writelines(f"{size:.17g}\n" for size in sizes)
         file.write("End\n")
-
-
-def run(words: list[object]) -> str:
-    done = subprocess.run(
-        [str(word) for word in words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_SECONDS,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise SystemExit(
-            f"{' '.join(map(str, words))}\nended with {done.returncode}:\n{done.stderr}"
-        )
-    return done.stdout
 
 
 class Mmg:

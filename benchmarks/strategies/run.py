@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from judged import goal_of, report
+from judged import goal_of, report, run
 
 # What sets a transport; for either MPI the other's variables mean nothing.
 TRANSPORTS = {
@@ -33,7 +31,6 @@ TRANSPORTS = {
     },
 }
 IS_OF_OPEN_MPI = "OMPI_"
-LIMIT_SECONDS = 600
 
 
 def variables(transport: str, is_open_mpi: bool) -> dict[str, str]:
@@ -43,23 +40,6 @@ def variables(transport: str, is_open_mpi: bool) -> dict[str, str]:
         for name, value in TRANSPORTS[transport].items()
         if name.startswith(IS_OF_OPEN_MPI) == is_open_mpi
     }
-
-
-def run(words: list[object], environment: dict[str, str]) -> str:
-    done = subprocess.run(
-        [str(word) for word in words],
-        env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_SECONDS,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise SystemExit(
-            f"{' '.join(map(str, words))}\nended with {done.returncode}:\n{done.stderr}"
-        )
-    return done.stdout
 
 
 def judge_together(runs: list[dict]) -> list[dict]:
