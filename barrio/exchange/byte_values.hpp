@@ -19,7 +19,7 @@ class ByteValues {
  public:
   /// @throws Error{failed} for a value of 2 GiB or more
   void add(std::span<const std::byte> value) {
-    if (value.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+    if (value.size() > std::numeric_limits<std::int32_t>::max())
       throw Error(ErrorCode::failed, {.subject = "a value in a message",
                                       .cause = fmt::format("has {} bytes, 2 GiB and more do not fit", value.size())});
     add_size(static_cast<std::int32_t>(value.size()));

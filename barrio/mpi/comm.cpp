@@ -28,7 +28,7 @@ Comm Comm::split_by_host(MPI_Comm source, int key) {
   int length = 0;
   check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
   Hash64 hash;
-  for (const char c : std::string_view(name.data(), static_cast<std::size_t>(length)))
+  for (const char c : std::string_view(name.data(), length))
     hash.add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
   constexpr std::uint64_t largest_colour = 0x7fffffff;
   return split(source, hash.value() & largest_colour, key);

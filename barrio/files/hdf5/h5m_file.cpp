@@ -45,11 +45,11 @@ Handle type_in_file(const H5mValues& values) {
     case H5mValues::Of::int64: return array_of(H5T_NATIVE_INT64);
     case H5mValues::Of::float64: return array_of(H5T_NATIVE_DOUBLE);
     case H5mValues::Of::id: return array_of(H5T_NATIVE_UINT64);
-    case H5mValues::Of::opaque: return {H5Tcreate(H5T_OPAQUE, static_cast<std::size_t>(values.n)), &H5Tclose};
+    case H5mValues::Of::opaque: return {H5Tcreate(H5T_OPAQUE, values.n), &H5Tclose};
     case H5mValues::Of::bits: break;
   }
   Handle bits(H5Tcopy(H5T_NATIVE_B8), &H5Tclose);
-  H5Tset_precision(bits.get(), static_cast<std::size_t>(values.n));
+  H5Tset_precision(bits.get(), values.n);
   return bits;
 }
 

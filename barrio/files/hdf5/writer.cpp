@@ -217,7 +217,7 @@ FileWriter::Rows FileWriter::make_rows(const std::string& path, hid_t type, std:
   std::uint64_t place = 0;
   on_root([&] {
     claim(static_cast<std::uint64_t>(n_rows) * made.row_bytes + metadata_bytes_of_one);
-    const Handle dataset = create(made, type, static_cast<hsize_t>(n_rows));
+    const Handle dataset = create(made, type, n_rows);
     if (!dataset) return false;
     if (n_rows == 0) return true;
     place = H5Dget_offset(dataset.get());
@@ -323,7 +323,7 @@ void FileWriter::put_rows(const Rows& rows, std::int64_t first, std::int64_t cou
 void FileWriter::check_filled() {
   std::vector<std::uint64_t> sums;
   for (const Dataset& one : datasets_) {
-    sums.push_back(static_cast<std::uint64_t>(one.n_put));
+    sums.push_back(one.n_put);
     sums.push_back(one.ends);
   }
   mpi::all_reduce(context_, std::span<std::uint64_t>(sums), MPI_SUM);

@@ -61,9 +61,7 @@ bool convert(const CdfFile::Values& values, std::vector<Number>& numbers) {
 
 std::optional<double> first_number(const NativeValues& values) {
   if (values.kind == NativeValues::Kind::other || values.bytes.size() < values.number_bytes) return {};
-  const auto as = [&]<class Number>(Number) {
-    return static_cast<double>(detail::native<Number>(values.bytes.data(), false));
-  };
+  const auto as = [&]<class Number>(Number) { return detail::native<Number>(values.bytes.data(), false); };
   if (values.kind == NativeValues::Kind::real) {
     if (values.number_bytes == 4) return as(float{});
     return values.number_bytes == 8 ? std::optional(as(double{})) : std::nullopt;
@@ -273,7 +271,7 @@ std::optional<double> NetcdfFile::number(const std::string& variable, const std:
     std::vector<double> reals;
     std::vector<std::int64_t> integers;
     if (convert(attribute.values, reals) && !reals.empty()) return reals[0];
-    if (convert(attribute.values, integers) && !integers.empty()) return static_cast<double>(integers[0]);
+    if (convert(attribute.values, integers) && !integers.empty()) return integers[0];
   }
   return {};
 }

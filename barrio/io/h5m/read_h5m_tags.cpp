@@ -386,8 +386,8 @@ void share(mpi::Context& context, std::vector<TagPlan>& plans) {
     // Names in the file may be any bytes, not only text.
     std::vector<std::vector<int>> dense_on;
     for (const std::string& table : plan.dense_on) dense_on.push_back(as_numbers(bytes_of(table)));
-    all.push_back({as_numbers(bytes_of(plan.info.name)), static_cast<int>(plan.info.type), plan.info.n_components,
-                   plan.info.length_varies, static_cast<int>(plan.info.storage), as_numbers(plan.info.default_value),
+    all.push_back({as_numbers(bytes_of(plan.info.name)), plan.info.type, plan.info.n_components,
+                   plan.info.length_varies, plan.info.storage, as_numbers(plan.info.default_value),
                    as_numbers(plan.info.mesh_value), as_numbers(bytes_of(plan.path)), plan.n_sparse, dense_on});
   }
   std::string text = context.is_root() ? all.dump(-1, ' ', true, Json::error_handler_t::replace) : "";

@@ -320,7 +320,7 @@ void MeshAdoption::take_values(detail::Ghosts& ghosts) {
 
 void MeshAdoption::count() {
   std::array<std::int64_t, 4> n{};
-  for (int d = 0; d <= value(out_.cell_dim); ++d) n[d] = static_cast<std::int64_t>(out_.n_owned(Dim{d}));
+  for (int d = 0; d <= value(out_.cell_dim); ++d) n[d] = out_.n_owned(Dim{d});
   mpi::all_reduce(context_, std::span<std::int64_t>(n), MPI_SUM);
   out_.vertices.n_global = n[0];
   for (std::size_t d = 1; d < 4; ++d) out_.entities[d].n_global = n[d];

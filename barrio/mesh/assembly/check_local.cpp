@@ -234,7 +234,7 @@ void MeshAdoption::agree_on_shapes() {
         .add(std::uint64_t{field.values.index()});
   const auto hash = static_cast<std::int64_t>(lists.value() >> 1U);
   say(true, hash, hash);
-  say(true, static_cast<std::int64_t>(from_.revision), static_cast<std::int64_t>(from_.revision));
+  say(true, from_.revision, from_.revision);
   mpi::all_reduce(context_, std::span<std::int64_t>(ends).first(next), MPI_MAX);
 
   const auto is_one = [&](std::size_t i) { return ends[2 * i] == -ends[2 * i + 1]; };

@@ -248,7 +248,7 @@ Rank StructuredMesh::owner(const Place& vertex) const noexcept {
   std::array<Rank, 8> ranks{};
   const int n = sharers(vertex, ranks);
   if (n == 1) return ranks[0];
-  return ranks[detail::drawn_owner(Dim::vertex, vertex_id(vertex), static_cast<std::size_t>(n))];
+  return ranks[detail::drawn_owner(Dim::vertex, vertex_id(vertex), n)];
 }
 
 void StructuredMesh::find_neighbours() {

@@ -46,7 +46,7 @@ void check_n_ranks(std::int64_t n_ranks, const std::string& subject) {
 
 // Counts are whole numbers nearly always, and read better so.
 Json number(double value) {
-  if (value == std::floor(value) && value < 9e15) return static_cast<std::int64_t>(value);
+  if (value == std::floor(value) && value < 9e15) return Json(static_cast<std::int64_t>(value));
   return value;
 }
 
