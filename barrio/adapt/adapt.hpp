@@ -15,7 +15,12 @@ struct AdaptOptions {
   /// Whether cells move to other ranks before, by the cells that they are to become, and after, so that all ranks have
   /// as many.
   bool balances = true;
-  bool leaves_out = false;  ///< go on without fields, tags and listed edges, which cannot be kept yet, and name them
+  bool leaves_out = false;  ///< go on without what cannot be kept yet, and name it: see AdaptReport::left_out
+  /// Add a field of this name on cells, of two int64: the id of the cell in whose place a new one is, and 1 if it is
+  /// not that cell unchanged. Empty: none.
+  std::string origin_field = {};
+  double most_cells_per_rank = 1e8;  ///< sizes that would need more, in the mean, are refused
+  double most_seconds = 1e9;         ///< rounds end after that; the mesh is a sound one, if not as wanted
 };
 
 /// What rounds of one kind of change came to, on all ranks.
@@ -29,6 +34,11 @@ struct ChangeCounts {
 struct AdaptReport {
   std::int64_t n_cells_before = 0;
   std::int64_t n_cells = 0;
+  std::int64_t n_unchanged = 0;  ///< cells that are as they were, but for their ids
+  double least_quality = 0.0;    ///< mean ratio, 1 for a regular tetrahedron
+  double mean_quality = 0.0;
+  double in_range = 0.0;  ///< part of the edges between 1/sqrt(2) and sqrt(2) of the wanted length, those of each cell
+  bool is_complete = true;  ///< false: the time was over before rounds had an end
   ChangeCounts splits;
   ChangeCounts collapses;
   ChangeCounts swaps;
@@ -44,15 +54,26 @@ struct AdaptReport {
 /// Tetrahedra only. Short edges are collapsed, long ones split, bad cells swapped and their vertices moved, in rounds,
 /// until little is left to do. Faces of sets and the boundary stay where they are: vertices move in its planes and
 /// along its edges. Sets keep their members: new cells and listed faces are in the sets of those they lie in; vertices
-/// in sets stay. Coordinates, cells and ids are the same, bit by bit, on any number of ranks and from any distribution.
-/// Ids are new, along a Hilbert curve; each rank is one part; ghosts are as many layers as before. Ask again for plans
-/// and spans.
+/// in sets stay. Coordinates, cells, ids and values are the same, bit by bit, on any number of ranks and from any
+/// distribution. Ids are new, along a Hilbert curve; each rank is one part; ghosts are as many layers as before. Ask
+/// again for fields, plans and spans.
+///
+/// Fields and tags go along. On vertices, fields of reals, and tags of reals that all vertices have, are linear: a
+/// vertex in the middle of an edge gets the mean of its ends, one that moves gets what its cells say there. So linear
+/// functions stay what they are, and no value leaves the range of those before. Everything else is inherited: a cell
+/// has the values of the one in whose place it is, a new vertex those of an end of the edge that it halves.
 /// @param mesh  replaced. @return what was done, the same on all ranks but for seconds
 /// @throws AgreedError on all ranks, with the mesh as it was, though its cells may be on other ranks: {usage} for cells
-/// that are no tetrahedra of 4 nodes, and for fields, tags and listed edges unless `leaves_out` (a tag GLOBAL_ID goes
-/// in any case, since ids are new); {bad_input} for an inverted or flat cell, a boundary that is no surface, or a size
-/// that is not above 0 and finite Cost: see decision 0016. Source: Ovcharenko et al. 2012, section 6; Blelloch et al.
-/// 2012
+/// that are no tetrahedra of 4 nodes; for values on faces or edges, values that are entities, and listed edges, unless
+/// `leaves_out` (a tag GLOBAL_ID goes in any case, since ids are new); for sizes that need too many cells; {bad_input}
+/// for an inverted or flat cell, a boundary that is no surface, or a size that is not above 0 and finite. What `size`
+/// throws at a new vertex, or says there that is no size, comes after rounds have ended: then the mesh is a sound one,
+/// adapted in part. Cost: see decision 0016. Source: Ovcharenko et al. 2012, section 6; Blelloch et al. 2012
 AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions& options = {});
+
+/// The same with sizes that a solver has computed: a field of one real number on vertices. Sizes are linear between
+/// them, and stay in the field.
+/// @throws AgreedError as above, and {usage} if there is no such field
+AdaptReport adapt(mesh::Mesh& mesh, const std::string& size_field, const AdaptOptions& options = {});
 
 }  // namespace barrio::adapt

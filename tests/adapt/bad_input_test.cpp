@@ -41,11 +41,14 @@ TEST(AdaptBadInput, OtherCellsAreNamed) {
 
 TEST(AdaptBadInput, WhatCannotBeKeptIsNamed) {
   Mesh mesh = tet_cube(world(), 3);
+  mesh.add_field<double>("flux", mesh::Dim::face);
   mesh.add_field<double>("pressure", mesh::Dim::vertex);
-  expect_refused(mesh, test::shock(0.2), ErrorCode::usage, "field 'pressure'");
+  expect_refused(mesh, test::shock(0.2), ErrorCode::usage, "field 'flux' on faces");
   const AdaptReport report = adapt(mesh, test::shock(0.2), {.leaves_out = true});
-  EXPECT_EQ(report.left_out, std::vector<std::string>{"field 'pressure'"});
+  EXPECT_EQ(report.left_out, std::vector<std::string>{"field 'flux' on faces"});
   mesh.validate();
+  ASSERT_EQ(mesh.fields().size(), 1);
+  EXPECT_EQ(mesh.fields()[0]->name, "pressure");
 }
 
 TEST(AdaptBadInput, ASizeThatIsNone) {
@@ -64,6 +67,61 @@ TEST(AdaptBadInput, ASizeThatThrowsOnOneRank) {
     return 0.3;
   };
   expect_refused(mesh, size, ErrorCode::failed, "is not known here");
+}
+
+/// Where vertices are at first, the size is one; later it is not: rounds end, and the mesh is a sound one.
+TEST(AdaptBadInput, ASizeThatThrowsAtNewVertices) {
+  Mesh mesh = tet_cube(world(), 4);
+  const SizeFunction size = [](const std::array<double, 3>& x) -> double {
+    // Multiples of 1/16: corners of boxes, and middles of their tets.
+    if (std::ranges::any_of(x, [](double one) { return std::abs(one * 16 - std::round(one * 16)) > 1e-9; }))
+      throw Error(ErrorCode::failed, {.subject = "size", .cause = "is not known here"});
+    return 0.05;
+  };
+  try {
+    adapt(mesh, size);
+    ADD_FAILURE() << "not refused";
+  } catch (const AgreedError& error) {
+    EXPECT_NE(std::string(error.what()).find("is not known here"), std::string::npos) << error.what();
+  }
+  mesh.validate();
+  EXPECT_GT(mesh.n_global(mesh::Dim::volume), 6 * 64);
+  EXPECT_NEAR(test::measure(mesh, uniform_size(0.05)).volume, 1.0, 1e-12);
+}
+
+TEST(AdaptBadInput, SizesInAFieldThatAreNone) {
+  Mesh mesh = tet_cube(world(), 3);
+  const auto expect = [&](const std::string& name, ErrorCode code, const std::string& text) {
+    const std::uint64_t before = mesh.checksum();
+    try {
+      adapt(mesh, name);
+      ADD_FAILURE() << "not refused: " << text;
+    } catch (const AgreedError& error) {
+      EXPECT_EQ(error.code(), code);
+      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(mesh.checksum(), before);
+  };
+  mesh.add_field<double>("zero", mesh::Dim::vertex);
+  mesh.add_field<std::int32_t>("whole", mesh::Dim::vertex);
+  mesh.add_field<double>("pair", mesh::Dim::vertex, 2);
+  expect("h", ErrorCode::usage, "is not on the vertices");
+  expect("zero", ErrorCode::bad_input, "wanted size 0 at");
+  expect("whole", ErrorCode::usage, "has integers");
+  expect("pair", ErrorCode::usage, "more than one number");
+}
+
+TEST(AdaptBadInput, SizesThatNeedTooManyCells) {
+  Mesh mesh = tet_cube(world(), 3);
+  expect_refused(mesh, uniform_size(1e-4), ErrorCode::usage, "need about 1.2e+13 cells");
+}
+
+TEST(AdaptBadInput, NoTimeGivesASoundMesh) {
+  Mesh mesh = tet_cube(world(), 5);
+  const AdaptReport report = adapt(mesh, test::shock(0.05), {.most_seconds = 0});
+  EXPECT_FALSE(report.is_complete);
+  mesh.validate();
+  EXPECT_NEAR(test::measure(mesh, test::shock(0.05)).volume, 1.0, 1e-12);
 }
 
 /// Two tets that share an edge and nothing else.

@@ -9,6 +9,8 @@
 #include <numbers>
 #include <numeric>
 #include <string>
+#include <type_traits>
+#include <variant>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/sort_unique.hpp"
@@ -51,12 +53,17 @@ std::vector<std::int32_t> order_along_curve(const mesh::Mesh& mesh) {
 
 class Taking {
  public:
-  Taking(const mesh::Mesh& mesh, const Operator::Size& size, double feature_angle)
-      : mesh_(mesh), size_(size), cosine_(std::cos(feature_angle * std::numbers::pi / 180)) {}
+  Taking(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options)
+      : mesh_(mesh),
+        sizes_(sizes),
+        size_field_(size_field),
+        options_(options),
+        cosine_(std::cos(options.feature_angle * std::numbers::pi / 180)) {}
 
   Taken run() {
     for (const mesh::MeshSet& set : mesh_.sets()) out_.sets.push_back(set.info);
-    for (const mesh::MeshTag& tag : mesh_.tags()) out_.tags.push_back({tag.info, {}, tag.on_sets});
+    out_.transfer = Transfer(mesh_, options_.origin_field);
+    tets().carry(out_.transfer.carried());
     find_owners();
     take_vertices();
     const std::vector<std::uint32_t> class_of_cell = classify(Dim::volume, out_.cells, 0);
@@ -65,6 +72,7 @@ class Taking {
     take_faces();
     mpi::agree_after(mesh_.context(), [&] { find_features(); });
     classify_vertices();
+    out_.transfer.end_taking();
     return std::move(out_);
   }
 
@@ -113,16 +121,21 @@ class Taking {
       vertex.key = {of_mesh, static_cast<std::uint64_t>(value(from.global_ids[v]))};
       vertex.owner = owner_[v];
       slot_[v] = tets().add_vertex(vertex);
+      out_.transfer.take_vertex(local_id(v), slot_[v], tets());
+    }
+    take_sizes();
+  }
+
+  void take_sizes() {
+    if (sizes_.is_linear()) {
+      const std::vector<double> sizes = sizes_in_field(mesh_, size_field_);
+      for (std::size_t v = 0; v < sizes.size(); ++v)
+        if (slot_[v] >= 0) tets().vertices[slot_[v]].inverse_size = 1.0 / sizes[v];
+      return;
     }
     mpi::agree_after(mesh_.context(), [&] {
-      for (Vertex& vertex : tets().vertices) {
-        const double h = size_(vertex.at);
-        if (!(h > 0) || !std::isfinite(h))
-          refuse(ErrorCode::bad_input,
-                 fmt::format("wanted size {} at ({}, {}, {})", h, vertex.at[0], vertex.at[1], vertex.at[2]),
-                 "is not above 0 and finite");
-        vertex.inverse_size = 1.0 / h;
-      }
+      for (Vertex& vertex : tets().vertices) vertex.inverse_size = sizes_.inverse_at(vertex.at, 1.0);
+      sizes_.throw_fault();
     });
   }
 
@@ -171,6 +184,7 @@ class Taking {
       const auto nodes = cells.nodes_of(c);
       for (std::size_t i = 0; i < 4; ++i) tet.v[i] = slot_[index(nodes[i])];
       tet.cell_class = class_of_cell[c];
+      tet.origin = out_.transfer.cell_origin(local_id(c));
       tets().add_tet(tet);
     }
     mpi::agree_after(mesh_.context(), [&] {
@@ -311,7 +325,9 @@ class Taking {
   }
 
   const mesh::Mesh& mesh_;
-  const Operator::Size& size_;
+  const Sizes& sizes_;
+  const std::string& size_field_;
+  const AdaptOptions& options_;
   double cosine_;
   Taken out_;
   std::vector<Rank> owner_;  // of each local vertex
@@ -322,9 +338,41 @@ class Taking {
 
 }  // namespace
 
-Taken take_mesh(const mesh::Mesh& mesh, const Operator::Size& size, double feature_angle) {
-  return Taking(mesh, size, feature_angle).run();
+Taken take_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field,
+                const AdaptOptions& options) {
+  return Taking(mesh, sizes, size_field, options).run();
 }
+
+std::vector<double> sizes_in_field(const mesh::Mesh& mesh, const std::string& name) {
+  std::vector<double> sizes(mesh.n_local(Dim::vertex));
+  mpi::agree_after(mesh.context(), [&] {
+    const auto is_it = [&](const auto& field) { return field->name == name && field->dim == Dim::vertex; };
+    const auto at = std::ranges::find_if(mesh.fields(), is_it);
+    const std::string subject = fmt::format("field '{}' of wanted sizes", name);
+    if (at == mesh.fields().end()) refuse(ErrorCode::usage, subject, "is not on the vertices of the mesh");
+    if ((*at)->n_components != 1) refuse(ErrorCode::usage, subject, "has more than one number for a vertex");
+    std::visit(
+        [&]<class T>(const std::vector<T>& values) {
+          if constexpr (std::is_floating_point_v<T>)
+            std::ranges::copy(values, sizes.begin());
+          else
+            refuse(ErrorCode::usage, subject, "has integers, and sizes are reals");
+        },
+        (*at)->values);
+    for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) {
+      const std::vector<double>& x = mesh.vertices().coordinates;
+      Sizes::check(sizes[v], {x[3 * v], x[3 * v + 1], x[3 * v + 2]});
+    }
+  });
+  exchange::HaloExchange<double>(mesh.context(), mesh.halo_plan(Dim::vertex), sizes, 1).exchange();
+  return sizes;
+}
+
+namespace {
+
+std::string plural(Dim dim) { return dim == Dim::edge ? "edges" : "faces"; }
+
+}  // namespace
 
 std::vector<std::string> check_adaptable(const mesh::Mesh& mesh) {
   mpi::agree_after(mesh.context(), [&] {
@@ -340,16 +388,27 @@ std::vector<std::string> check_adaptable(const mesh::Mesh& mesh) {
                "cannot be adapted", what_is_changed);
   });
   std::vector<std::string> lost;
-  for (const auto& field : mesh.fields()) lost.push_back(fmt::format("field '{}'", field->name));
-  std::vector<std::int64_t> n_values;  // of each tag on entities; on sets they stay
+  constexpr std::array low{Dim::edge, Dim::face};
+  for (const auto& field : mesh.fields())
+    if (std::ranges::find(low, field->dim) != low.end())
+      lost.push_back(fmt::format("field '{}' on {}", field->name, plural(field->dim)));
+  std::vector<std::int64_t> n_values;  // of each tag: on edges, on faces, and where values name entities
   for (const mesh::MeshTag& tag : mesh.tags()) {
+    for (const Dim dim : low) n_values.push_back(static_cast<std::int64_t>(tag.on[mesh::index(dim)].entities.size()));
     n_values.push_back(0);
-    for (const mesh::MeshTag::Values& values : tag.on) n_values.back() += values.entities.size();
+    if (tag.info.type != mesh::TagType::entity) continue;
+    for (const mesh::MeshTag::Values& values : tag.on)
+      n_values.back() += static_cast<std::int64_t>(values.entities.size());
+    n_values.back() += names_entities(tag) ? 1 : 0;
   }
   mpi::all_reduce(mesh.context(), std::span<std::int64_t>(n_values), MPI_SUM);
-  for (std::size_t t = 0; t < n_values.size(); ++t)
-    if (n_values[t] > 0 && mesh.tags()[t].info.name != "GLOBAL_ID")
-      lost.push_back(fmt::format("tag '{}'", mesh.tags()[t].info.name));
+  for (std::size_t t = 0; t < mesh.tags().size(); ++t) {
+    const std::string& name = mesh.tags()[t].info.name;
+    if (name == "GLOBAL_ID") continue;
+    for (std::size_t i = 0; i < low.size(); ++i)
+      if (n_values[3 * t + i] > 0) lost.push_back(fmt::format("tag '{}' on {}", name, plural(low[i])));
+    if (n_values[3 * t + 2] > 0) lost.push_back(fmt::format("tag '{}', whose values are entities", name));
+  }
   if (const std::int64_t n = mesh.n_global(Dim::edge); n > 0) lost.push_back(fmt::format("{} listed edges", n));
   return lost;
 }

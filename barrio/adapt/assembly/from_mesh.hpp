@@ -5,8 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "barrio/adapt/adapt.hpp"
 #include "barrio/adapt/assembly/classes.hpp"
+#include "barrio/adapt/assembly/transfer.hpp"
 #include "barrio/adapt/kernel/operator.hpp"
+#include "barrio/adapt/kernel/sizes.hpp"
 #include "barrio/adapt/kernel/tets.hpp"
 #include "barrio/mesh/mesh.hpp"
 
@@ -24,17 +27,21 @@ struct Taken {
   /// Vertices of this rank that are in sets: they stay. As (global id, class), ascending.
   std::vector<std::pair<GlobalId, std::uint16_t>> vertex_classes;
   std::vector<mesh::SetInfo> sets;
-  std::vector<mesh::MeshTag> tags;  ///< values on sets
+  Transfer transfer;
 };
 
 /// Make the kernel's view: the tetrahedra that have a vertex of this rank, which lie in a layer of ghosts. Collective.
-/// @param feature_angle  degrees; edges between boundary faces that turn by more are kept
+/// @param sizes  at vertices; linear ones in the field `size_field`
 /// @pre `check_adaptable` holds; one layer of ghosts over vertices, with listed sides
 /// @throws AgreedError{bad_input} naming a cell that is inverted or flat, or an edge whose boundary is no surface
-Taken take_mesh(const mesh::Mesh& mesh, const Operator::Size& size, double feature_angle);
+Taken take_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options);
 
-/// Check that cells can be adapted, and find what cannot be kept: fields, values of tags on entities, listed edges.
-/// Collective.
+/// Sizes at the local vertices, from a field of one real number. Collective.
+/// @throws AgreedError{usage} if there is no such field, {bad_input} for a size that is not above 0 and finite
+std::vector<double> sizes_in_field(const mesh::Mesh& mesh, const std::string& name);
+
+/// Check that cells can be adapted, and find what cannot be kept: values on faces and edges, values that name entities,
+/// listed edges. Collective.
 /// @return these by name, the same on all ranks. @throws AgreedError{usage} naming a cell that is no tetrahedron
 std::vector<std::string> check_adaptable(const mesh::Mesh& mesh);
 

@@ -39,6 +39,7 @@ class Giving {
     spread();
     take_faces();
     take_sets();
+    taken_.transfer.give(context_, tets(), used_, mine_, out_);
     return std::move(out_);
   }
 
@@ -278,7 +279,6 @@ class Giving {
 
   void take_sets() {
     for (const mesh::SetInfo& info : taken_.sets) out_.sets.push_back({.info = info, .vertices = {}, .entities = {}});
-    out_.tags = std::move(taken_.tags);
     for (std::size_t c = 0; c < mine_.size(); ++c)
       for (const std::int32_t set : taken_.cells.sets_of(tets().tets[mine_[c]].cell_class))
         out_.sets[set].entities[mesh::index(Dim::volume)].insert(local_id(c));

@@ -99,7 +99,7 @@ bool Collapse::decide(const Candidate& candidate, std::uint32_t /*round*/, Chang
   for (const Slot t : star_.tets) {
     const Tet& tet = mesh_.tets[t];
     if (tet.has(chosen)) continue;
-    NewTet one{tet.v, tet.face_class, tet.cell_class, tet.features};
+    NewTet one{tet.v, tet.face_class, tet.cell_class, tet.features, mesh_.tet_origin(t)};
     one.v[tet.place_of(v)] = chosen;
     out.made.push_back(one);
   }

@@ -2,12 +2,12 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "barrio/adapt/kernel/measure.hpp"
+#include "barrio/adapt/kernel/sizes.hpp"
 #include "barrio/adapt/kernel/tets.hpp"
 
 namespace barrio::adapt::detail {
@@ -51,9 +51,8 @@ inline constexpr Slot new_vertex = -2;
 /// not changed since. Local. No result depends on slots, on the order in a star or on the distribution.
 class Operator {
  public:
-  using Size = std::function<double(const Point&)>;
-  Operator(Tets& mesh, const Size& size, const Limits& limits, std::uint8_t activity)
-      : mesh_(mesh), size_(size), limits_(limits), activity_(activity) {}
+  Operator(Tets& mesh, const Sizes& sizes, const Limits& limits, std::uint8_t activity)
+      : mesh_(mesh), sizes_(sizes), limits_(limits), activity_(activity) {}
   virtual ~Operator() = default;
   Operator(const Operator&) = delete;
   Operator& operator=(const Operator&) = delete;
@@ -72,7 +71,7 @@ class Operator {
   [[nodiscard]] const Vertex& vertex(Slot v) const noexcept { return mesh_.vertices[v]; }
 
   Tets& mesh_;
-  const Size& size_;
+  const Sizes& sizes_;
   const Limits& limits_;
 
  private:

@@ -9,9 +9,9 @@
 namespace barrio::adapt::detail {
 namespace {
 
-constexpr double one = 1 << 24;
+constexpr double unit = 1 << 24;
 
-std::int64_t fixed(double x) noexcept { return std::llround(x * one); }
+std::int64_t fixed(double x) noexcept { return std::llround(x * unit); }
 
 bool are_parallel(const Point& a, const Point& b) noexcept {
   constexpr double most_turn = 1e-12;  // square of the sine
@@ -122,10 +122,6 @@ bool Smooth::decide(const Candidate& candidate, std::uint32_t /*round*/, Change&
     if (!now || (before && static_cast<double>(*now) >= (1 - least_gain) * static_cast<double>(*before))) continue;
     out.moved = v;
     out.to = at;
-    for (const Slot t : star_.tets) {
-      const Tet& tet = mesh_.tets[t];
-      out.made.push_back({tet.v, tet.face_class, tet.cell_class, tet.features});
-    }
     return true;
   }
   return false;

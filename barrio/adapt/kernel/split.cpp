@@ -48,7 +48,7 @@ bool Split::decide(const Candidate& candidate, std::uint32_t round, Change& out)
     for (std::size_t f = 0; f < 4; ++f)
       if (f != ia && f != ib && tet.face_class[f] != 0) middle.on = std::min(middle.on, Class::surface);
     for (const auto& [gone, kept] : {std::array{ia, ib}, std::array{ib, ia}}) {
-      NewTet one{tet.v, tet.face_class, tet.cell_class, tet.features};
+      NewTet one{tet.v, tet.face_class, tet.cell_class, tet.features, mesh_.tet_origin(t)};
       one.v[gone] = new_vertex;
       one.face_class[kept] = 0;
       std::array<Point, 4> p{};
@@ -61,7 +61,7 @@ bool Split::decide(const Candidate& candidate, std::uint32_t round, Change& out)
     }
   }
   if (least < std::min(worst, limits_.floor)) return false;
-  middle.inverse_size = 1.0 / size_(middle.at);
+  middle.inverse_size = sizes_.inverse_between(vertex(a), vertex(b), middle.at);
   // An edge that a collapse may make is split only if no collapse undoes that.
   if (metric_length(vertex(a), vertex(b)) <= limits_.longest_made && makes_short_edge(out)) return false;
   constexpr std::uint64_t is_new = 1ULL << 63U;

@@ -10,6 +10,8 @@ namespace barrio::adapt::detail {
 Slot Tets::add_vertex(const Vertex& vertex) {
   if (free_vertices_.empty()) {
     vertices.push_back(vertex);
+    if (carried_.n_values > 0) values_.resize(vertices.size() * carried_.n_values);
+    if (carried_.vertex_origins) vertex_origins_.emplace_back();
     return static_cast<Slot>(vertices.size() - 1);
   }
   const Slot v = free_vertices_.back();
@@ -31,6 +33,7 @@ Slot Tets::add_tet(const NewTet& from) {
   Slot at = static_cast<Slot>(tets.size());
   if (free_tets_.empty()) {
     tets.emplace_back();
+    if (carried_.tet_origins) tet_origins_.emplace_back();
   } else {
     at = free_tets_.back();
     free_tets_.pop_back();
@@ -41,6 +44,7 @@ Slot Tets::add_tet(const NewTet& from) {
   tet.face_class = from.face_class;
   tet.cell_class = from.cell_class;
   tet.features = from.features;
+  if (carried_.tet_origins) tet_origins_[at] = from.origin;
   tet.quality = static_cast<float>(quality_of(tet.v));
   for (const Slot v : tet.v) vertices[v].tet = at;
   return at;

@@ -78,12 +78,21 @@ constexpr std::uint8_t edge_bit(std::size_t from, std::size_t to) noexcept {
   return static_cast<std::uint8_t>(1U << edge_between[from][to]);
 }
 
+/// An entity of the mesh that was taken apart: whose values something has inherited.
+struct Origin {
+  Rank rank = -1;
+  std::int32_t place = -1;  ///< among those that the rank owned
+  [[nodiscard]] bool is_known() const noexcept { return rank >= 0; }
+  bool operator==(const Origin&) const = default;
+};
+
 /// A tetrahedron that is to be. Its classes and features count where what it replaces does not say them.
 struct NewTet {
   std::array<Slot, 4> v{};
   std::array<std::uint16_t, 4> face_class{};
   std::uint32_t cell_class = 0;
   std::uint8_t features = 0;
+  Origin origin = {};
 };
 
 /// The tetrahedra around an edge (a, b), in the order that makes each (a, b, link[i], link[i + 1]) positive.
@@ -98,6 +107,29 @@ class Tets {
  public:
   std::vector<Vertex> vertices;
   std::vector<Tet> tets;
+
+  /// What vertices and tetrahedra carry beside their own: room for it is made before the first one is added.
+  struct Carried {
+    std::size_t n_values = 0;  ///< numbers of each vertex, which are linear between vertices
+    bool vertex_origins = false;
+    bool tet_origins = false;
+  };
+  void carry(const Carried& carried) noexcept { carried_ = carried; }
+  [[nodiscard]] const Carried& carried() const noexcept { return carried_; }
+  [[nodiscard]] std::span<double> values_of(Slot v) noexcept {
+    return std::span(values_).subspan(v * carried_.n_values, carried_.n_values);
+  }
+  [[nodiscard]] std::span<const double> values_of(Slot v) const noexcept {
+    return std::span(values_).subspan(v * carried_.n_values, carried_.n_values);
+  }
+  /// @return nothing known if origins are not carried
+  [[nodiscard]] Origin vertex_origin(Slot v) const noexcept {
+    return carried_.vertex_origins ? vertex_origins_[v] : Origin{};
+  }
+  void set_vertex_origin(Slot v, const Origin& origin) noexcept {
+    if (carried_.vertex_origins) vertex_origins_[v] = origin;
+  }
+  [[nodiscard]] Origin tet_origin(Slot t) const noexcept { return carried_.tet_origins ? tet_origins_[t] : Origin{}; }
 
   Slot add_vertex(const Vertex& vertex);
   void free_vertex(Slot v);
@@ -140,6 +172,10 @@ class Tets {
   void link_face(Slot tet, std::size_t face);
   FaceEntry& find_face(const std::array<Slot, 3>& key);
 
+  Carried carried_;
+  std::vector<double> values_;          // shape (vertices, n_values)
+  std::vector<Origin> vertex_origins_;  // of each vertex, if carried
+  std::vector<Origin> tet_origins_;     // of each tetrahedron, if carried
   std::vector<Slot> free_vertices_;
   std::vector<Slot> free_tets_;
   std::vector<Slot> made_;

@@ -1,11 +1,14 @@
 #include "barrio/adapt/adapt.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,6 +31,13 @@ constexpr RegionName adapt_region{"adapt"};
 constexpr RegionName balance_region{"adapt.balance"};
 constexpr RegionName rounds_region{"adapt.rounds"};
 
+/// A time that is no time limit is far away, not beyond what a clock counts.
+std::chrono::steady_clock::time_point end_after(double seconds) {
+  constexpr double most = 1e9;
+  return std::chrono::steady_clock::now() +
+         std::chrono::milliseconds(static_cast<std::int64_t>(1000 * std::clamp(seconds, 0.0, most)));
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -35,15 +45,15 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 /// The order of rounds.
 class Schedule {
  public:
-  Schedule(mpi::Context& context, detail::Tets& tets, const SizeFunction& size, const AdaptOptions& options)
+  Schedule(mpi::Context& context, detail::Tets& tets, const detail::Sizes& sizes, const AdaptOptions& options)
       : context_(context),
         tets_(tets),
         limits_{.floor = std::pow(options.least_quality, 3)},
-        rounds_(context, tets, size),
-        collapse_(tets, size, limits_, 1U << 0U),
-        split_(tets, size, limits_, 1U << 1U),
-        swap_(tets, size, limits_, 1U << 2U),
-        smooth_(tets, size, limits_, 1U << 3U) {}
+        rounds_(context, tets, sizes, end_after(options.most_seconds)),
+        collapse_(tets, sizes, limits_, 1U << 0U),
+        split_(tets, sizes, limits_, 1U << 1U),
+        swap_(tets, sizes, limits_, 1U << 2U),
+        smooth_(tets, sizes, limits_, 1U << 3U) {}
 
   void run() {
     // What has good cells and the wanted lengths stays where it is: a second call has little to do.
@@ -52,6 +62,7 @@ class Schedule {
     constexpr int most_sweeps = 4;
     constexpr double little = 0.004;  // changes of lengths in a sweep, for each cell
     for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+      if (rounds_.must_stop()) return;
       std::int64_t n = repeat(split_, counts[1], 0.0);
       n += repeat(collapse_, counts[0], 0.0);
       repeat(swap_, counts[2], 0.03);
@@ -63,6 +74,8 @@ class Schedule {
     repeat(swap_, counts[2], 0.03);
     repeat(smooth_, counts[3], 0.0, 6);
   }
+  /// Whether rounds went on to their end.
+  [[nodiscard]] bool is_complete() const noexcept { return !rounds_.must_stop(); }
   /// Ranks that see tetrahedra that this one sees.
   [[nodiscard]] std::span<const Rank> neighbours() { return rounds_.neighbours(); }
 
@@ -73,7 +86,7 @@ class Schedule {
   std::int64_t repeat(detail::Operator& op, OperatorCounts& of, double part, int most_rounds = 100) {
     std::int64_t n_first = -1;
     std::int64_t n_all = 0;
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < most_rounds && !rounds_.must_stop(); ++round) {
       const std::int64_t n = rounds_.run(op, of);
       if (n_first < 0) n_first = n;
       n_all += n;
@@ -105,29 +118,62 @@ ChangeCounts sum_of(mpi::Context& context, const OperatorCounts& mine) {
   return {totals[0], totals[1], mine.n_rounds, mine.n_passes};
 }
 
-/// What each owned cell will cost: the cells that it is to become, and the looks at it that it takes to get there.
-std::vector<std::int64_t> predicted_work(const mesh::Mesh& mesh, const SizeFunction& size) {
+/// Wanted sizes, and where they come from.
+struct Wanted {
+  const SizeFunction* function = nullptr;  // or
+  std::string field;
+};
+
+/// How many cells each owned one is to become. Collective.
+/// @throws AgreedError{bad_input} for a size that is none
+std::vector<double> predicted_cells(const mesh::Mesh& mesh, const Wanted& wanted) {
   constexpr double cells_of_unit = 12;  // tetrahedra of unit edges in a unit of volume, as meshes have them
-  constexpr double most = 1 << 16;      // a cell becomes more only where one call is not enough
-  constexpr double steps = 64;          // of the weight of a cell that stays
   const std::vector<double>& x = mesh.vertices().coordinates;
-  std::vector<std::int64_t> work;
-  work.reserve(mesh.n_owned(mesh::Dim::volume));
-  for (std::size_t c = 0; c < mesh.n_owned(mesh::Dim::volume); ++c) {
-    std::array<detail::Point, 4> p{};
-    detail::Point centre{};
-    const auto nodes = mesh.cells().nodes_of(c);
-    for (std::size_t i = 0; i < 4; ++i) {
-      for (std::size_t k = 0; k < 3; ++k) {
-        p[i][k] = x[3 * index(nodes[i]) + k];
-        centre[k] += p[i][k] / 4;
+  std::vector<double> nodal;
+  if (wanted.function == nullptr) nodal = detail::sizes_in_field(mesh, wanted.field);
+  std::vector<double> n;
+  n.reserve(mesh.n_owned(mesh::Dim::volume));
+  mpi::agree_after(mesh.context(), [&] {
+    for (std::size_t c = 0; c < mesh.n_owned(mesh::Dim::volume); ++c) {
+      std::array<detail::Point, 4> p{};
+      detail::Point centre{};
+      double h = 0.0;
+      const auto nodes = mesh.cells().nodes_of(c);
+      for (std::size_t i = 0; i < 4; ++i) {
+        for (std::size_t k = 0; k < 3; ++k) {
+          p[i][k] = x[3 * index(nodes[i]) + k];
+          centre[k] += p[i][k] / 4;
+        }
+        if (!nodal.empty()) h += nodal[index(nodes[i])] / 4;
       }
+      if (nodal.empty()) h = (*wanted.function)(centre);
+      detail::Sizes::check(h, centre);
+      n.push_back(std::abs(detail::volume6(p[0], p[1], p[2], p[3])) / 6 * cells_of_unit / (h * h * h));
     }
-    const double h = size(centre);
-    const double n = std::abs(detail::volume6(p[0], p[1], p[2], p[3])) / 6 * cells_of_unit / (h * h * h);
-    work.push_back(static_cast<std::int64_t>(steps * (1 + (n < most ? n : most))));  // the most for what is no number
-  }
+  });
+  return n;
+}
+
+/// What each cell will cost, by the cells that it is to become, and the looks at it that it takes to get there.
+std::vector<std::int64_t> predicted_work(std::span<const double> n_cells) {
+  constexpr double most = 1 << 16;  // a cell becomes more only where one call is not enough
+  constexpr double steps = 64;      // of the weight of a cell that stays
+  std::vector<std::int64_t> work;
+  work.reserve(n_cells.size());
+  for (const double n : n_cells) work.push_back(static_cast<std::int64_t>(steps * (1 + std::min(n, most))));
   return work;
+}
+
+void check_number(mpi::Context& context, std::span<const double> n_cells, double most_per_rank) {
+  double n = 0.0;
+  for (const double one : n_cells) n += one;
+  n = mpi::sum(context, n);
+  if (n > most_per_rank * context.size())
+    throw AgreedError(ErrorCode::usage,
+                      {.subject = "wanted sizes",
+                       .cause = fmt::format("need about {:.2g} cells, and {:.2g} on {} ranks are allowed", n,
+                                            most_per_rank * context.size(), context.size()),
+                       .remedy = "ask for larger cells, use more ranks, or allow more cells on each"});
 }
 
 /// Give a mesh other ghosts. @return the options that it had
@@ -139,18 +185,49 @@ mesh::BuildOptions change_ghosts(mesh::Mesh& mesh, const mesh::BuildOptions& wan
   return had;
 }
 
-}  // namespace
+/// Qualities and lengths of the cells that count on this rank, and how many are what they were. Collective.
+void describe(mpi::Context& context, const detail::Tets& tets, AdaptReport& report) {
+  constexpr double one = 1 << 20;
+  std::array<std::int64_t, 4> totals{};  // qualities in fixed point, edges, those in range, cells unchanged
+  float least = 1.0F;
+  for (const detail::Tet& tet : tets.tets) {
+    if (tet.is_free() || detail::owner_of(tets, tet) != context.rank()) continue;
+    totals[0] += std::llround(std::cbrt(tet.quality) * one);
+    least = std::min(least, tet.quality);
+    for (const auto& [a, b] : detail::edge_of) {
+      const double length = detail::metric_length(tets.vertices[tet.v[a]], tets.vertices[tet.v[b]]);
+      totals[2] += length * length >= 0.5 && length * length <= 2.0 ? 1 : 0;
+    }
+    totals[1] += 6;
+    totals[3] += tet.changed == 0 ? 1 : 0;
+  }
+  mpi::all_reduce(context, std::span<std::int64_t>(totals), MPI_SUM);
+  mpi::all_reduce(context, std::span<float>(&least, 1), MPI_MIN);
+  const auto n_edges = static_cast<double>(std::max<std::int64_t>(totals[1], 1));
+  report.mean_quality = static_cast<double>(totals[0]) / one / (n_edges / 6);
+  report.least_quality = std::cbrt(least);
+  report.in_range = static_cast<double>(totals[2]) / n_edges;
+  report.n_unchanged = totals[3];
+}
 
-AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions& options) {
-  mpi::Context& context = mesh.context();
-  const Region region(context.trace(), adapt_region);
-  const auto start = std::chrono::steady_clock::now();
-  AdaptReport report;
+void check_kept(mesh::Mesh& mesh, const AdaptOptions& options, AdaptReport& report) {
   report.left_out = detail::check_adaptable(mesh);
   if (!report.left_out.empty() && !options.leaves_out)
     throw AgreedError(ErrorCode::usage, {.subject = report.left_out[0],
                                          .cause = "cannot be kept while cells change",
                                          .remedy = "drop it first, or ask to leave such things out"});
+  for (const auto& field : mesh.fields())
+    if (field->name == options.origin_field && field->dim == mesh::Dim::volume)
+      throw AgreedError(ErrorCode::usage, {.subject = fmt::format("field '{}' for origins", options.origin_field),
+                                           .cause = "exists already on the cells"});
+}
+
+AdaptReport adapt_to(mesh::Mesh& mesh, const Wanted& wanted, const AdaptOptions& options) {
+  mpi::Context& context = mesh.context();
+  const Region region(context.trace(), adapt_region);
+  const auto start = std::chrono::steady_clock::now();
+  AdaptReport report;
+  check_kept(mesh, options, report);
   report.n_cells_before = mesh.n_global(mesh::Dim::volume);
   const std::uint64_t revision = mesh.revision();
   const auto balance = [&](std::span<const std::int64_t> weights) {
@@ -160,16 +237,17 @@ AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions
     mesh.migrate(mesh::balanced_ranks(mesh, weights));
     report.balance_seconds += seconds_since(start_of_balance);
   };
-  if (options.balances && context.size() > 1) {
-    std::vector<std::int64_t> work;
-    mpi::agree_after(context, [&] { work = predicted_work(mesh, size); });
-    balance(work);
+  {
+    const std::vector<double> n_cells = predicted_cells(mesh, wanted);
+    check_number(context, n_cells, options.most_cells_per_rank);
+    balance(predicted_work(n_cells));
   }
   const mesh::BuildOptions had =
       change_ghosts(mesh, {.ghost_layers = 1, .bridge = mesh::Dim::vertex, .ghost_sides = true});
+  const detail::Sizes sizes(wanted.function);
   std::optional<detail::Taken> taken;
   try {
-    taken = detail::take_mesh(mesh, size, options.feature_angle);
+    taken = detail::take_mesh(mesh, sizes, wanted.field, options);
   } catch (const AgreedError&) {
     change_ghosts(mesh, had);
     throw;
@@ -177,18 +255,21 @@ AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions
   {
     const mesh::Mesh consumed = std::move(mesh);
   }
-  Schedule schedule(context, taken->tets, size, options);
+  Schedule schedule(context, taken->tets, sizes, options);
   {
     const Region in_rounds(context.trace(), rounds_region);
     const auto start_of_rounds = std::chrono::steady_clock::now();
     schedule.run();
     report.kernel_seconds = seconds_since(start_of_rounds);
   }
+  describe(context, taken->tets, report);
   mesh::LocalMesh local = detail::give_back(context, *std::move(taken), schedule.neighbours());
   local.options = had;
   local.revision = revision;
   mesh = mesh::adopt(context, std::move(local));
   balance({});
+  mpi::agree_after(context, [&] { sizes.throw_fault(); });
+  report.is_complete = schedule.is_complete();
   report.n_cells = mesh.n_global(mesh::Dim::volume);
   report.collapses = sum_of(context, schedule.counts[0]);
   report.splits = sum_of(context, schedule.counts[1]);
@@ -196,6 +277,16 @@ AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions
   report.moves = sum_of(context, schedule.counts[3]);
   report.seconds = seconds_since(start);
   return report;
+}
+
+}  // namespace
+
+AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions& options) {
+  return adapt_to(mesh, {&size, {}}, options);
+}
+
+AdaptReport adapt(mesh::Mesh& mesh, const std::string& size_field, const AdaptOptions& options) {
+  return adapt_to(mesh, {nullptr, size_field}, options);
 }
 
 }  // namespace barrio::adapt

@@ -60,7 +60,7 @@ void Border::update() {
     tet.mark = mark;
     return false;
   });
-  for (const Slot v : met_) mesh_.vertices[v].active &= static_cast<std::uint8_t>(~met);
+  for (const Slot v : met_) mesh_.vertices[v].active &= ~met;
   met_.clear();
   around_.clear();
   neighbours_.clear();

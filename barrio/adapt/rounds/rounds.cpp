@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "barrio/adapt/kernel/locate.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -17,8 +18,8 @@ bool is_in_cavity(const Tet& tet, const Candidate& candidate) noexcept {
 
 }  // namespace
 
-Rounds::Rounds(mpi::Context& context, Tets& mesh, const Operator::Size& size)
-    : context_(context), mesh_(mesh), size_(size), border_(mesh, context.rank()) {
+Rounds::Rounds(mpi::Context& context, Tets& mesh, const Sizes& sizes, std::chrono::steady_clock::time_point end)
+    : context_(context), mesh_(mesh), sizes_(sizes), end_(end), border_(mesh, context.rank()) {
   border_.find_all();
   if (context.size() > 1)
     hood_.emplace(context, border_.neighbours(),
@@ -61,11 +62,16 @@ std::int64_t Rounds::run(Operator& op, OperatorCounts& counts) {
   sort_items();
   for (;;) {
     counts.n_passes += 1;
-    std::array<std::int64_t, 2> totals{run_pass(op, counts), counts.n_applied - n_before};
-    if (!has_others) return totals[1];
-    exchange_news();
-    mpi::all_reduce(context_, std::span<std::int64_t>(totals), MPI_SUM);
-    if (totals[0] == 0) return totals[1];
+    const std::int64_t n_waiting = run_pass(op, counts);
+    const bool ends = sizes_.has_fault() || std::chrono::steady_clock::now() >= end_;
+    std::array<std::int64_t, 3> totals{n_waiting, counts.n_applied - n_before, ends ? 1 : 0};
+    if (has_others) {
+      exchange_news();
+      mpi::all_reduce(context_, std::span<std::int64_t>(totals), MPI_SUM);
+    }
+    if (totals[0] > 0) continue;
+    must_stop_ = totals[2] > 0;
+    return totals[1];
   }
 }
 
@@ -76,7 +82,7 @@ void Rounds::collect(Operator& op, OperatorCounts& counts) {
     Vertex& vertex = mesh_.vertices[i];
     if ((vertex.active & bit) == 0 || vertex.owner != context_.rank()) continue;
     // What is applied, or not tried because something around it changed, makes its vertices active again.
-    vertex.active &= static_cast<std::uint8_t>(~bit);
+    vertex.active &= ~bit;
     op.propose(static_cast<Slot>(i), round_, candidates_);
   }
   counts.n_candidates += candidates_.size();
@@ -217,9 +223,11 @@ bool Rounds::decide(Operator& op, Item& item, OperatorCounts& counts) {
   return true;
 }
 
-void Rounds::move_vertex(Slot v, const Point& to, double inverse_size, std::span<const Slot> cavity) {
+void Rounds::move_vertex(Slot v, const Point& to, double inverse_size, std::span<const double> values,
+                         std::span<const Slot> cavity) {
   mesh_.vertices[v].at = to;
   mesh_.vertices[v].inverse_size = inverse_size;
+  std::ranges::copy(values, mesh_.values_of(v).begin());
   for (const Slot t : cavity) {
     Tet& tet = mesh_.tets[t];
     tet.quality = static_cast<float>(mesh_.quality_of(tet.v));
@@ -228,17 +236,50 @@ void Rounds::move_vertex(Slot v, const Point& to, double inverse_size, std::span
   activate(cavity);
 }
 
+/// What is linear between vertices is so where the vertex goes to.
+void Rounds::commit_move() {
+  const Slot v = change_.moved;
+  const std::size_t n_values = mesh_.carried().n_values;
+  double inverse_size = mesh_.vertices[v].inverse_size;
+  if (!sizes_.is_linear()) inverse_size = sizes_.inverse_at(change_.to, inverse_size);
+  values_.resize(n_values);
+  if (sizes_.is_linear() || n_values > 0) {
+    const Place place = locate(mesh_, change_.cavity, change_.to);
+    if (sizes_.is_linear())
+      inverse_size = 1.0 / linear_at(place, [&](Slot one) { return 1.0 / mesh_.vertices[one].inverse_size; });
+    for (std::size_t i = 0; i < n_values; ++i)
+      values_[i] = linear_at(place, [&](Slot one) { return mesh_.values_of(one)[i]; });
+  }
+  move_vertex(v, change_.to, inverse_size, values_, change_.cavity);
+}
+
+/// Tetrahedra that come from none of the cavity inherit from the one in which their middle lies.
+void Rounds::inherit() {
+  if (!mesh_.carried().tet_origins) return;
+  const Origin first = mesh_.tet_origin(change_.cavity[0]);
+  const bool is_one = std::ranges::all_of(change_.cavity, [&](Slot t) { return mesh_.tet_origin(t) == first; });
+  for (NewTet& tet : change_.made) {
+    if (tet.origin.is_known()) continue;
+    tet.origin = is_one ? first : mesh_.tet_origin(locate(mesh_, change_.cavity, middle_of(mesh_, tet.v)).tet);
+  }
+}
+
 void Rounds::commit(const Item& item) {
   if (change_.moved != no_slot) {
-    move_vertex(change_.moved, change_.to, 1.0 / size_(change_.to), change_.cavity);
+    commit_move();
     tell(item, {});
     return;
   }
   if (change_.adds_vertex) {
+    const auto [a, b, none] = item.candidate.of;
     change_.added.owner = context_.rank();
     const Slot added = mesh_.add_vertex(change_.added);
+    for (std::size_t i = 0; i < mesh_.carried().n_values; ++i)
+      mesh_.values_of(added)[i] = 0.5 * (mesh_.values_of(a)[i] + mesh_.values_of(b)[i]);
+    mesh_.set_vertex_origin(added, mesh_.vertex_origin(mesh_.key(a) < mesh_.key(b) ? a : b));
     for (NewTet& tet : change_.made) std::ranges::replace(tet.v, new_vertex, added);
   }
+  inherit();
   const std::span<const Slot> made = mesh_.replace(change_.cavity, change_.made, round_);
   activate(made);
   if (item.n_told > 0) {
@@ -264,6 +305,7 @@ void Rounds::tell(const Item& item, std::span<const Slot> made) {
       const Tet& tet = mesh_.tets[t];
       if (std::ranges::none_of(tet.v, [&](Slot v) { return mesh_.vertices[v].owner == to; })) continue;
       SentTet sent{{}, tet.face_class, tet.cell_class, tet.features};
+      if (mesh_.carried().tet_origins) news.tet_origins.push_back(mesh_.tet_origin(t));
       for (std::size_t i = 0; i < 4; ++i) {
         auto at = std::ranges::find(known, tet.v[i]);
         if (at == known.end()) at = known.insert(at, tet.v[i]);
@@ -275,6 +317,9 @@ void Rounds::tell(const Item& item, std::span<const Slot> made) {
     for (const Slot v : known) {
       const Vertex& vertex = mesh_.vertices[v];
       news.vertices.push_back({vertex.key, vertex.at, vertex.inverse_size, vertex.owner, vertex.on});
+      const std::span<const double> values = mesh_.values_of(v);
+      news.values.insert(news.values.end(), values.begin(), values.end());
+      if (mesh_.carried().vertex_origins) news.vertex_origins.push_back(mesh_.vertex_origin(v));
     }
     news.changes.push_back(
         {place, static_cast<std::uint16_t>(known.size()), n_tets, change_.moved != no_slot ? 1U : 0U});
@@ -293,6 +338,9 @@ void Rounds::exchange_news() {
     message.put(news.changes);
     message.put(news.vertices);
     message.put(news.tets);
+    if (mesh_.carried().n_values > 0) message.put(news.values);
+    if (mesh_.carried().vertex_origins) message.put(news.vertex_origins);
+    if (mesh_.carried().tet_origins) message.put(news.tet_origins);
     round.send(neighbours[n], message.bytes());
     news.clear();
   }
@@ -305,27 +353,42 @@ void Rounds::take_news(std::span<const std::byte> bytes, std::size_t neighbour) 
   exchange::MessageReader reader(bytes);
   for (const std::uint32_t place : reader.get<std::uint32_t>()) items_[announced_[neighbour][place]].is_decided = true;
   const auto changes = reader.get<SentChange>();
-  auto vertices = reader.get<SentVertex>();
-  auto tets = reader.get<SentTet>();
+  Heard heard;
+  heard.vertices = reader.get<SentVertex>();
+  heard.tets = reader.get<SentTet>();
+  const std::size_t n_values = mesh_.carried().n_values;
+  if (n_values > 0) heard.values = reader.get<double>();
+  if (mesh_.carried().vertex_origins) heard.vertex_origins = reader.get<Origin>();
+  if (mesh_.carried().tet_origins) heard.tet_origins = reader.get<Origin>();
   for (const SentChange& change : changes) {
     Item& item = items_[announced_[neighbour][change.candidate]];
     item.is_decided = true;
-    apply(change, vertices.first(change.n_vertices), tets.first(change.n_tets), item.candidate);
-    vertices = vertices.subspan(change.n_vertices);
-    tets = tets.subspan(change.n_tets);
+    apply(change, heard.next(change, n_values), item.candidate);
   }
 }
 
-void Rounds::apply(const SentChange& change, std::span<const SentVertex> vertices, std::span<const SentTet> tets,
-                   const Candidate& candidate) {
+Rounds::Heard Rounds::Heard::next(const SentChange& change, std::size_t n_values) {
+  const auto cut = [](auto& list, std::size_t n) {
+    n = std::min(n, list.size());  // what is not carried is empty
+    const auto front = list.first(n);
+    list = list.subspan(n);
+    return front;
+  };
+  return {cut(vertices, change.n_vertices), cut(tets, change.n_tets), cut(values, change.n_vertices * n_values),
+          cut(vertex_origins, change.n_vertices), cut(tet_origins, change.n_tets)};
+}
+
+void Rounds::apply(const SentChange& change, const Heard& heard, const Candidate& candidate) {
   find_visible_cavity(candidate, cavity_);
   if (change.moves != 0) {
-    move_vertex(candidate.of[0], vertices[0].at, vertices[0].inverse_size, cavity_);
+    move_vertex(candidate.of[0], heard.vertices[0].at, heard.vertices[0].inverse_size, heard.values, cavity_);
     return;
   }
+  const std::size_t n_values = mesh_.carried().n_values;
   std::vector<Slot>& slots = vertices_;
   slots.clear();
-  for (const SentVertex& sent : vertices) {
+  for (std::size_t i = 0; i < heard.vertices.size(); ++i) {
+    const SentVertex& sent = heard.vertices[i];
     Slot v = border_.find(sent.key);
     if (v == no_slot) {
       Vertex vertex;
@@ -335,13 +398,17 @@ void Rounds::apply(const SentChange& change, std::span<const SentVertex> vertice
       vertex.owner = sent.owner;
       vertex.on = sent.on;
       v = border_.add_foreign(vertex);
+      std::ranges::copy(heard.values.subspan(i * n_values, n_values), mesh_.values_of(v).begin());
+      if (!heard.vertex_origins.empty()) mesh_.set_vertex_origin(v, heard.vertex_origins[i]);
     }
     slots.push_back(v);
   }
   change_.made.clear();
-  for (const SentTet& sent : tets) {
+  for (std::size_t t = 0; t < heard.tets.size(); ++t) {
+    const SentTet& sent = heard.tets[t];
     NewTet one{{}, sent.face_class, sent.cell_class, static_cast<std::uint8_t>(sent.features)};
     for (std::size_t i = 0; i < 4; ++i) one.v[i] = slots[sent.v[i]];
+    if (!heard.tet_origins.empty()) one.origin = heard.tet_origins[t];
     change_.made.push_back(one);
   }
   const std::span<const Slot> made = mesh_.replace(cavity_, change_.made, round_);

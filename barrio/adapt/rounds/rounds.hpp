@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -33,12 +34,14 @@ struct OperatorCounts {
 /// Source: Blelloch, Fineman, Gibbons, Shun 2012, "Internally deterministic parallel algorithms can be fast".
 class Rounds {
  public:
-  /// Collective. @param size  wanted edge length at a point
-  Rounds(mpi::Context& context, Tets& mesh, const Operator::Size& size);
+  /// Collective. @param sizes  borrowed @param end  rounds that begin later are not made
+  Rounds(mpi::Context& context, Tets& mesh, const Sizes& sizes, std::chrono::steady_clock::time_point end);
 
   /// One round. Collective. @return number of changes, on all ranks. Cost: one reduction and one exchange with the
   /// neighbours for each pass, and one exchange more
   std::int64_t run(Operator& op, OperatorCounts& counts);
+  /// Whether no more rounds are to follow, on all ranks: a size was no size somewhere, or the time is over.
+  [[nodiscard]] bool must_stop() const noexcept { return must_stop_; }
   /// Ranks that see tetrahedra that this one sees, ascending; between rounds. Local.
   [[nodiscard]] std::span<const Rank> neighbours();
   /// Let operators look at all vertices; those of `of_bad` only at the vertices of tetrahedra worse than `bad`. Both as
@@ -75,11 +78,17 @@ class Rounds {
     std::vector<SentChange> changes;
     std::vector<SentVertex> vertices;
     std::vector<SentTet> tets;
+    std::vector<double> values;          // of vertices: what they carry
+    std::vector<Origin> vertex_origins;  // if they are carried
+    std::vector<Origin> tet_origins;     // if they are carried
     void clear() noexcept {
       decided.clear();
       changes.clear();
       vertices.clear();
       tets.clear();
+      values.clear();
+      vertex_origins.clear();
+      tet_origins.clear();
     }
   };
   /// A candidate of this rank, or one that a neighbour has announced.
@@ -106,20 +115,34 @@ class Rounds {
   bool decide(Operator& op, Item& item, OperatorCounts& counts);
   void reserve_foreign(const Candidate& candidate);
   void commit(const Item& item);
-  void move_vertex(Slot v, const Point& to, double inverse_size, std::span<const Slot> cavity);
+  void commit_move();
+  void inherit();
+  void move_vertex(Slot v, const Point& to, double inverse_size, std::span<const double> values,
+                   std::span<const Slot> cavity);
   void find_others(std::span<const Slot> cavity);
   void tell(const Item& item, std::span<const Slot> made);
   void exchange_news();
+  /// One of the changes in what a neighbour has sent.
+  struct Heard {
+    std::span<const SentVertex> vertices;
+    std::span<const SentTet> tets;
+    std::span<const double> values;
+    std::span<const Origin> vertex_origins;
+    std::span<const Origin> tet_origins;
+    /// Take the part of a change off the front.
+    Heard next(const SentChange& change, std::size_t n_values);
+  };
   void take_news(std::span<const std::byte> bytes, std::size_t neighbour);
-  void apply(const SentChange& change, std::span<const SentVertex> vertices, std::span<const SentTet> tets,
-             const Candidate& candidate);
+  void apply(const SentChange& change, const Heard& heard, const Candidate& candidate);
   void activate(std::span<const Slot> tets);
   void find_visible_cavity(const Candidate& candidate, std::vector<Slot>& out) const;
   [[nodiscard]] bool is_before(const Candidate& a, const Candidate& b) const noexcept;
 
   mpi::Context& context_;
   Tets& mesh_;
-  const Operator::Size& size_;
+  const Sizes& sizes_;
+  std::chrono::steady_clock::time_point end_;
+  bool must_stop_ = false;
   Border border_;
   std::optional<exchange::Neighborhood> hood_;
   std::uint32_t round_ = 0;
@@ -135,6 +158,7 @@ class Rounds {
   Change change_;
   std::vector<Slot> cavity_;
   std::vector<Slot> vertices_;
+  std::vector<double> values_;  // of a vertex that moves
 };
 
 }  // namespace barrio::adapt::detail

@@ -1,0 +1,282 @@
+#include "barrio/adapt/assembly/transfer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "barrio/exchange/byte_values.hpp"
+#include "barrio/exchange/halo.hpp"
+#include "barrio/exchange/message.hpp"
+#include "barrio/exchange/router.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::adapt::detail {
+namespace {
+
+using mesh::Dim;
+
+bool is_real(const mesh::FieldValues& values) {
+  return std::holds_alternative<std::vector<double>>(values) || std::holds_alternative<std::vector<float>>(values);
+}
+
+/// Where the owner has each local entity.
+std::vector<Origin> origins_of(const mesh::Mesh& mesh, Dim dim) {
+  std::vector<Origin> origins(mesh.n_local(dim));
+  for (std::size_t i = 0; i < mesh.n_owned(dim); ++i)
+    origins[i] = {mesh.context().rank(), static_cast<std::int32_t>(i)};
+  exchange::HaloExchange<Origin>(mesh.context(), mesh.halo_plan(dim), origins, 1).exchange();
+  return origins;
+}
+
+/// Who asks for which, each once: origins without repetition, and where each of a list stands among them.
+struct Asked {
+  std::vector<Origin> distinct;    // by rank and place
+  std::vector<std::size_t> place;  // of each in the list
+
+  explicit Asked(std::span<const Origin> origins) : distinct(origins.begin(), origins.end()) {
+    const auto is_less = [](const Origin& a, const Origin& b) {
+      return a.rank != b.rank ? a.rank < b.rank : a.place < b.place;
+    };
+    std::ranges::sort(distinct, is_less);
+    const auto rest = std::ranges::unique(distinct);
+    distinct.erase(rest.begin(), rest.end());
+    place.reserve(origins.size());
+    for (const Origin& one : origins)
+      place.push_back(std::ranges::lower_bound(distinct, one, is_less) - distinct.begin());
+  }
+};
+
+}  // namespace
+
+bool names_entities(const mesh::MeshTag& tag) {
+  if (tag.info.type != mesh::TagType::entity) return false;
+  const std::vector<std::byte>& bytes = tag.on_sets.items.bytes;
+  std::vector<mesh::EntityCode> codes(bytes.size() / sizeof(mesh::EntityCode));
+  if (!codes.empty()) std::memcpy(codes.data(), bytes.data(), codes.size() * sizeof(mesh::EntityCode));
+  return std::ranges::any_of(codes,
+                             [](mesh::EntityCode code) { return code != mesh::EntityCode::none && !is_set(code); });
+}
+
+Transfer::Transfer(const mesh::Mesh& mesh, const std::string& origin_field) {
+  for (std::size_t f = 0; f < mesh.fields().size(); ++f) add_field(mesh, f);
+  if (!origin_field.empty()) add_origins(mesh, origin_field);
+  find_tags(mesh);
+  if (!of_vertices_.empty()) vertex_origins_ = origins_of(mesh, Dim::vertex);
+  if (!of_cells_.empty()) cell_origins_ = origins_of(mesh, Dim::volume);
+  carried_.vertex_origins = !of_vertices_.empty();
+  carried_.tet_origins = !of_cells_.empty();
+  take_linear(mesh);
+}
+
+void Transfer::add_field(const mesh::Mesh& mesh, std::size_t from) {
+  const mesh::FieldData& field = *mesh.fields()[from];
+  if (field.dim != Dim::vertex && field.dim != Dim::volume) return;
+  const std::size_t at = fields_.size();
+  fields_.push_back({field.name, field.dim, field.n_components, {}});
+  std::visit([&]<class T>(const std::vector<T>&) { fields_.back().values = std::vector<T>(); }, field.values);
+  const std::size_t n_components = field.n_components;
+  if (field.dim == Dim::vertex && is_real(field.values)) {
+    linear_.push_back({false, from, at, carried_.n_values, n_components});
+    carried_.n_values += n_components;
+    return;
+  }
+  Kept kept{false, at, 0, {}, {}};
+  std::visit(
+      [&]<class T>(const std::vector<T>& values) {
+        kept.row_bytes = sizeof(T) * n_components;
+        kept.rows.resize(mesh.n_owned(field.dim) * kept.row_bytes);
+        if (!kept.rows.empty()) std::memcpy(kept.rows.data(), values.data(), kept.rows.size());
+      },
+      field.values);
+  (field.dim == Dim::vertex ? of_vertices_ : of_cells_).push_back(std::move(kept));
+}
+
+void Transfer::add_origins(const mesh::Mesh& mesh, const std::string& name) {
+  std::vector<std::int64_t> ids;
+  for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
+    ids.push_back(value(mesh.cells().id(c)));
+    ids.push_back(0);
+  }
+  Kept kept{false, fields_.size(), 2 * sizeof(std::int64_t), {}, {}};
+  kept.rows.resize(ids.size() * sizeof(std::int64_t));
+  if (!ids.empty()) std::memcpy(kept.rows.data(), ids.data(), kept.rows.size());
+  fields_.push_back({name, Dim::volume, 2, std::vector<std::int64_t>()});
+  of_cells_.push_back(std::move(kept));
+  has_origin_field_ = true;
+}
+
+/// Which tags have values on vertices and cells of any rank, and which on all vertices.
+void Transfer::find_tags(const mesh::Mesh& mesh) {
+  const auto tags = mesh.tags();
+  std::vector<std::int64_t> numbers;  // of each tag: vertices and cells with a value, vertices without
+  for (const mesh::MeshTag& tag : tags) {
+    tags_.push_back({tag.info, {}, names_entities(tag) ? mesh::TagOnSets() : tag.on_sets});
+    const mesh::LocalRange owned{LocalId{0}, local_id(mesh.n_owned(Dim::vertex))};
+    const std::size_t n_with = tag.on[mesh::index(Dim::vertex)].entities.intersected(owned).size();
+    numbers.push_back(static_cast<std::int64_t>(n_with));
+    numbers.push_back(static_cast<std::int64_t>(tag.on[mesh::index(Dim::volume)].entities.size()));
+    numbers.push_back(static_cast<std::int64_t>(mesh.n_owned(Dim::vertex) - n_with));
+  }
+  mpi::all_reduce(mesh.context(), std::span<std::int64_t>(numbers), MPI_SUM);
+  for (std::size_t t = 0; t < tags.size(); ++t) {
+    const mesh::TagInfo& info = tags[t].info;
+    if (info.name == "GLOBAL_ID" || info.type == mesh::TagType::entity) continue;  // ids are new
+    const bool is_linear = info.type == mesh::TagType::float64 && !info.length_varies && numbers[3 * t + 2] == 0;
+    if (numbers[3 * t] > 0) add_tag(mesh, t, Dim::vertex, is_linear);
+    if (numbers[3 * t + 1] > 0) add_tag(mesh, t, Dim::volume, false);
+  }
+}
+
+void Transfer::add_tag(const mesh::Mesh& mesh, std::size_t at, Dim dim, bool is_linear) {
+  const mesh::MeshTag& tag = mesh.tags()[at];
+  if (is_linear) {
+    const std::size_t n_components = tag.info.n_components;
+    linear_.push_back({true, at, at, carried_.n_values, n_components});
+    carried_.n_values += n_components;
+    return;
+  }
+  (dim == Dim::vertex ? of_vertices_ : of_cells_).push_back({true, at, 0, {}, tag.on[mesh::index(dim)]});
+}
+
+/// The linear values of all local vertices, in rows.
+void Transfer::take_linear(const mesh::Mesh& mesh) {
+  const std::size_t width = carried_.n_values;
+  if (width == 0) return;
+  values_.resize(mesh.n_local(Dim::vertex) * width);
+  const std::size_t n_owned = mesh.n_owned(Dim::vertex);
+  for (const Linear& one : linear_) {
+    if (one.is_tag) {
+      for (std::size_t v = 0; v < n_owned; ++v)
+        std::memcpy(&values_[v * width + one.first], mesh.tags()[one.from].value(Dim::vertex, local_id(v)).data(),
+                    one.n_components * sizeof(double));
+      continue;
+    }
+    std::visit(
+        [&](const auto& from) {
+          for (std::size_t v = 0; v < n_owned; ++v)
+            for (std::size_t i = 0; i < one.n_components; ++i)
+              values_[v * width + one.first + i] = static_cast<double>(from[v * one.n_components + i]);
+        },
+        mesh.fields()[one.from]->values);
+  }
+  exchange::HaloExchange<double>(mesh.context(), mesh.halo_plan(Dim::vertex), values_, static_cast<int>(width))
+      .exchange();
+}
+
+void Transfer::take_vertex(LocalId v, Slot slot, Tets& tets) const {
+  const std::size_t width = carried_.n_values;
+  std::ranges::copy(std::span(values_).subspan(index(v) * width, width), tets.values_of(slot).begin());
+  if (carried_.vertex_origins) tets.set_vertex_origin(slot, vertex_origins_[index(v)]);
+}
+
+void Transfer::end_taking() {
+  values_ = {};
+  vertex_origins_ = {};
+  cell_origins_ = {};
+}
+
+void Transfer::give(mpi::Context& context, const Tets& tets, std::span<const Slot> vertices,
+                    std::span<const Slot> cells, mesh::LocalMesh& out) const {
+  out.fields = fields_;
+  for (mesh::FieldData& field : out.fields)
+    std::visit([&](auto& values) { values.resize(out.size(field.dim) * field.n_components); }, field.values);
+  out.tags = tags_;
+  write_linear(tets, vertices, out);
+  std::vector<Origin> origins;
+  if (carried_.vertex_origins) {
+    for (const Slot v : vertices) origins.push_back(tets.vertex_origin(v));
+    write_kept(context, of_vertices_, Dim::vertex, origins, out);
+  }
+  if (!carried_.tet_origins) return;
+  origins.clear();
+  for (const Slot t : cells) origins.push_back(tets.tet_origin(t));
+  write_kept(context, of_cells_, Dim::volume, origins, out);
+  if (!has_origin_field_) return;
+  auto& pairs = std::get<std::vector<std::int64_t>>(out.fields.back().values);
+  for (std::size_t c = 0; c < cells.size(); ++c) pairs[2 * c + 1] = tets.tets[cells[c]].changed != 0 ? 1 : 0;
+}
+
+void Transfer::write_linear(const Tets& tets, std::span<const Slot> vertices, mesh::LocalMesh& out) const {
+  for (const Linear& one : linear_) {
+    if (one.is_tag) {
+      mesh::MeshTag::Values& to = out.tags[one.at].on[mesh::index(Dim::vertex)];
+      to.entities.insert({LocalId{0}, local_id(vertices.size())});
+      for (const Slot v : vertices)
+        to.items.add(std::as_bytes(tets.values_of(v).subspan(one.first, one.n_components)), false);
+      continue;
+    }
+    std::visit(
+        [&]<class T>(std::vector<T>& to) {
+          for (std::size_t v = 0; v < vertices.size(); ++v)
+            for (std::size_t i = 0; i < one.n_components; ++i)
+              to[v * one.n_components + i] = static_cast<T>(tets.values_of(vertices[v])[one.first + i]);
+        },
+        out.fields[one.at].values);
+  }
+}
+
+/// Ask each rank where values wait for those that are inherited here, all fields and tags in one message.
+void Transfer::write_kept(mpi::Context& context, const std::vector<Kept>& kept, Dim dim,
+                          std::span<const Origin> origins, mesh::LocalMesh& out) const {
+  const Asked asked(origins);
+  std::vector<Rank> ranks;
+  std::vector<std::int32_t> places;
+  for (const Origin& one : asked.distinct) {
+    ranks.push_back(one.rank);
+    places.push_back(one.place);
+  }
+  const exchange::Parcels<std::int32_t> requests = exchange::route(
+      context, exchange::pack_by_rank(std::span<const Rank>(ranks), std::span<const std::int32_t>(places)));
+  exchange::Parcels<std::byte> answers;
+  for (std::size_t p = 0; p < requests.n_peers(); ++p) {
+    exchange::MessageWriter message;
+    for (const Kept& one : kept) {
+      exchange::ByteValues values;
+      for (const std::int32_t place : requests.of(p)) {
+        if (!one.is_tag) {
+          values.add(std::span(one.rows).subspan(place * one.row_bytes, one.row_bytes));
+          continue;
+        }
+        const std::ptrdiff_t at = one.of_range.entities.place_of(LocalId{place});
+        if (at < 0) {
+          values.add_nothing();
+        } else {
+          values.add(one.of_range.items.value(at, tags_[one.at].info.value_bytes()));
+        }
+      }
+      values.put_into(message);
+    }
+    answers.add(requests.peers[p], message.bytes());
+  }
+  const exchange::Parcels<std::byte> heard = exchange::route(context, answers);
+  std::vector<exchange::MessageReader> readers;
+  for (std::size_t p = 0; p < heard.n_peers(); ++p) readers.emplace_back(heard.of(p));
+  for (const Kept& one : kept) {
+    std::vector<exchange::ByteValuesView> views;  // of the ranks that answered, ascending: rows of `asked` in order
+    std::vector<std::pair<std::size_t, std::size_t>> row_of;
+    for (std::size_t p = 0; p < readers.size(); ++p) {
+      views.emplace_back(readers[p]);
+      for (std::size_t i = 0; i < views.back().size(); ++i) row_of.emplace_back(p, i);
+    }
+    for (std::size_t i = 0; i < origins.size(); ++i) {
+      const auto [p, row] = row_of[asked.place[i]];
+      if (one.is_tag) {
+        if (!views[p].has(row)) continue;
+        mesh::MeshTag::Values& to = out.tags[one.at].on[mesh::index(dim)];
+        to.entities.insert(local_id(i));
+        to.items.add(views[p][row], tags_[one.at].info.length_varies);
+        continue;
+      }
+      std::visit(
+          [&](auto& to) {
+            std::memcpy(reinterpret_cast<std::byte*>(to.data()) + i * one.row_bytes, views[p][row].data(),
+                        one.row_bytes);
+          },
+          out.fields[one.at].values);
+    }
+  }
+}
+
+}  // namespace barrio::adapt::detail

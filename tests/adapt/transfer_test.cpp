@@ -1,0 +1,242 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "barrio/adapt/adapt.hpp"
+#include "barrio/mesh/local_mesh.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/adapt/cases.hpp"
+#include "tests/support/mpi_test.hpp"
+
+// What goes along when cells change.
+
+namespace barrio::adapt {
+namespace {
+
+using mesh::Dim;
+using mesh::Mesh;
+using test::shock;
+using test::Start;
+using test::tet_cube;
+using test::world;
+
+using Vector = std::array<double, 3>;
+
+Vector place(const Mesh& mesh, LocalId v) {
+  const std::vector<double>& x = mesh.vertices().coordinates;
+  return {x[3 * index(v)], x[3 * index(v) + 1], x[3 * index(v) + 2]};
+}
+
+Vector centre(const Mesh& mesh, std::size_t cell) {
+  Vector sum{};
+  for (const LocalId v : mesh.cells().nodes_of(cell))
+    for (std::size_t k = 0; k < 3; ++k) sum[k] += place(mesh, v)[k] / 4;
+  return sum;
+}
+
+double linear(const Vector& x, std::size_t component) {
+  return component == 0 ? 1 + 2 * x[0] - 3 * x[1] + x[2] : -4 * x[0] + 0.5 * x[2];
+}
+
+/// Fields on vertices and cells that say where they come from.
+void add_fields(Mesh& mesh) {
+  const auto two = mesh.add_field<double>("two", Dim::vertex, 2);
+  const auto one = mesh.add_field<float>("one", Dim::vertex);
+  const auto number = mesh.add_field<std::int32_t>("number", Dim::vertex);
+  for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) {
+    const Vector x = place(mesh, local_id(v));
+    for (std::size_t i = 0; i < 2; ++i) two.values()[2 * v + i] = linear(x, i);
+    one.values()[v] = static_cast<float>(linear(x, 0));
+    number.values()[v] = static_cast<std::int32_t>(value(mesh.vertices().global_ids[v]) % 5);
+  }
+  const auto at = mesh.add_field<double>("at", Dim::volume, 3);
+  const auto id = mesh.add_field<std::int64_t>("id", Dim::volume);
+  for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
+    std::ranges::copy(centre(mesh, c), at.values().begin() + static_cast<std::ptrdiff_t>(3 * c));
+    id.values()[c] = value(mesh.cells().id(c));
+  }
+}
+
+std::vector<std::uint64_t> checksums(const Mesh& mesh) {
+  std::vector<std::uint64_t> all{mesh.checksum()};
+  for (const auto& field : mesh.fields()) all.push_back(mesh.checksum(*field));
+  return all;
+}
+
+TEST(AdaptTransfer, LinearFunctionsStayWhatTheyAre) {
+  Mesh mesh = tet_cube(world(), 8, Start::scattered);
+  add_fields(mesh);
+  adapt(mesh, shock(0.08));
+  mesh.validate();
+  const auto two = mesh.field<double>("two", Dim::vertex);
+  const auto one = mesh.field<float>("one", Dim::vertex);
+  double off = 0.0;
+  double off_float = 0.0;
+  for (std::size_t v = 0; v < mesh.n_local(Dim::vertex); ++v) {
+    const Vector x = place(mesh, local_id(v));
+    for (std::size_t i = 0; i < 2; ++i) off = std::max(off, std::abs(two.values()[2 * v + i] - linear(x, i)));
+    off_float = std::max(off_float, std::abs(static_cast<double>(one.values()[v]) - linear(x, 0)));
+  }
+  EXPECT_LE(off, 1e-12);
+  EXPECT_LE(off_float, 1e-6);
+}
+
+/// Whatever a cell inherits comes from one cell, which is near.
+TEST(AdaptTransfer, CellsInheritFromTheOneInWhosePlaceTheyAre) {
+  Mesh mesh = tet_cube(world(), 9, Start::boxes, 3);
+  adapt(mesh, shock(0.09));
+  add_fields(mesh);
+  const std::int64_t n_before = mesh.n_global(Dim::volume);
+  const SizeFunction moved = [](const Vector& x) { return shock(0.09)({x[0] - 0.05, x[1], x[2]}); };
+  const AdaptReport report = adapt(mesh, moved, {.origin_field = "origin"});
+  mesh.validate();
+  const auto at = mesh.field<double>("at", Dim::volume);
+  const auto id = mesh.field<std::int64_t>("id", Dim::volume);
+  const auto origin = mesh.field<std::int64_t>("origin", Dim::volume);
+  std::int64_t n_unchanged = 0;
+  std::int64_t n_distinct = 0;
+  for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
+    EXPECT_EQ(origin.values()[2 * c], id.values()[c]);
+    EXPECT_GE(id.values()[c], 0);
+    EXPECT_LT(id.values()[c], n_before);
+    const Vector x = centre(mesh, c);
+    double off = 0.0;
+    for (std::size_t k = 0; k < 3; ++k) off = std::max(off, std::abs(at.values()[3 * c + k] - x[k]));
+    const bool is_unchanged = origin.values()[2 * c + 1] == 0;
+    n_unchanged += is_unchanged ? 1 : 0;
+    n_distinct += off > 1e-14 ? 1 : 0;
+    EXPECT_LE(off, is_unchanged ? 1e-14 : 0.5) << c;
+    // Cells never inherit across a material.
+    EXPECT_EQ(static_cast<int>(3 * at.values()[3 * c]), static_cast<int>(3 * x[0])) << x[0];
+  }
+  EXPECT_EQ(mpi::sum(world(), n_unchanged), report.n_unchanged);
+  EXPECT_GT(mpi::sum(world(), n_distinct), 0);
+  EXPECT_GT(report.n_unchanged, 0);
+}
+
+TEST(AdaptTransfer, TheSameBitsOnAnyRanksFromAnyDistribution) {
+  const SizeFunction size = shock(0.11);
+  const AdaptOptions options{.origin_field = "origin"};
+  mpi::Context alone(MPI_COMM_SELF);
+  Mesh reference = tet_cube(alone, 9);
+  add_fields(reference);
+  adapt(reference, size, options);
+  for (const Start start : {Start::boxes, Start::on_rank_0, Start::scattered}) {
+    Mesh mesh = tet_cube(world(), 9, start);
+    add_fields(mesh);
+    adapt(mesh, size, options);
+    EXPECT_EQ(checksums(mesh), checksums(reference)) << static_cast<int>(start);
+  }
+}
+
+TEST(AdaptTransfer, SizesInAField) {
+  const auto run = [](mpi::Context& context, Start start) {
+    Mesh mesh = tet_cube(context, 9, start);
+    const auto h = mesh.add_field<double>("h", Dim::vertex);
+    for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) h.values()[v] = shock(0.09)(place(mesh, local_id(v)));
+    const AdaptReport report = adapt(mesh, "h");
+    mesh.validate();
+    EXPECT_GE(report.in_range, 0.85);
+    EXPECT_GE(report.least_quality, 0.3);
+    EXPECT_TRUE(report.is_complete);
+    return mesh;
+  };
+  mpi::Context alone(MPI_COMM_SELF);
+  const Mesh reference = run(alone, Start::boxes);
+  const test::Measured measured = test::measure(reference, shock(0.09));
+  EXPECT_GE(measured.part_in_range, 0.8);
+  EXPECT_NEAR(measured.volume, 1.0, 1e-12);
+  for (const Start start : {Start::boxes, Start::scattered})
+    EXPECT_EQ(checksums(run(world(), start)), checksums(reference)) << static_cast<int>(start);
+}
+
+/// The report measures what the mesh is, by lengths that it kept while cells changed.
+TEST(AdaptTransfer, TheReportSaysWhatTheMeshIs) {
+  Mesh mesh = tet_cube(world(), 10);
+  const AdaptReport report = adapt(mesh, shock(0.1));
+  const test::Measured measured = test::measure(mesh, shock(0.1));
+  EXPECT_NEAR(report.least_quality, measured.least_quality, 1e-5);
+  EXPECT_NEAR(report.mean_quality, measured.mean_quality, 1e-5);
+  EXPECT_NEAR(report.in_range, measured.part_in_range, 0.03);  // edges count once for each cell there
+}
+
+mesh::MeshTag tag_of(const std::string& name, mesh::TagType type, bool length_varies = false) {
+  mesh::MeshTag tag;
+  tag.info = {.name = name, .type = type, .length_varies = length_varies};
+  return tag;
+}
+
+/// A mesh with tags on some cells and vertices, of all kinds.
+Mesh with_tags(mpi::Context& context, Start start) {
+  Mesh made = tet_cube(context, 7, start);
+  mesh::LocalMesh local = std::move(made).release();
+  mesh::MeshTag some = tag_of("some", mesh::TagType::int32);
+  mesh::MeshTag word = tag_of("word", mesh::TagType::bytes, true);
+  mesh::MeshTag warm = tag_of("warm", mesh::TagType::float64);
+  mesh::MeshTag knot = tag_of("knot", mesh::TagType::int32);
+  const mesh::LocalEntities& cells = local.entities[mesh::index(Dim::volume)];
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    const auto id = static_cast<std::int32_t>(value(cells.ids[c]));
+    if (id % 3 == 0) {
+      some.on[3].entities.insert(local_id(c));
+      some.on[3].items.add(std::as_bytes(std::span(&id, 1)), false);
+    }
+    const std::string text(static_cast<std::size_t>(id % 4), static_cast<char>('a' + id % 26));
+    word.on[3].entities.insert(local_id(c));
+    word.on[3].items.add(std::as_bytes(std::span(text)), true);
+  }
+  for (std::size_t v = 0; v < local.n_vertices(); ++v) {
+    const double x = local.coordinates[3 * v];
+    warm.on[0].entities.insert(local_id(v));
+    warm.on[0].items.add(std::as_bytes(std::span(&x, 1)), false);
+    const auto id = static_cast<std::int32_t>(value(local.vertex_ids[v]));
+    if (id % 2 != 0) continue;
+    knot.on[0].entities.insert(local_id(v));
+    knot.on[0].items.add(std::as_bytes(std::span(&id, 1)), false);
+  }
+  local.tags = {some, word, warm, knot};
+  return mesh::adopt(context, std::move(local));
+}
+
+TEST(AdaptTransfer, TagsGoAlong) {
+  Mesh mesh = with_tags(world(), Start::scattered);
+  adapt(mesh, shock(0.1), {.origin_field = "origin"});
+  mesh.validate();
+  const auto origin = mesh.field<std::int64_t>("origin", Dim::volume);
+  std::int64_t n_some = 0;
+  for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
+    const auto id = static_cast<std::int32_t>(origin.values()[2 * c]);
+    const auto some = mesh.tags()[0].value(Dim::volume, local_id(c));
+    ASSERT_EQ(some.size(), id % 3 == 0 ? 4U : 0U);
+    EXPECT_TRUE(some.empty() || std::memcmp(some.data(), &id, 4) == 0);
+    n_some += some.empty() ? 0 : 1;
+    const auto word = mesh.tags()[1].value(Dim::volume, local_id(c));
+    ASSERT_EQ(word.size(), static_cast<std::size_t>(id % 4));
+    for (const std::byte letter : word) EXPECT_EQ(static_cast<char>(letter), 'a' + id % 26);
+  }
+  EXPECT_GT(mpi::sum(world(), n_some), 0);
+  std::set<std::int32_t> seen;
+  for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) {
+    double x = -1;
+    std::memcpy(&x, mesh.tags()[2].value(Dim::vertex, local_id(v)).data(), sizeof x);
+    EXPECT_NEAR(x, place(mesh, local_id(v))[0], 1e-13);
+    const auto knot = mesh.tags()[3].value(Dim::vertex, local_id(v));
+    if (knot.empty()) continue;
+    std::int32_t id = -1;
+    std::memcpy(&id, knot.data(), sizeof id);
+    EXPECT_EQ(id % 2, 0);
+    EXPECT_GE(id, 0);
+    EXPECT_LT(id, 8 * 8 * 8);
+    seen.insert(id);
+  }
+  EXPECT_GT(mpi::sum(world(), static_cast<std::int64_t>(seen.size())), 1);
+}
+
+}  // namespace
+}  // namespace barrio::adapt
