@@ -16,6 +16,7 @@ struct AdaptOptions {
   /// as many.
   bool balances = true;
   bool leaves_out = false;  ///< go on without what cannot be kept yet, and name it: see AdaptReport::left_out
+  SizeLimits limits = {};   ///< of the sizes that are wanted; growth is for those in a field
   /// Add a field of this name on cells, of two int64: the id of the cell in whose place a new one is, and 1 if it is
   /// not that cell unchanged. Empty: none.
   std::string origin_field = {};
@@ -71,8 +72,9 @@ struct AdaptReport {
 /// adapted in part. Cost: see decision 0016. Source: Ovcharenko et al. 2012, section 6; Blelloch et al. 2012
 AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions& options = {});
 
-/// The same with sizes that a solver has computed: a field of one real number on vertices. Sizes are linear between
-/// them, and stay in the field.
+/// The same with sizes that a solver has computed: a field of one real number on vertices, or a tag of such that all
+/// vertices have (see size_fields.hpp for sizes from errors). Sizes are linear between vertices, and stay in the field,
+/// without the limits.
 /// @throws AgreedError as above, and {usage} if there is no such field
 AdaptReport adapt(mesh::Mesh& mesh, const std::string& size_field, const AdaptOptions& options = {});
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -10,6 +11,14 @@ namespace barrio::adapt {
 /// Wanted edge length at a point, model units: above 0 and finite everywhere. Called on any rank for any point of the
 /// mesh, as often as needed; a point has the same size on every rank.
 using SizeFunction = std::function<double(const std::array<double, 3>&)>;
+
+/// Bounds of wanted sizes.
+struct SizeLimits {
+  double finest = 0.0;
+  double largest = std::numeric_limits<double>::infinity();
+  /// Of sizes at vertices: from one vertex to the next, sizes grow by no more than this times the length of the edge.
+  double growth = std::numeric_limits<double>::infinity();
+};
 
 /// Sizes near something: `finest` up to `width` from it, from there on growing by `growth` for each unit of length, up
 /// to `largest`.

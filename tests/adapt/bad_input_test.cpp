@@ -105,7 +105,7 @@ TEST(AdaptBadInput, SizesInAFieldThatAreNone) {
   mesh.add_field<double>("zero", mesh::Dim::vertex);
   mesh.add_field<std::int32_t>("whole", mesh::Dim::vertex);
   mesh.add_field<double>("pair", mesh::Dim::vertex, 2);
-  expect("h", ErrorCode::usage, "is not on the vertices");
+  expect("h", ErrorCode::usage, "is neither a field nor a tag on the vertices");
   expect("zero", ErrorCode::bad_input, "wanted size 0 at");
   expect("whole", ErrorCode::usage, "has integers");
   expect("pair", ErrorCode::usage, "more than one number");

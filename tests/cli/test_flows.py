@@ -1,5 +1,6 @@
 """The ways people go with the command: generate, partition, load, map, convert; on BARRIO_RANKS ranks."""
 
+import itertools
 import json
 import unittest
 
@@ -10,6 +11,40 @@ WING_CHECKSUM = "baccf1251a00fe90"
 WING8_CHECKSUM = "79226b4a79c3548e"
 ADAPTED_CHECKSUM = "c923b847c430004b"
 BOX_CHECKSUM = "353f22f3d697e3c4"
+
+
+def cube_with_fields(n: int, size: float, error: float) -> str:
+    """A cube of n^3 boxes of six tets each as a legacy VTK file: a size at each vertex, an error of each cell."""
+
+    def vertex(i: int, j: int, k: int) -> int:
+        return i + (n + 1) * (j + (n + 1) * k)
+
+    places = [(i, j, k) for k in range(n + 1) for j in range(n + 1) for i in range(n + 1)]
+    cells = []
+    for i, j, k in itertools.product(range(n), repeat=3):
+        for axes in itertools.permutations(range(3)):
+            at = [i, j, k]
+            path = [vertex(*at)]
+            for axis in axes:
+                at[axis] += 1
+                path.append(vertex(*at))
+            if axes in ((0, 2, 1), (1, 0, 2), (2, 1, 0)):  # odd
+                path[2], path[3] = path[3], path[2]
+            cells.append(path)
+    lines = ["# vtk DataFile Version 3.0", "cube", "ASCII", "DATASET UNSTRUCTURED_GRID"]
+    lines += [f"POINTS {len(places)} double", *(f"{x / n} {y / n} {z / n}" for x, y, z in places)]
+    lines += [
+        f"CELLS {len(cells)} {5 * len(cells)}",
+        *(f"4 {a} {b} {c} {d}" for a, b, c, d in cells),
+    ]
+    lines += [f"CELL_TYPES {len(cells)}", *["10"] * len(cells)]
+    for where, count, name, number in (
+        ("POINT_DATA", len(places), "h", size),
+        ("CELL_DATA", len(cells), "eta", error),
+    ):
+        lines += [f"{where} {count}", f"SCALARS {name} double 1", "LOOKUP_TABLE default"]
+        lines += [str(number)] * count
+    return "\n".join(lines) + "\n"
 
 
 class Flows(Case):
@@ -59,6 +94,40 @@ class Flows(Case):
         self.assertEqual(loaded["checksum"], ADAPTED_CHECKSUM)
         sets = barrio("info", fine, "--json").json()["named_sets"]
         self.assertEqual({one["name"] for one in sets}, {"box", "x-", "x+", "y-", "y+", "z-", "z+"})
+
+    def test_adapt_by_a_field(self) -> None:
+        state, first, second = (self.folder / n for n in ("state.vtk", "first.h5m", "second.h5m"))
+        state.write_text(cube_with_fields(4, size=0.2, error=0.08))
+        outcome = at_ranks(
+            "adapt", state, "--size-field", "h", "--origin-field", "o", "-o", first, "--json"
+        )
+        self.assert_code(outcome, 0)
+        found = outcome.json()
+        self.assertTrue(found["is_complete"])
+        self.assertGreater(found["edges_in_range"], 0.8)
+        # The field is in the file again, and says the same.
+        outcome = at_ranks("adapt", first, "--size-field", "h", "-o", second, "--json")
+        self.assert_code(outcome, 0)
+        again = outcome.json()
+        self.assertGreater(again["cells_unchanged"], 0.8 * found["cells"])
+        for given, text in (
+            ((), "come from one of --size, --size-field and --error-field"),
+            (("--size-field", "k"), "'k': is neither a field nor a tag on the vertices"),
+            (("--error-field", "h", "--target-error", 1), "has no value for some of the cells"),
+            (("--size", 0.1, "--growth", 0.3), "these are a function"),
+            (("--size", 1e-5), "are allowed"),
+        ):
+            outcome = at_ranks("adapt", first, *given, "-o", self.folder / "none.h5m")
+            self.assert_code(outcome, 2)
+            self.assertIn(text, outcome.err)
+
+    def test_adapt_by_errors(self) -> None:
+        state, out = self.folder / "state.vtk", self.folder / "out.h5m"
+        state.write_text(cube_with_fields(4, size=0.2, error=0.08))
+        target = ("--target-error", 0.02, "--error-order", 2)
+        outcome = at_ranks("adapt", state, "--error-field", "eta", *target, "-o", out, "--json")
+        self.assert_code(outcome, 0)
+        self.assertGreater(outcome.json()["cells"], 5 * outcome.json()["cells_before"])
 
     def test_bench_adapt(self) -> None:
         small = ("--boxes", 8, "--scale", 5, "--cases", "cube", "bubble", "--json")

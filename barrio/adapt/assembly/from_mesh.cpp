@@ -9,9 +9,8 @@
 #include <numbers>
 #include <numeric>
 #include <string>
-#include <type_traits>
-#include <variant>
 
+#include "barrio/adapt/size_fields.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/halo.hpp"
@@ -62,7 +61,7 @@ class Taking {
 
   Taken run() {
     for (const mesh::MeshSet& set : mesh_.sets()) out_.sets.push_back(set.info);
-    out_.transfer = Transfer(mesh_, options_.origin_field);
+    out_.transfer = Transfer(mesh_, options_.origin_field, size_field_);
     tets().carry(out_.transfer.carried());
     find_owners();
     take_vertices();
@@ -344,26 +343,14 @@ Taken take_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& s
 }
 
 std::vector<double> sizes_in_field(const mesh::Mesh& mesh, const std::string& name) {
-  std::vector<double> sizes(mesh.n_local(Dim::vertex));
+  std::vector<double> sizes = real_values(mesh, name, Dim::vertex);
   mpi::agree_after(mesh.context(), [&] {
-    const auto is_it = [&](const auto& field) { return field->name == name && field->dim == Dim::vertex; };
-    const auto at = std::ranges::find_if(mesh.fields(), is_it);
-    const std::string subject = fmt::format("field '{}' of wanted sizes", name);
-    if (at == mesh.fields().end()) refuse(ErrorCode::usage, subject, "is not on the vertices of the mesh");
-    if ((*at)->n_components != 1) refuse(ErrorCode::usage, subject, "has more than one number for a vertex");
-    std::visit(
-        [&]<class T>(const std::vector<T>& values) {
-          if constexpr (std::is_floating_point_v<T>)
-            std::ranges::copy(values, sizes.begin());
-          else
-            refuse(ErrorCode::usage, subject, "has integers, and sizes are reals");
-        },
-        (*at)->values);
-    for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) {
+    for (std::size_t v = 0; v < sizes.size(); ++v) {
       const std::vector<double>& x = mesh.vertices().coordinates;
       Sizes::check(sizes[v], {x[3 * v], x[3 * v + 1], x[3 * v + 2]});
     }
   });
+  sizes.resize(mesh.n_local(Dim::vertex));
   exchange::HaloExchange<double>(mesh.context(), mesh.halo_plan(Dim::vertex), sizes, 1).exchange();
   return sizes;
 }

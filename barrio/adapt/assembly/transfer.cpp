@@ -59,8 +59,9 @@ bool names_entities(const mesh::MeshTag& tag) {
                              [](mesh::EntityCode code) { return code != mesh::EntityCode::none && !is_set(code); });
 }
 
-Transfer::Transfer(const mesh::Mesh& mesh, const std::string& origin_field) {
-  for (std::size_t f = 0; f < mesh.fields().size(); ++f) add_field(mesh, f);
+Transfer::Transfer(const mesh::Mesh& mesh, const std::string& origin_field, const std::string& left_behind) {
+  for (std::size_t f = 0; f < mesh.fields().size(); ++f)
+    if (mesh.fields()[f]->name != left_behind) add_field(mesh, f);
   if (!origin_field.empty()) add_origins(mesh, origin_field);
   find_tags(mesh);
   if (!of_vertices_.empty()) vertex_origins_ = origins_of(mesh, Dim::vertex);

@@ -24,8 +24,9 @@ class Transfer {
   Transfer() = default;
   /// Keep values of owned entities. Collective.
   /// @param origin_field  name of one more field on cells, as AdaptOptions::origin_field; empty: none
+  /// @param left_behind  name of a field on vertices that does not go along
   /// Cost: one reduction, one halo exchange of the linear values
-  Transfer(const mesh::Mesh& mesh, const std::string& origin_field);
+  Transfer(const mesh::Mesh& mesh, const std::string& origin_field, const std::string& left_behind);
 
   [[nodiscard]] const Tets::Carried& carried() const noexcept { return carried_; }
   /// Give a vertex what it carries. Local.

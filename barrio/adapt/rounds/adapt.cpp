@@ -16,6 +16,8 @@
 #include "barrio/adapt/assembly/to_mesh.hpp"
 #include "barrio/adapt/kernel/measure.hpp"
 #include "barrio/adapt/rounds/rounds.hpp"
+#include "barrio/adapt/size_fields.hpp"
+#include "barrio/adapt/sizes/check.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/mesh/balance.hpp"
 #include "barrio/mesh/local_mesh.hpp"
@@ -118,19 +120,13 @@ ChangeCounts sum_of(mpi::Context& context, const OperatorCounts& mine) {
   return {totals[0], totals[1], mine.n_rounds, mine.n_passes};
 }
 
-/// Wanted sizes, and where they come from.
-struct Wanted {
-  const SizeFunction* function = nullptr;  // or
-  std::string field;
-};
-
 /// How many cells each owned one is to become. Collective.
+/// @param function  or nullptr: then sizes are `nodal`
 /// @throws AgreedError{bad_input} for a size that is none
-std::vector<double> predicted_cells(const mesh::Mesh& mesh, const Wanted& wanted) {
+std::vector<double> predicted_cells(const mesh::Mesh& mesh, const SizeFunction* function,
+                                    std::span<const double> nodal) {
   constexpr double cells_of_unit = 12;  // tetrahedra of unit edges in a unit of volume, as meshes have them
   const std::vector<double>& x = mesh.vertices().coordinates;
-  std::vector<double> nodal;
-  if (wanted.function == nullptr) nodal = detail::sizes_in_field(mesh, wanted.field);
   std::vector<double> n;
   n.reserve(mesh.n_owned(mesh::Dim::volume));
   mpi::agree_after(mesh.context(), [&] {
@@ -144,9 +140,9 @@ std::vector<double> predicted_cells(const mesh::Mesh& mesh, const Wanted& wanted
           p[i][k] = x[3 * index(nodes[i]) + k];
           centre[k] += p[i][k] / 4;
         }
-        if (!nodal.empty()) h += nodal[index(nodes[i])] / 4;
+        if (function == nullptr) h += nodal[index(nodes[i])] / 4;
       }
-      if (nodal.empty()) h = (*wanted.function)(centre);
+      if (function != nullptr) h = (*function)(centre);
       detail::Sizes::check(h, centre);
       n.push_back(std::abs(detail::volume6(p[0], p[1], p[2], p[3])) / 6 * cells_of_unit / (h * h * h));
     }
@@ -176,10 +172,14 @@ void check_number(mpi::Context& context, std::span<const double> n_cells, double
                        .remedy = "ask for larger cells, use more ranks, or allow more cells on each"});
 }
 
+/// Where sizes at vertices are while the cells of the mesh go to other ranks.
+constexpr const char* sizes_name = "wanted sizes while cells change";
+
 /// Give a mesh other ghosts. @return the options that it had
-mesh::BuildOptions change_ghosts(mesh::Mesh& mesh, const mesh::BuildOptions& wanted) {
+mesh::BuildOptions change_ghosts(mesh::Mesh& mesh, const mesh::BuildOptions& wanted, bool drops_sizes = false) {
   mpi::Context& context = mesh.context();
   mesh::LocalMesh local = std::move(mesh).release();
+  if (drops_sizes) std::erase_if(local.fields, [](const mesh::FieldData& field) { return field.name == sizes_name; });
   const mesh::BuildOptions had = std::exchange(local.options, wanted);
   mesh = mesh::adopt(context, std::move(local));
   return had;
@@ -222,7 +222,9 @@ void check_kept(mesh::Mesh& mesh, const AdaptOptions& options, AdaptReport& repo
                                            .cause = "exists already on the cells"});
 }
 
-AdaptReport adapt_to(mesh::Mesh& mesh, const Wanted& wanted, const AdaptOptions& options) {
+/// @param function  wanted sizes, or nullptr: then they are in a field
+AdaptReport adapt_to(mesh::Mesh& mesh, const SizeFunction* function, const std::string& size_field,
+                     const AdaptOptions& options) {
   mpi::Context& context = mesh.context();
   const Region region(context.trace(), adapt_region);
   const auto start = std::chrono::steady_clock::now();
@@ -238,18 +240,25 @@ AdaptReport adapt_to(mesh::Mesh& mesh, const Wanted& wanted, const AdaptOptions&
     report.balance_seconds += seconds_since(start_of_balance);
   };
   {
-    const std::vector<double> n_cells = predicted_cells(mesh, wanted);
+    std::vector<double> nodal;
+    if (function == nullptr) {
+      nodal = detail::sizes_in_field(mesh, size_field);
+      limit_sizes(mesh, nodal, options.limits);
+    }
+    const std::vector<double> n_cells = predicted_cells(mesh, function, nodal);
     check_number(context, n_cells, options.most_cells_per_rank);
+    if (function == nullptr)
+      std::ranges::copy(nodal, mesh.add_field<double>(sizes_name, mesh::Dim::vertex).values().begin());
     balance(predicted_work(n_cells));
   }
   const mesh::BuildOptions had =
       change_ghosts(mesh, {.ghost_layers = 1, .bridge = mesh::Dim::vertex, .ghost_sides = true});
-  const detail::Sizes sizes(wanted.function);
+  const detail::Sizes sizes(function);
   std::optional<detail::Taken> taken;
   try {
-    taken = detail::take_mesh(mesh, sizes, wanted.field, options);
+    taken = detail::take_mesh(mesh, sizes, sizes_name, options);
   } catch (const AgreedError&) {
-    change_ghosts(mesh, had);
+    change_ghosts(mesh, had, true);
     throw;
   }
   {
@@ -282,11 +291,20 @@ AdaptReport adapt_to(mesh::Mesh& mesh, const Wanted& wanted, const AdaptOptions&
 }  // namespace
 
 AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions& options) {
-  return adapt_to(mesh, {&size, {}}, options);
+  const SizeLimits& limits = options.limits;
+  mpi::agree_after(mesh.context(), [&] { detail::check(limits); });
+  if (std::isfinite(limits.growth))
+    throw AgreedError(ErrorCode::usage, {.subject = "a limit to the growth of sizes",
+                                         .cause = "is for sizes in a field, and these are a function"});
+  if (limits.finest == 0.0 && std::isinf(limits.largest)) return adapt_to(mesh, &size, {}, options);
+  const SizeFunction limited = [&](const std::array<double, 3>& x) {
+    return std::clamp(size(x), limits.finest, limits.largest);
+  };
+  return adapt_to(mesh, &limited, {}, options);
 }
 
 AdaptReport adapt(mesh::Mesh& mesh, const std::string& size_field, const AdaptOptions& options) {
-  return adapt_to(mesh, {nullptr, size_field}, options);
+  return adapt_to(mesh, nullptr, size_field, options);
 }
 
 }  // namespace barrio::adapt

@@ -1,0 +1,203 @@
+#include "barrio/adapt/size_fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <queue>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "barrio/adapt/sizes/check.hpp"
+#include "barrio/base/error.hpp"
+#include "barrio/mesh/adjacency.hpp"
+#include "barrio/mesh/reduce_field.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::adapt {
+namespace {
+
+using mesh::Dim;
+
+/// Values at vertices, and the way to make all sharers and copies have the least of what sharers say.
+class Least {
+ public:
+  explicit Least(const mesh::Mesh& mesh)
+      : mesh_(mesh),
+        data_{"", Dim::vertex, 1, std::vector<double>(mesh.n_local(Dim::vertex), HUGE_VAL)},
+        field_(data_),
+        halo_(mesh.plan(field_)) {}
+
+  [[nodiscard]] std::span<double> values() const noexcept { return field_.values(); }
+  void update_copies() { halo_.exchange(); }
+  /// Collective.
+  void agree() { mesh::reduce_over_sharers(mesh_, field_, halo_, exchange::Reduction::min); }
+
+ private:
+  const mesh::Mesh& mesh_;
+  mesh::FieldData data_;
+  mesh::Field<double> field_;
+  exchange::HaloExchange<double> halo_;
+};
+
+/// Let sizes of vertices go down to what their neighbours allow, from the smallest on.
+class Growth {
+ public:
+  Growth(const mesh::Mesh& mesh, std::span<double> sizes, double growth)
+      : mesh_(mesh), cells_(mesh::around_vertices(mesh, mesh.cell_dim())), sizes_(sizes), growth_(growth) {}
+
+  void add(std::size_t v) { open_.emplace(sizes_[v], local_id(v)); }
+  /// Local. Cost: O(n log n).
+  void run() {
+    while (!open_.empty()) {
+      const auto [size, v] = open_.top();
+      open_.pop();
+      if (size > sizes_[index(v)]) continue;  // it has gone down since
+      for (const LocalId c : cells_[v])
+        for (const LocalId w : mesh_.cells().nodes_of(index(c))) lower(w, size + growth_ * distance(v, w));
+    }
+  }
+
+ private:
+  void lower(LocalId v, double size) {
+    if (size >= sizes_[index(v)]) return;
+    sizes_[index(v)] = size;
+    open_.emplace(size, v);
+  }
+  [[nodiscard]] double distance(LocalId a, LocalId b) const {
+    const double* x = &mesh_.vertices().coordinates[3 * index(a)];
+    const double* y = &mesh_.vertices().coordinates[3 * index(b)];
+    return std::sqrt((x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]) + (x[2] - y[2]) * (x[2] - y[2]));
+  }
+
+  using Open = std::pair<double, LocalId>;
+  const mesh::Mesh& mesh_;
+  mesh::Adjacency cells_;
+  std::span<double> sizes_;
+  double growth_;
+  std::priority_queue<Open, std::vector<Open>, std::greater<>> open_;
+};
+
+double volume_of(const mesh::Mesh& mesh, std::size_t cell) {
+  const std::vector<double>& x = mesh.vertices().coordinates;
+  const auto nodes = mesh.cells().nodes_of(cell);
+  std::array<std::array<double, 3>, 3> e{};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t k = 0; k < 3; ++k) e[i][k] = x[3 * index(nodes[i + 1]) + k] - x[3 * index(nodes[0]) + k];
+  return std::abs(e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) +
+                  e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2]) +
+                  e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
+         6;
+}
+
+}  // namespace
+
+void detail::check(const SizeLimits& limits) {
+  const std::string subject =
+      fmt::format("limits of sizes from {} to {}, growth {}", limits.finest, limits.largest, limits.growth);
+  if (!(limits.finest >= 0) || !(limits.largest > limits.finest))
+    refuse(ErrorCode::usage, subject, "have a finest size that is not below the largest, or below 0");
+  if (!(limits.growth > 0)) refuse(ErrorCode::usage, subject, "have a growth that is not above 0");
+}
+
+std::vector<double> sizes_from_errors(const mesh::Mesh& mesh, std::span<const double> errors,
+                                      const ErrorTarget& target) {
+  Least sizes(mesh);
+  mpi::agree_after(mesh.context(), [&] {
+    if (!(target.error > 0) || !(target.order > 0) || !(target.most_change >= 1))
+      refuse(ErrorCode::usage,
+             fmt::format("error {} of order {}, change by {} at most", target.error, target.order, target.most_change),
+             "is no target: errors and orders are above 0, changes at least 1");
+    const std::size_t n = mesh.n_owned(mesh.cell_dim());
+    if (errors.size() != n)
+      refuse(ErrorCode::usage, fmt::format("{} errors", errors.size()),
+             fmt::format("are not one for each of {} cells", n));
+    for (std::size_t c = 0; c < n; ++c) {
+      const auto nodes = mesh.cells().nodes_of(c);
+      if (mesh.cells().type(c) != mesh::CellType::tet)
+        refuse(ErrorCode::usage, fmt::format("cell {}", value(mesh.cells().id(c))), "is no tetrahedron");
+      if (!(errors[c] >= 0) || !std::isfinite(errors[c]))
+        refuse(ErrorCode::bad_input, fmt::format("error {} of cell {}", errors[c], value(mesh.cells().id(c))),
+               "is below 0 or not finite");
+      const double now = std::cbrt(6 * std::sqrt(2.0) * volume_of(mesh, c));
+      const double factor = std::pow(target.error / errors[c], 1 / target.order);
+      const double size = now * std::clamp(factor, 1 / target.most_change, target.most_change);
+      for (const LocalId v : nodes) sizes.values()[index(v)] = std::min(sizes.values()[index(v)], size);
+    }
+  });
+  sizes.agree();
+  return {sizes.values().begin(), sizes.values().end()};
+}
+
+void limit_sizes(const mesh::Mesh& mesh, std::span<double> sizes, const SizeLimits& limits) {
+  mpi::Context& context = mesh.context();
+  Least least(mesh);
+  mpi::agree_after(context, [&] {
+    detail::check(limits);
+    if (sizes.size() != mesh.n_local(Dim::vertex))
+      refuse(ErrorCode::usage, fmt::format("{} sizes", sizes.size()),
+             fmt::format("are not one for each of {} local vertices", mesh.n_local(Dim::vertex)));
+    std::ranges::transform(sizes, least.values().begin(),
+                           [&](double size) { return std::clamp(size, limits.finest, limits.largest); });
+  });
+  least.update_copies();
+  if (std::isfinite(limits.growth)) {
+    Growth growth(mesh, least.values(), limits.growth);
+    for (std::size_t v = 0; v < sizes.size(); ++v) growth.add(v);
+    std::vector<double> before;
+    std::int64_t n_lowered = 1;
+    while (n_lowered > 0) {
+      growth.run();
+      before.assign(least.values().begin(), least.values().end());
+      least.agree();
+      n_lowered = 0;
+      for (std::size_t v = 0; v < sizes.size(); ++v) {
+        if (least.values()[v] >= before[v]) continue;
+        growth.add(v);
+        n_lowered += 1;
+      }
+      n_lowered = mpi::sum(context, n_lowered);
+    }
+  }
+  std::ranges::copy(least.values(), sizes.begin());
+}
+
+std::vector<double> real_values(const mesh::Mesh& mesh, const std::string& name, Dim dim) {
+  const std::size_t n = mesh.n_owned(dim);
+  std::vector<double> values(n);
+  const std::string where = dim == Dim::vertex ? "vertices" : "cells";
+  mpi::agree_after(mesh.context(), [&] {
+    for (const auto& field : mesh.fields()) {
+      if (field->name != name || field->dim != dim) continue;
+      const std::string subject = fmt::format("field '{}'", name);
+      if (field->n_components != 1)
+        refuse(ErrorCode::usage, subject, "has more than one number for each of the " + where);
+      std::visit(
+          [&]<class T>(const std::vector<T>& from) {
+            if constexpr (std::is_floating_point_v<T>)
+              std::copy_n(from.begin(), n, values.begin());
+            else
+              refuse(ErrorCode::usage, subject, "has integers, and reals are needed");
+          },
+          field->values);
+      return;
+    }
+    const auto tag = std::ranges::find(mesh.tags(), name, [](const mesh::MeshTag& one) { return one.info.name; });
+    const std::string subject = fmt::format("'{}'", name);
+    if (tag == mesh.tags().end())
+      refuse(ErrorCode::usage, subject, fmt::format("is neither a field nor a tag on the {} of the mesh", where));
+    if (tag->info.type != mesh::TagType::float64 || tag->info.n_components != 1 || tag->info.length_varies)
+      refuse(ErrorCode::usage, subject, "is a tag of other values than one real number");
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto bytes = tag->value(dim, local_id(i));
+      if (bytes.empty()) refuse(ErrorCode::usage, subject, fmt::format("has no value for some of the {}", where));
+      std::memcpy(&values[i], bytes.data(), sizeof(double));
+    }
+  });
+  return values;
+}
+
+}  // namespace barrio::adapt

@@ -1,0 +1,76 @@
+"""examples/13-follow on 1 to 3 ranks: the same mesh and film, fine where the temperature changes, carried over."""
+
+import os
+import re
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
+
+from barrio_case import MPIEXEC, Case, execute
+
+try:
+    import numpy as np
+    import vtk
+    from vtk.util.numpy_support import vtk_to_numpy
+except ImportError:
+    vtk = None
+
+FOLLOW = os.environ["BARRIO_FOLLOW"]
+SAYS = re.compile(
+    r"first mesh: mean ratio 0\.\d\d at least\n"
+    r"\d+ cells, \d+ vertices, checksum [0-9a-f]{16}; carried over to 0\.\d\d\n"
+)
+
+
+def pieces_of(path: Path, step: int) -> list:
+    reader = vtk.vtkHDFReader()
+    reader.SetFileName(str(path))
+    reader.UpdateInformation()
+    reader.SetStep(step)
+    reader.Update()
+    data = reader.GetOutputDataObject(0)
+    if not isinstance(data, vtk.vtkPartitionedDataSet):
+        return [data]
+    return [data.GetPartition(p) for p in range(data.GetNumberOfPartitions())]
+
+
+class Follow(Case):
+    def test_the_same_mesh_on_all_ranks(self) -> None:
+        lines = set()
+        for ranks in (1, 2, 3):
+            path = self.folder / f"film{ranks}.vtkhdf"
+            outcome = execute([*MPIEXEC, "-n", str(ranks), FOLLOW, str(path)])
+            self.assert_code(outcome, 0)
+            self.assertRegex(outcome.out, SAYS)
+            lines.add(outcome.out)
+            if vtk is not None:
+                self.expect_fine_at_front(path, 3, 0.2 + 0.15 * 3)
+        self.assertEqual(len(lines), 1, lines)
+
+    def expect_fine_at_front(self, path: Path, step: int, radius: float) -> None:
+        near, far = [], []
+        for piece in pieces_of(path, step):
+            points = vtk_to_numpy(piece.GetPoints().GetData())
+            nodes = vtk_to_numpy(piece.GetCells().GetConnectivityArray()).reshape(-1, 4)
+            corners = points[nodes]
+            volumes = np.abs(
+                np.einsum(
+                    "ij,ij->i",
+                    corners[:, 1] - corners[:, 0],
+                    np.cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 0]),
+                )
+            )
+            off = np.abs(np.linalg.norm(corners.mean(axis=1) - [0, 0.5, 0.5], axis=1) - radius)
+            near.append(volumes[off < 0.05])
+            far.append(volumes[off > 0.4])
+            heat = vtk_to_numpy(piece.GetPointData().GetArray("temperature"))
+            self.assertTrue(((heat >= 0) & (heat <= 1)).all())
+            inside = np.linalg.norm(points - [0, 0.5, 0.5], axis=1) < radius - 0.2
+            self.assertTrue((heat[inside] > 0.9).all())
+        self.assertLess(20 * np.concatenate(near).mean(), np.concatenate(far).mean())
+
+
+if __name__ == "__main__":
+    unittest.main()
