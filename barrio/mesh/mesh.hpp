@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -170,6 +171,9 @@ class Mesh {
   /// Dimension of the cells: Dim::face for a surface mesh, Dim::volume for a solid one.
   [[nodiscard]] Dim cell_dim() const noexcept;
   [[nodiscard]] int ghost_layers() const noexcept;
+  /// Which ghosts the mesh was asked for.
+  [[nodiscard]] const BuildOptions& build_options() const& noexcept;
+  const BuildOptions& build_options() && = delete;
 
   [[nodiscard]] std::size_t n_local(Dim dim) const;
   [[nodiscard]] std::size_t n_owned(Dim dim) const;
@@ -245,6 +249,8 @@ class Mesh {
   /// is all that happens: payloads are not called either.
   /// @param[in] to  rank of each owned cell, in local order: shape (n_owned(cell_dim())); any rank may be named
   /// @param[in] payloads  what the program keeps itself; on the same dimensions on every rank
+  /// @param[in] ghosts  others than those that the mesh has, the same on every rank: then the mesh is made anew even if
+  /// no cell moves
   /// @return number of cells that left this rank
   /// @throws AgreedError on all ranks: {usage} for a wrong number of destinations, a rank that does not exist or a
   /// payload on a dimension without entities; what `pack` throws, on the lowest such rank. The mesh is untouched then.
@@ -253,7 +259,8 @@ class Mesh {
   /// ghosts and plans, whatever the number of ranks. The two end in non-blocking barriers if a cell goes to a rank that
   /// is no neighbour. With payloads two reductions and a round for each more. Time and memory O(n_local): at its
   /// highest about twice the mesh.
-  std::size_t migrate(std::span<const Rank> to, const std::vector<Payload>& payloads = {});
+  std::size_t migrate(std::span<const Rank> to, const std::vector<Payload>& payloads = {},
+                      const std::optional<BuildOptions>& ghosts = {});
   /// Make the mesh that `migrate` would make. This one stays; its fields' copies are brought up to date. Collective.
   /// Cost: as `migrate`, and a copy of this mesh.
   [[nodiscard]] Mesh moved(std::span<const Rank> to);

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,6 +33,8 @@ using detail::OperatorCounts;
 constexpr RegionName adapt_region{"adapt"};
 constexpr RegionName balance_region{"adapt.balance"};
 constexpr RegionName rounds_region{"adapt.rounds"};
+constexpr RegionName take_region{"adapt.take"};
+constexpr RegionName give_region{"adapt.give"};
 
 /// A time that is no time limit is far away, not beyond what a clock counts.
 std::chrono::steady_clock::time_point end_after(double seconds) {
@@ -175,14 +178,20 @@ void check_number(mpi::Context& context, std::span<const double> n_cells, double
 /// Where sizes at vertices are while the cells of the mesh go to other ranks.
 constexpr const char* sizes_name = "wanted sizes while cells change";
 
-/// Give a mesh other ghosts. @return the options that it had
-mesh::BuildOptions change_ghosts(mesh::Mesh& mesh, const mesh::BuildOptions& wanted, bool drops_sizes = false) {
+/// Drop the field with sizes, and give the mesh the ghosts that it had.
+void put_back(mesh::Mesh& mesh, const mesh::BuildOptions& had) {
   mpi::Context& context = mesh.context();
   mesh::LocalMesh local = std::move(mesh).release();
-  if (drops_sizes) std::erase_if(local.fields, [](const mesh::FieldData& field) { return field.name == sizes_name; });
-  const mesh::BuildOptions had = std::exchange(local.options, wanted);
+  std::erase_if(local.fields, [](const mesh::FieldData& field) { return field.name == sizes_name; });
+  local.options = had;
   mesh = mesh::adopt(context, std::move(local));
-  return had;
+}
+
+/// The greatest of all ranks over the mean. Collective.
+double imbalance(mpi::Context& context, double of_rank) {
+  const double mean = mpi::sum(context, of_rank) / context.size();
+  const double most = mpi::max(context, of_rank);
+  return mean > 0 ? most / mean : 1.0;
 }
 
 /// Qualities and lengths of the cells that count on this rank, and how many are what they were. Collective.
@@ -210,6 +219,43 @@ void describe(mpi::Context& context, const detail::Tets& tets, AdaptReport& repo
   report.n_unchanged = totals[3];
 }
 
+/// Cells that move to other ranks, where it is worth it.
+class Balance {
+ public:
+  Balance(mpi::Context& context, bool is_wanted) : context_(context), is_wanted_(is_wanted && context.size() > 1) {}
+
+  /// Whether ranks have about as much. Collective.
+  [[nodiscard]] bool is_even(double of_rank) {
+    constexpr double most = 1.03;
+    return !is_wanted_ || imbalance(context_, of_rank) <= most;
+  }
+  /// Share the work, and give each rank the cells around its own.
+  void before(mesh::Mesh& mesh, std::span<const std::int64_t> work) {
+    if (context_.size() == 1) return;  // it has all cells around its own
+    const Region region(context_.trace(), balance_region);
+    const auto start = std::chrono::steady_clock::now();
+    const double sum = static_cast<double>(std::accumulate(work.begin(), work.end(), std::int64_t{0}));
+    const bool stay = is_even(sum);
+    const std::vector<Rank> to =
+        stay ? std::vector<Rank>(work.size(), context_.rank()) : mesh::balanced_ranks(mesh, work);
+    mesh.migrate(to, {}, mesh::BuildOptions{.ghost_layers = 1, .bridge = mesh::Dim::vertex, .ghost_sides = true});
+    if (!stay) seconds_ += seconds_since(start);
+  }
+  /// Share the cells. @param ghosts  that the mesh is to have
+  void after(mesh::Mesh& mesh, const mesh::BuildOptions& ghosts) {
+    const Region region(context_.trace(), balance_region);
+    const auto start = std::chrono::steady_clock::now();
+    mesh.migrate(mesh::balanced_ranks(mesh), {}, ghosts);
+    seconds_ += seconds_since(start);
+  }
+  [[nodiscard]] double seconds() const noexcept { return seconds_; }
+
+ private:
+  mpi::Context& context_;
+  bool is_wanted_;
+  double seconds_ = 0.0;
+};
+
 void check_kept(mesh::Mesh& mesh, const AdaptOptions& options, AdaptReport& report) {
   report.left_out = detail::check_adaptable(mesh);
   if (!report.left_out.empty() && !options.leaves_out)
@@ -229,16 +275,11 @@ AdaptReport adapt_to(mesh::Mesh& mesh, const SizeFunction* function, const std::
   const Region region(context.trace(), adapt_region);
   const auto start = std::chrono::steady_clock::now();
   AdaptReport report;
+  Balance balance(context, options.balances);
   check_kept(mesh, options, report);
   report.n_cells_before = mesh.n_global(mesh::Dim::volume);
   const std::uint64_t revision = mesh.revision();
-  const auto balance = [&](std::span<const std::int64_t> weights) {
-    if (!options.balances || context.size() == 1) return;
-    const Region balancing(context.trace(), balance_region);
-    const auto start_of_balance = std::chrono::steady_clock::now();
-    mesh.migrate(mesh::balanced_ranks(mesh, weights));
-    report.balance_seconds += seconds_since(start_of_balance);
-  };
+  const mesh::BuildOptions had = mesh.build_options();
   {
     std::vector<double> nodal;
     if (function == nullptr) {
@@ -249,16 +290,15 @@ AdaptReport adapt_to(mesh::Mesh& mesh, const SizeFunction* function, const std::
     check_number(context, n_cells, options.most_cells_per_rank);
     if (function == nullptr)
       std::ranges::copy(nodal, mesh.add_field<double>(sizes_name, mesh::Dim::vertex).values().begin());
-    balance(predicted_work(n_cells));
+    balance.before(mesh, predicted_work(n_cells));
   }
-  const mesh::BuildOptions had =
-      change_ghosts(mesh, {.ghost_layers = 1, .bridge = mesh::Dim::vertex, .ghost_sides = true});
   const detail::Sizes sizes(function);
   std::optional<detail::Taken> taken;
   try {
+    const Region taking(context.trace(), take_region);
     taken = detail::take_mesh(mesh, sizes, sizes_name, options);
   } catch (const AgreedError&) {
-    change_ghosts(mesh, had, true);
+    put_back(mesh, had);
     throw;
   }
   {
@@ -272,11 +312,16 @@ AdaptReport adapt_to(mesh::Mesh& mesh, const SizeFunction* function, const std::
     report.kernel_seconds = seconds_since(start_of_rounds);
   }
   describe(context, taken->tets, report);
-  mesh::LocalMesh local = detail::give_back(context, *std::move(taken), schedule.neighbours());
-  local.options = had;
-  local.revision = revision;
-  mesh = mesh::adopt(context, std::move(local));
-  balance({});
+  {
+    const Region giving(context.trace(), give_region);
+    mesh::LocalMesh local = detail::give_back(context, *std::move(taken), schedule.neighbours());
+    local.revision = revision;
+    const bool is_even = balance.is_even(static_cast<double>(local.size(mesh::Dim::volume)));
+    local.options = is_even ? had : mesh::BuildOptions();
+    mesh = mesh::adopt(context, std::move(local));
+    if (!is_even) balance.after(mesh, had);
+  }
+  report.balance_seconds = balance.seconds();
   mpi::agree_after(context, [&] { sizes.throw_fault(); });
   report.is_complete = schedule.is_complete();
   report.n_cells = mesh.n_global(mesh::Dim::volume);

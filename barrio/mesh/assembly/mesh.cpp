@@ -12,6 +12,7 @@
 #include "barrio/base/text.hpp"
 #include "barrio/mesh/assembly/assembly.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
+#include "barrio/mesh/assembly/ghosts.hpp"
 #include "barrio/mesh/assembly/storage.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -62,6 +63,7 @@ Mesh& Mesh::operator=(Mesh&&) noexcept = default;
 mpi::Context& Mesh::context() const noexcept { return *storage_->context; }
 Dim Mesh::cell_dim() const noexcept { return storage_->cell_dim; }
 int Mesh::ghost_layers() const noexcept { return storage_->options.ghost_layers; }
+const BuildOptions& Mesh::build_options() const& noexcept { return storage_->options; }
 int Mesh::n_parts() const noexcept { return storage_->n_parts; }
 const PartSets& Mesh::part_sets() const& noexcept { return storage_->part_sets; }
 LocalRange Mesh::parts() const noexcept { return storage_->parts; }
@@ -233,9 +235,11 @@ void Mesh::make_ranks_parts() {
   storage_->cell_parts = cells().owners.to_vector();
 }
 
-std::size_t Mesh::migrate(std::span<const Rank> to, const std::vector<Payload>& payloads) {
+std::size_t Mesh::migrate(std::span<const Rank> to, const std::vector<Payload>& payloads,
+                          const std::optional<BuildOptions>& ghosts) {
+  if (ghosts) detail::check_options(context(), *ghosts, cell_dim());
   const Distance distance = agree_on_distance(to, payloads);
-  if (distance == Distance::none) {
+  if (distance == Distance::none && !ghosts) {
     make_ranks_parts();
     return 0;
   }
@@ -243,6 +247,7 @@ std::size_t Mesh::migrate(std::span<const Rank> to, const std::vector<Payload>& 
   update_copies();
   // Counted before this mesh is taken apart: `to` may lie in its memory.
   const auto n_left = std::ranges::count_if(to, [&](Rank rank) { return rank != context().rank(); });
+  if (ghosts) storage_->options = *ghosts;
   *this = moved(*storage_, to, distance);
   unpack_payloads(payloads);
   return n_left;

@@ -179,6 +179,25 @@ TEST(Migrate, KeepsWhichCellsAreGhosts) {
   expect_moves(tables, {scatter}, {.ghost_layers = 1, .ghost_ranks = {0, n - 1}});
 }
 
+TEST(Migrate, GivesTheMeshOtherGhosts) {
+  const MeshTables tables = parted_box(world(), {5, 4, 3}, true, world().size());
+  const BuildOptions none;
+  const BuildOptions two{.ghost_layers = 2, .bridge = Dim::face, .ghost_sides = true};
+  const Destination stay = [&](std::int64_t) { return world().rank(); };
+  for (const auto& [had, wanted] : {std::pair(none, two), std::pair(two, none)}) {
+    Mesh mesh(world(), with_parts(tables, scattered(3)), had);
+    fill(mesh);
+    EXPECT_EQ(mesh.migrate(destinations(mesh, stay), {}, wanted), 0);
+    expect_same_mesh(mesh, Mesh(world(), with_parts(tables, scattered(3)), wanted));
+    expect_filled(mesh);
+    mesh.migrate(destinations(mesh, scattered(5)), {}, had);
+    expect_same_mesh(mesh, Mesh(world(), with_parts(tables, scattered(5)), had));
+    EXPECT_EQ(mesh.ghost_layers(), had.ghost_layers);
+    EXPECT_EQ(mesh.build_options().bridge, had.bridge);
+    expect_filled(mesh);
+  }
+}
+
 TEST(Migrate, MovesPolyhedraWithTheirFaces) {
   MeshTables tables = test::honeycomb(world(), 4, 3, 2);
   static_cast<void>(list_polyhedron_faces(world(), tables));
