@@ -9,7 +9,7 @@ void Collapse::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out)
   if (vertex(v).on == Class::corner) return;
   star_.gather(mesh_, v);
   const double shortest = *std::ranges::min_element(star_.length);
-  if (shortest >= limits_.short_edge) return;
+  if (shortest >= limits_.short_edge) return has_nothing(v);
   // Four steps for each factor of two, so that short edges go first; among those of a step, by chance.
   constexpr double most_halvings = 8;
   const auto step = static_cast<std::uint64_t>(std::clamp(4 * (std::log2(shortest) + most_halvings), 0.0, 63.0));

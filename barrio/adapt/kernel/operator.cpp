@@ -20,6 +20,26 @@ std::uint64_t hash_of(const Key& a, const Key& b) noexcept {
   return mixed(mixed(mixed(mixed(a.high) + a.low) + b.high) + b.low);
 }
 
+void note_wants(Tets& mesh, Slot t, const Limits& limits) noexcept {
+  constexpr double nearly = 1e-9;  // a length depends on the order of its ends in its last bits
+  const Tet& tet = mesh.tets[t];
+  if (tet.quality <= limits.good)
+    for (const Slot v : tet.v) mesh.vertices[v].active |= wanted(swaps);
+  if (tet.quality <= limits.good_star)
+    for (const Slot v : tet.v) mesh.vertices[v].active |= wanted(smooths);
+  for (const auto& [i, j] : edge_of) {
+    Vertex& a = mesh.vertices[tet.v[i]];
+    Vertex& b = mesh.vertices[tet.v[j]];
+    const double length = metric_length(a, b);
+    if (length < limits.short_edge * (1 + nearly)) {
+      a.active |= wanted(collapses);
+      b.active |= wanted(collapses);
+    } else if (length > limits.long_edge * (1 - nearly)) {
+      (a.key < b.key ? a : b).active |= wanted(splits);
+    }
+  }
+}
+
 bool Operator::is_untouched(std::span<const Slot> tets, std::uint32_t round) const noexcept {
   return std::ranges::none_of(tets, [&](Slot t) { return mesh_.tets[t].changed == round; });
 }

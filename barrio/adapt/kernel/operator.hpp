@@ -24,6 +24,15 @@ struct Limits {
   double by_size = 0.5;        ///< smoothing: part of the wanted size, beside the faces around, in the best height
 };
 
+/// Bits of `Vertex::active`.
+enum Activity : std::uint8_t { collapses = 1U << 0U, splits = 1U << 1U, swaps = 1U << 2U, smooths = 1U << 3U };
+/// The bit that says that an operator may find something to do.
+constexpr std::uint8_t wanted(Activity activity) noexcept { return static_cast<std::uint8_t>(activity << 4U); }
+
+/// Note which operators may find something to do at the vertices of a tetrahedron that is new or was moved: by lengths
+/// and quality, so that no star is looked at in vain. Operators take the notes back where there is nothing.
+void note_wants(Tets& mesh, Slot t, const Limits& limits) noexcept;
+
 /// Mix two keys, in this order, into 64 bits.
 [[nodiscard]] std::uint64_t hash_of(const Key& a, const Key& b) noexcept;
 
@@ -51,7 +60,7 @@ inline constexpr Slot new_vertex = -2;
 /// not changed since. Local. No result depends on slots, on the order in a star or on the distribution.
 class Operator {
  public:
-  Operator(Tets& mesh, const Sizes& sizes, const Limits& limits, std::uint8_t activity)
+  Operator(Tets& mesh, const Sizes& sizes, const Limits& limits, Activity activity)
       : mesh_(mesh), sizes_(sizes), limits_(limits), activity_(activity) {}
   virtual ~Operator() = default;
   Operator(const Operator&) = delete;
@@ -64,18 +73,20 @@ class Operator {
   /// Decide, after `find_cavity`. @return whether the change is to be made
   virtual bool decide(const Candidate& candidate, std::uint32_t round, Change& out) = 0;
   /// The bit of `Vertex::active`.
-  [[nodiscard]] std::uint8_t activity() const noexcept { return activity_; }
+  [[nodiscard]] Activity activity() const noexcept { return activity_; }
 
  protected:
   [[nodiscard]] bool is_untouched(std::span<const Slot> tets, std::uint32_t round) const noexcept;
   [[nodiscard]] const Vertex& vertex(Slot v) const noexcept { return mesh_.vertices[v]; }
+  /// There is nothing to do at a vertex before something changes around it.
+  void has_nothing(Slot v) noexcept { mesh_.vertices[v].active &= static_cast<std::uint8_t>(~wanted(activity_)); }
 
   Tets& mesh_;
   const Sizes& sizes_;
   const Limits& limits_;
 
  private:
-  std::uint8_t activity_;
+  Activity activity_;
 };
 
 /// The tetrahedra of a vertex, with what operators need of its neighbours side by side.

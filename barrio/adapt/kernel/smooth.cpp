@@ -110,7 +110,10 @@ bool Smooth::decide(const Candidate& candidate, std::uint32_t /*round*/, Change&
   const Slot v = candidate.of[0];
   const Vertex& centre = vertex(v);
   star_.gather(mesh_, v, out.cavity);
-  if (star_.worst > limits_.good_star) return false;
+  if (star_.worst > limits_.good_star) {
+    has_nothing(v);
+    return false;
+  }
   Point move = best_move(centre);
   if (!project(v, move)) return false;
   const double least = std::min<double>(star_.worst, limits_.floor);

@@ -7,6 +7,7 @@ namespace barrio::adapt::detail {
 
 void Split::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
   star_.gather(mesh_, v);
+  const std::size_t n_before = out.size();
   for (std::size_t i = 0; i < star_.neighbours.size(); ++i) {
     if (star_.length[i] <= limits_.long_edge) continue;
     const Slot w = star_.neighbours[i];
@@ -16,6 +17,7 @@ void Split::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
     const std::uint64_t hash = hash_of(mesh_.key(v), mesh_.key(w)) + round;
     out.push_back({step << 58U | (hash & (~0ULL >> 6U)), {v, w, no_slot}, *with});
   }
+  if (out.size() == n_before) has_nothing(v);
 }
 
 bool Split::find_cavity(const Candidate& candidate, std::uint32_t round, Change& out) {

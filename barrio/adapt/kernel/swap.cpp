@@ -182,9 +182,11 @@ void Swap::propose_face(Slot t, std::size_t f, std::uint32_t round, std::vector<
 void Swap::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
   mesh_.star(v, star_);
   const std::uint32_t mark = mesh_.next_mark();
+  bool is_good = true;
   for (const Slot t : star_) {
     const Tet& tet = mesh_.tets[t];
     if (tet.quality > limits_.good) continue;
+    is_good = false;
     const std::size_t at = tet.place_of(v);
     for (std::size_t i = 0; i < 4; ++i) {
       if (i == at) continue;
@@ -202,6 +204,7 @@ void Swap::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
       if (is_worse) propose_face(t, i, round, out);
     }
   }
+  if (is_good) has_nothing(v);
 }
 
 bool Swap::find_cavity(const Candidate& candidate, std::uint32_t round, Change& out) {

@@ -39,8 +39,11 @@ struct alignas(64) Vertex {
   std::uint32_t mark = 0;  ///< scratch
   Rank owner = 0;          ///< who decides what happens to it
   std::int16_t place = 0;  ///< scratch, valid beside a mark
-  Class on = Class::volume;
-  std::uint8_t active = 0;  ///< a bit for each operator that has to look at it
+  Class on : 4 = Class::volume;
+  bool is_met : 1 = false;  ///< of this rank, with a tetrahedron that others see
+  /// Low four bits: one for each operator that has not looked since something changed around it; high four bits: one
+  /// for each that may find something to do (`note_wants`).
+  std::uint8_t active = 0;
 };
 
 struct alignas(64) Tet {

@@ -54,16 +54,15 @@ class Schedule {
       : context_(context),
         tets_(tets),
         limits_{.floor = std::pow(options.least_quality, 3)},
-        rounds_(context, tets, sizes, end_after(options.most_seconds)),
-        collapse_(tets, sizes, limits_, 1U << 0U),
-        split_(tets, sizes, limits_, 1U << 1U),
-        swap_(tets, sizes, limits_, 1U << 2U),
-        smooth_(tets, sizes, limits_, 1U << 3U) {}
+        rounds_(context, tets, sizes, limits_, end_after(options.most_seconds)),
+        collapse_(tets, sizes, limits_, detail::collapses),
+        split_(tets, sizes, limits_, detail::splits),
+        swap_(tets, sizes, limits_, detail::swaps),
+        smooth_(tets, sizes, limits_, detail::smooths) {}
 
   void run() {
     // What has good cells and the wanted lengths stays where it is: a second call has little to do.
-    rounds_.activate(collapse_.activity() | split_.activity() | swap_.activity(), smooth_.activity(),
-                     static_cast<float>(limits_.bad));
+    rounds_.activate_all();
     constexpr int most_sweeps = 4;
     constexpr double little = 0.004;  // changes of lengths in a sweep, for each cell
     for (int sweep = 0; sweep < most_sweeps; ++sweep) {

@@ -60,26 +60,31 @@ void Border::update() {
     tet.mark = mark;
     return false;
   });
-  for (const Slot v : met_) mesh_.vertices[v].active &= ~met;
+  for (const Slot v : met_) mesh_.vertices[v].is_met = false;
   met_.clear();
-  around_.clear();
   neighbours_.clear();
+  row_.resize(mesh_.vertices.size(), -1);
+  std::int32_t n_rows = 0;
   for (const Slot t : tets_) {
     for (const Slot v : mesh_.tets[t].v) {
       Vertex& vertex = mesh_.vertices[v];
       const bool is_foreign = vertex.owner != me_;
-      if (is_foreign) around_.emplace_back(v, t);
       if (vertex.mark == mark) continue;
       vertex.mark = mark;
       if (is_foreign) {
         neighbours_.push_back(vertex.owner);
+        row_[v] = n_rows++;
       } else {
-        vertex.active |= met;
+        vertex.is_met = true;
         met_.push_back(v);
       }
     }
   }
-  std::ranges::sort(around_);
+  around_ = Ragged<Slot, std::uint32_t>::grouped(n_rows, [&](auto&& put) {
+    for (const Slot t : tets_)
+      for (const Slot v : mesh_.tets[t].v)
+        if (mesh_.vertices[v].owner != me_) put(row_[v], t);
+  });
   sort_unique(neighbours_);
   std::erase_if(foreign_, [&](Slot v) {
     if (mesh_.vertices[v].mark == mark) return false;
@@ -96,13 +101,10 @@ void Border::add(std::span<const Slot> made) {
                        [&](Slot t) { return !mesh_.tets[t].is_free() && has_foreign(mesh_.tets[t]); });
 }
 
-std::span<const std::pair<Slot, Slot>> Border::around(Slot foreign) const noexcept {
-  const auto [first, last] = std::ranges::equal_range(around_, foreign, {}, &std::pair<Slot, Slot>::first);
-  return {first, last};
-}
-
 Slot Border::add_foreign(const Vertex& vertex) {
   const Slot v = mesh_.add_vertex(vertex);
+  row_.resize(mesh_.vertices.size(), -1);
+  row_[v] = -1;  // what was in its slot before may have had one
   foreign_.push_back(v);
   index_.insert(vertex.key, v);
   return v;

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "barrio/adapt/kernel/tets.hpp"
 #include "barrio/base/ids.hpp"
+#include "barrio/base/ragged.hpp"
 
 namespace barrio::adapt::detail {
 
@@ -45,24 +45,27 @@ class Border {
   /// Ranks that see a tetrahedron that this one sees, ascending; as of the last update.
   [[nodiscard]] std::span<const Rank> neighbours() const noexcept { return neighbours_; }
   /// Whether a vertex of this rank has a tetrahedron that others see; as of the last update.
-  [[nodiscard]] bool is_met(Slot v) const noexcept { return (mesh_.vertices[v].active & met) != 0; }
-  /// Tetrahedra at the last update that have a vertex of another rank. As (vertex, tetrahedron), ascending.
-  [[nodiscard]] std::span<const std::pair<Slot, Slot>> around(Slot foreign) const noexcept;
+  [[nodiscard]] bool is_met(Slot v) const noexcept { return mesh_.vertices[v].is_met; }
+  /// Tetrahedra at the last update that have a vertex of another rank.
+  [[nodiscard]] std::span<const Slot> around(Slot foreign) const noexcept {
+    const std::int32_t row = row_[foreign];
+    return row < 0 ? std::span<const Slot>() : around_[row];
+  }
   /// The vertex of a key among those of the border, with what was added since. @return no_slot if it is not there
   [[nodiscard]] Slot find(const Key& key) const noexcept { return index_.find(key); }
   /// Add a vertex of another rank.
   Slot add_foreign(const Vertex& vertex);
 
  private:
-  static constexpr std::uint8_t met = 0x80;  // in Vertex::active
   [[nodiscard]] bool has_foreign(const Tet& tet) const noexcept;
 
   Tets& mesh_;
   Rank me_;
   std::vector<Slot> tets_;
-  std::vector<Slot> met_;      // own vertices
-  std::vector<Slot> foreign_;  // known vertices of others
-  std::vector<std::pair<Slot, Slot>> around_;
+  std::vector<Slot> met_;               // own vertices
+  std::vector<Slot> foreign_;           // known vertices of others
+  Ragged<Slot, std::uint32_t> around_;  // of foreign vertices, by row
+  std::vector<std::int32_t> row_;       // of each vertex: a foreign one's in `around_`, or -1
   std::vector<Rank> neighbours_;
   KeyIndex index_;
 };

@@ -11,6 +11,10 @@
 namespace barrio::adapt::detail {
 namespace {
 
+constexpr RegionName border_region{"adapt.border"};
+constexpr RegionName pass_region{"adapt.pass"};
+constexpr RegionName exchange_region{"adapt.exchange"};
+
 /// Whether it has all vertices of a candidate.
 bool is_in_cavity(const Tet& tet, const Candidate& candidate) noexcept {
   return std::ranges::all_of(candidate.of, [&](Slot v) { return v == no_slot || tet.has(v); });
@@ -18,8 +22,9 @@ bool is_in_cavity(const Tet& tet, const Candidate& candidate) noexcept {
 
 }  // namespace
 
-Rounds::Rounds(mpi::Context& context, Tets& mesh, const Sizes& sizes, std::chrono::steady_clock::time_point end)
-    : context_(context), mesh_(mesh), sizes_(sizes), end_(end), border_(mesh, context.rank()) {
+Rounds::Rounds(mpi::Context& context, Tets& mesh, const Sizes& sizes, const Limits& limits,
+               std::chrono::steady_clock::time_point end)
+    : context_(context), mesh_(mesh), sizes_(sizes), limits_(limits), end_(end), border_(mesh, context.rank()) {
   border_.find_all();
   if (context.size() > 1)
     hood_.emplace(context, border_.neighbours(),
@@ -31,18 +36,24 @@ std::span<const Rank> Rounds::neighbours() {
   return border_.neighbours();
 }
 
-void Rounds::activate(std::uint8_t of_all, std::uint8_t of_bad, float bad) {
+void Rounds::activate_all() {
   for (Vertex& v : mesh_.vertices)
-    if (v.tet != no_slot) v.active |= of_all;
-  for (const Tet& tet : mesh_.tets)
-    if (!tet.is_free() && tet.quality < bad)
-      for (const Slot v : tet.v) mesh_.vertices[v].active |= of_bad;
+    if (v.tet != no_slot) v.active |= collapses | splits | swaps;
+  for (std::size_t t = 0; t < mesh_.tets.size(); ++t) {
+    const Tet& tet = mesh_.tets[t];
+    if (tet.is_free()) continue;
+    note_wants(mesh_, static_cast<Slot>(t), limits_);
+    if (tet.quality < limits_.bad)
+      for (const Slot v : tet.v) mesh_.vertices[v].active |= smooths;
+  }
 }
 
 void Rounds::activate(std::span<const Slot> tets) {
-  constexpr std::uint8_t all = 0x0F;
-  for (const Slot t : tets)
+  constexpr std::uint8_t all = collapses | splits | swaps | smooths;
+  for (const Slot t : tets) {
     for (const Slot v : mesh_.tets[t].v) mesh_.vertices[v].active |= all;
+    note_wants(mesh_, t, limits_);
+  }
 }
 
 std::int64_t Rounds::run(Operator& op, OperatorCounts& counts) {
@@ -51,6 +62,7 @@ std::int64_t Rounds::run(Operator& op, OperatorCounts& counts) {
   const std::int64_t n_before = counts.n_applied;
   const bool has_others = context_.size() > 1;
   if (has_others) {
+    const Region region(context_.trace(), border_region);
     border_.update();
     hood_->set_neighbours(border_.neighbours());
     news_.assign(border_.neighbours().size(), {});
@@ -58,7 +70,10 @@ std::int64_t Rounds::run(Operator& op, OperatorCounts& counts) {
     announced_.assign(border_.neighbours().size(), {});
   }
   collect(op, counts);
-  if (has_others) announce();
+  if (has_others) {
+    const Region region(context_.trace(), exchange_region);
+    announce();
+  }
   sort_items();
   for (;;) {
     counts.n_passes += 1;
@@ -66,6 +81,7 @@ std::int64_t Rounds::run(Operator& op, OperatorCounts& counts) {
     const bool ends = sizes_.has_fault() || std::chrono::steady_clock::now() >= end_;
     std::array<std::int64_t, 3> totals{n_waiting, counts.n_applied - n_before, ends ? 1 : 0};
     if (has_others) {
+      const Region region(context_.trace(), exchange_region);
       exchange_news();
       mpi::all_reduce(context_, std::span<std::int64_t>(totals), MPI_SUM);
     }
@@ -83,6 +99,7 @@ void Rounds::collect(Operator& op, OperatorCounts& counts) {
     if ((vertex.active & bit) == 0 || vertex.owner != context_.rank()) continue;
     // What is applied, or not tried because something around it changed, makes its vertices active again.
     vertex.active &= ~bit;
+    if ((vertex.active & wanted(op.activity())) == 0) continue;
     op.propose(static_cast<Slot>(i), round_, candidates_);
   }
   counts.n_candidates += candidates_.size();
@@ -115,7 +132,7 @@ void Rounds::find_others(std::span<const Slot> cavity) {
 /// Those of this rank's tetrahedra that have all vertices of a candidate: its cavity, or what of it is seen here.
 void Rounds::find_visible_cavity(const Candidate& candidate, std::vector<Slot>& out) const {
   out.clear();
-  for (const auto& [vertex, t] : border_.around(candidate.of[0]))
+  for (const Slot t : border_.around(candidate.of[0]))
     if (is_in_cavity(mesh_.tets[t], candidate)) out.push_back(t);
 }
 
@@ -183,6 +200,7 @@ void Rounds::fetch_ahead(std::size_t i) const noexcept {
 }
 
 std::int64_t Rounds::run_pass(Operator& op, OperatorCounts& counts) {
+  const Region region(context_.trace(), pass_region);
   pass_ += 1;
   std::int64_t n_waiting = 0;
   for (std::size_t i = 0; i < open_.size(); ++i) {

@@ -34,8 +34,9 @@ struct OperatorCounts {
 /// Source: Blelloch, Fineman, Gibbons, Shun 2012, "Internally deterministic parallel algorithms can be fast".
 class Rounds {
  public:
-  /// Collective. @param sizes  borrowed @param end  rounds that begin later are not made
-  Rounds(mpi::Context& context, Tets& mesh, const Sizes& sizes, std::chrono::steady_clock::time_point end);
+  /// Collective. @param sizes, limits  borrowed @param end  rounds that begin later are not made
+  Rounds(mpi::Context& context, Tets& mesh, const Sizes& sizes, const Limits& limits,
+         std::chrono::steady_clock::time_point end);
 
   /// One round. Collective. @return number of changes, on all ranks. Cost: one reduction and one exchange with the
   /// neighbours for each pass, and one exchange more
@@ -44,9 +45,8 @@ class Rounds {
   [[nodiscard]] bool must_stop() const noexcept { return must_stop_; }
   /// Ranks that see tetrahedra that this one sees, ascending; between rounds. Local.
   [[nodiscard]] std::span<const Rank> neighbours();
-  /// Let operators look at all vertices; those of `of_bad` only at the vertices of tetrahedra worse than `bad`. Both as
-  /// bits of `Vertex::active`
-  void activate(std::uint8_t of_all, std::uint8_t of_bad, float bad);
+  /// Let operators look at all vertices; smoothing only at those of bad tetrahedra.
+  void activate_all();
 
  private:
   struct Announced {  // as it travels
@@ -141,6 +141,7 @@ class Rounds {
   mpi::Context& context_;
   Tets& mesh_;
   const Sizes& sizes_;
+  const Limits& limits_;
   std::chrono::steady_clock::time_point end_;
   bool must_stop_ = false;
   Border border_;
