@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/hash.hpp"
 #include "barrio/mesh/box.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -45,9 +47,16 @@ AdaptCase adapt_case(const std::string& name, double scale) {
   refuse(ErrorCode::usage, "case '" + name + "'", "is not known", "there are cube and bubble");
 }
 
-mesh::Mesh tet_cube(mpi::Context& context, std::int64_t n) {
-  const int n_parts = static_cast<int>(std::min<std::int64_t>(context.size(), n));
-  return {context, mesh::make_box(context, {.n = {n, n, n}, .tets = true, .parts = {1, 1, n_parts}})};
+mesh::Mesh tet_cube(mpi::Context& context, std::int64_t n, const std::string& start) {
+  const int n_parts = start == "one" ? 1 : static_cast<int>(std::min<std::int64_t>(context.size(), n));
+  mesh::Mesh mesh(context, mesh::make_box(context, {.n = {n, n, n}, .tets = true, .parts = {1, 1, n_parts}}));
+  if (start != "scattered") return mesh;
+  std::vector<Rank> to;
+  for (const GlobalId id : mesh.cells().global_ids)
+    to.push_back(static_cast<Rank>(Hash64(7).add(value(id)).value() % static_cast<std::uint64_t>(context.size())));
+  to.resize(mesh.n_owned(mesh.cell_dim()));
+  mesh.migrate(to);
+  return mesh;
 }
 
 double complexity(mpi::Context& context, const adapt::SizeFunction& size, int n) {

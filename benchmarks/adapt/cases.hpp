@@ -25,8 +25,9 @@ struct AdaptCase {
 /// @throws Error{usage} for another name
 AdaptCase adapt_case(const std::string& name, double scale);
 
-/// The unit cube of n^3 boxes of six tets each, cut along z. Collective.
-mesh::Mesh tet_cube(mpi::Context& context, std::int64_t n);
+/// The unit cube of n^3 boxes of six tets each. Collective.
+/// @param start  where cells are: "slabs" cut along z, all on "one" rank, or "scattered" by a hash of their ids
+mesh::Mesh tet_cube(mpi::Context& context, std::int64_t n, const std::string& start);
 
 /// The integral of 1 / size^3 over the unit cube, by the midpoint rule on n^3 points. Collective.
 double complexity(mpi::Context& context, const adapt::SizeFunction& size, int n);

@@ -28,6 +28,7 @@ struct Options {
   std::vector<std::string> cases{"cube", "bubble"};
   int n_boxes = 55;
   double scale = 1.0;
+  std::string start = "slabs";
   bench::Output output;
 };
 
@@ -35,12 +36,24 @@ Json counts(const adapt::ChangeCounts& of) {
   return {{"made", of.n_made}, {"tried", of.n_tried}, {"rounds", of.n_rounds}, {"passes", of.n_passes}};
 }
 
-Json measure(Context& context, const Options& options, const bench::AdaptCase& wanted, bench::Goals& goals) {
-  mesh::Mesh mesh = bench::tet_cube(context, options.n_boxes);
+/// Of a count, over ranks.
+Json spread(Context& context, std::uint64_t of_rank) {
+  const auto n = static_cast<double>(of_rank);
+  return {{"mean", mpi::sum(context, n) / context.size()}, {"max", mpi::max(context, n)}};
+}
+
+/// @param idle_bytes  that this rank had before it had a mesh
+Json measure(Context& context, const Options& options, const bench::AdaptCase& wanted, std::uint64_t idle_bytes,
+             bench::Goals& goals) {
+  mesh::Mesh mesh = bench::tet_cube(context, options.n_boxes, options.start);
   for (std::size_t step = 0; step + 1 < wanted.sizes.size(); ++step) adapt::adapt(mesh, wanted.sizes[step]);
   const adapt::SizeFunction& size = wanted.sizes.back();
   mpi::barrier(context);
+  reset_peak_resident_bytes();
+  const mpi::Counters before = context.counters();
   const adapt::AdaptReport report = adapt::adapt(mesh, size);
+  const auto peak = static_cast<double>(peak_resident_bytes()) - static_cast<double>(idle_bytes);
+  const mpi::Counters after = context.counters();
   const bench::MeshWorth worth = bench::evaluate(mesh, size);
   const std::uint64_t checksum = mesh.checksum();
   const double seconds = mpi::max(context, report.seconds);
@@ -56,6 +69,14 @@ Json measure(Context& context, const Options& options, const bench::AdaptCase& w
   row["seconds_of_rounds"] = mpi::max(context, report.kernel_seconds);
   row["seconds_of_balance"] = mpi::max(context, report.balance_seconds);
   row["seconds_of_second_call"] = mpi::max(context, again.seconds);
+  const auto most_cells = static_cast<double>(std::max(report.n_cells_before, report.n_cells));
+  row["peak_bytes_per_cell"] = mpi::sum(context, peak) / most_cells;
+  const std::int64_t n_passes =
+      report.splits.n_passes + report.collapses.n_passes + report.swaps.n_passes + report.moves.n_passes;
+  row["passes"] = n_passes;
+  row["messages"] = spread(context, after.messages_sent - before.messages_sent);
+  row["bytes"] = spread(context, after.bytes_sent - before.bytes_sent);
+  row["collectives"] = spread(context, after.collectives - before.collectives);
   row["changes"] = {{"splits", counts(report.splits)},
                     {"collapses", counts(report.collapses)},
                     {"swaps", counts(report.swaps)},
@@ -74,6 +95,7 @@ Json measure(Context& context, const Options& options, const bench::AdaptCase& w
   goal("second_call", row["seconds_of_second_call"].get<double>() / seconds, "x", 0.05);
   goal("imbalance_of_cells", worth.imbalance_of_cells, "x", 1.05);
   goal("imbalance_of_vertices", worth.imbalance_of_vertices, "x", 1.05);
+  goal("peak_bytes_per_cell", row["peak_bytes_per_cell"].get<double>(), " B", 250);
   goal("share_of_balance", row["seconds_of_balance"].get<double>() / seconds, "", 0.03);
   return row;
 }
@@ -107,8 +129,9 @@ void run(Context& context, const Options& options) {
   document["boxes"] = options.n_boxes;
   document["scale"] = options.scale;
   bench::Goals goals;
+  const std::uint64_t idle_bytes = peak_resident_bytes();
   for (const std::string& name : options.cases)
-    document["cases"].push_back(measure(context, options, bench::adapt_case(name, options.scale), goals));
+    document["cases"].push_back(measure(context, options, bench::adapt_case(name, options.scale), idle_bytes, goals));
   document["peak_resident_bytes"] = mpi::max(context, static_cast<std::int64_t>(peak_resident_bytes()));
   document["goals"] = goals.list();
   bench::print_output(context, options.output, document, to_text);
@@ -126,6 +149,9 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--scale", options.scale, "Factor of all sizes: with --boxes 35 --scale 1.57 a quarter of the work")
         ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.add_option("--start", options.start, "Where cells are at first: slabs, all on one rank, or scattered by id")
+        ->check(CLI::IsMember({"slabs", "one", "scattered"}))
         ->capture_default_str();
     bench::add_output_options(app, options.output);
     if (bench::parse(app, "barrio bench adapt", context, argc, argv)) run(context, options);
