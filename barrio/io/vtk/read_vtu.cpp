@@ -17,7 +17,6 @@ namespace barrio::io::detail {
 namespace {
 
 using Form = VtuArray::Form;
-constexpr const char* remedy = "check that the file is a complete .vtu file";
 
 int digit_of(char c) noexcept {
   if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -114,7 +113,7 @@ std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding,
 
 class VtuShareReader {
  public:
-  VtuShareReader(const std::string& path, const VtuIndex& index) : index_(index), in_(path, remedy) {}
+  VtuShareReader(const std::string& path, const VtuIndex& index) : index_(index), in_(path, vtu_remedy) {}
 
   VtkGrid run(int share, int n_shares) {
     grid_.n_points = index_.n_points;

@@ -8,6 +8,8 @@
 
 namespace barrio::io::detail {
 
+inline constexpr const char* vtu_remedy = "check that the file is a complete .vtu file";
+
 /// How the values of a .vtu file are written.
 struct VtuEncoding {
   std::endian order = std::endian::little;

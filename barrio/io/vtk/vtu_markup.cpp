@@ -11,9 +11,7 @@
 namespace barrio::io::detail {
 namespace {
 
-constexpr const char* remedy = "check that the file is a complete .vtu file";
-
-[[noreturn]] void refuse(const std::string& path, const std::string& cause, const char* what_to_do = remedy) {
+[[noreturn]] void refuse(const std::string& path, const std::string& cause, const char* what_to_do = vtu_remedy) {
   throw Error(ErrorCode::bad_input, {.subject = path, .cause = cause, .remedy = what_to_do});
 }
 
