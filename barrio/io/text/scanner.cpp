@@ -17,8 +17,11 @@ bool ends_word(int c) noexcept { return c == EOF || c == '<' || is_blank(c); }
 
 }  // namespace
 
-Scanner::Scanner(std::string path, std::string remedy)
-    : path_(std::move(path)), remedy_(std::move(remedy)), file_(std::fopen(path_.c_str(), "rb"), &std::fclose) {
+Scanner::Scanner(std::string path, std::string remedy, char comment)
+    : path_(std::move(path)),
+      remedy_(std::move(remedy)),
+      comment_(comment),
+      file_(std::fopen(path_.c_str(), "rb"), &std::fclose) {
   const bool is_at_end = file_ && ::fseeko(file_.get(), 0, SEEK_END) == 0;
   if (is_at_end) n_bytes_ = ::ftello(file_.get());
   if (!is_at_end || n_bytes_ < 0) {
@@ -109,10 +112,26 @@ std::string_view Scanner::field() {
   return std::string_view(line_).substr(first, start_ - first);
 }
 
+int Scanner::skip_to_word() {
+  int c = ::getc_unlocked(file_.get());
+  while (is_blank(c) || (c == comment_ && comment_ != '\0')) {
+    if (c == comment_)
+      while (c != '\n' && c != EOF) c = ::getc_unlocked(file_.get());
+    if (c != EOF) c = ::getc_unlocked(file_.get());
+  }
+  return c;
+}
+
+bool Scanner::has_fortran_exponent() {
+  const std::size_t letter = word_.find_first_of("dD");
+  if (letter == std::string::npos || letter == 0) return false;
+  word_[letter] = 'e';
+  return true;
+}
+
 std::string_view Scanner::word() {
   word_.clear();
-  int c = ::getc_unlocked(file_.get());
-  while (is_blank(c)) c = ::getc_unlocked(file_.get());
+  int c = skip_to_word();
   for (; !ends_word(c); c = ::getc_unlocked(file_.get())) {
     word_.push_back(static_cast<char>(c));
     if (word_.size() > longest_line) refuse("has a word that is too long for a text mesh");
@@ -127,8 +146,7 @@ void Scanner::skip_words(std::int64_t n) {
   if (n <= 0) return;
   int c = ' ';
   for (; n > 0; --n) {
-    do c = ::getc_unlocked(file_.get());
-    while (is_blank(c));
+    c = skip_to_word();
     if (c == EOF || c == '<') refuse("ends early");
     while (!ends_word(c)) c = ::getc_unlocked(file_.get());
   }
@@ -136,8 +154,7 @@ void Scanner::skip_words(std::int64_t n) {
 }
 
 std::int64_t Scanner::skip_blank_bytes() {
-  int c = ::getc_unlocked(file_.get());
-  while (is_blank(c)) c = ::getc_unlocked(file_.get());
+  const int c = skip_to_word();
   if (c != EOF) std::ungetc(c, file_.get());
   return offset();
 }

@@ -20,8 +20,9 @@ namespace barrio::io::detail {
 class Scanner {
  public:
   /// @param remedy  what the user should do about a file that cannot be understood
+  /// @param comment  begins, in front of a word, a comment that ends with the line, for what reads by words; 0: none
   /// @throws Error{failed} if the file cannot be opened
-  Scanner(std::string path, std::string remedy);
+  Scanner(std::string path, std::string remedy, char comment = '\0');
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] std::int64_t offset() const;
@@ -62,7 +63,8 @@ class Scanner {
     std::string_view text = word();
     if (text.starts_with('+')) text.remove_prefix(1);
     Number parsed{};
-    if (parse(text, parsed) != text.data() + text.size())
+    const char* const end = text.data() + text.size();
+    if (parse(text, parsed) != end && !(has_fortran_exponent() && parse(text, parsed) == end))
       refuse("a number was expected in '" + std::string(text.substr(0, 60)) + "'");
     return parsed;
   }
@@ -105,12 +107,17 @@ class Scanner {
       parsed = Number{};
     return end;
   }
+  /// Whether the last word has an exponent after a D, as Fortran writes them. It becomes an E then.
+  bool has_fortran_exponent();
+  /// Pass over blanks, ends of lines and comments. @return the next byte, which is taken; EOF at the end
+  int skip_to_word();
   /// Whether a real, which is not 0, is below 1 in magnitude.
   static bool is_below_one(std::string_view number);
   void skip_blanks();
   static constexpr std::size_t longest_line = 1U << 20U;
   std::string path_;
   std::string remedy_;
+  char comment_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   std::int64_t n_bytes_ = 0;
   std::string line_;
