@@ -49,7 +49,9 @@ class Adapt : public Command {
     app.add_option("--largest", options_.limits.largest, "No wanted length is larger");
     app.add_option("--growth", options_.limits.growth,
                    "Lengths in a field grow by no more than this for each unit of length, 0.4 say");
-    app.add_option("-o,--output", output_, "File to write (.h5m for a restart, .vtkhdf for pictures)")->required();
+    app.add_option("-o,--output", output_,
+                   "File to write (.h5m for a restart, .vtkhdf for pictures, .mesh or .meshb for Mmg)")
+        ->required();
     app.add_option("--feature-angle", options_.feature_angle,
                    "Edges where the boundary turns by more stay edges, degrees")
         ->check(CLI::Range(0.0, 180.0))

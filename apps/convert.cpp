@@ -23,7 +23,7 @@ class Convert : public Command {
   [[nodiscard]] std::span<const WorkStep> work_steps() const override { return convert_steps; }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
-    app.add_option("OUT", output_, "File to write: .h5m or .vtkhdf")->required();
+    app.add_option("OUT", output_, "File to write: .h5m, .vtkhdf, .mesh or .meshb")->required();
     app.add_option("--partition-tag", partition_tag_,
                    "The partition to use, of a .h5m file that has several: a tag of sets, or an integer tag of cells")
         ->capture_default_str();
@@ -37,6 +37,8 @@ class Convert : public Command {
                         {.partition_tag = partition_tag_, .to_linear = to_linear_, .degenerate = degenerate_.value()});
     if (format == io::WrittenFormat::h5m) {
       io::write_h5m(*context, tables, output_, {.partition_tag = partition_tag_});
+    } else if (format == io::WrittenFormat::medit) {
+      io::write_medit(*context, tables, output_);
     } else {
       if (tables.n_parts == 0) mesh::partition_cells(*context, tables, context->size());
       const mesh::Mesh mesh(*context, tables);

@@ -9,11 +9,12 @@
 namespace barrio::io {
 
 /// Mesh file formats that barrio knows.
-enum class Format { h5m, gmsh, vtk, vtu, exodus, climate, cgns, vtkhdf };
+enum class Format { h5m, gmsh, medit, vtk, vtu, exodus, climate, cgns, vtkhdf };
 
 /// What messages and help call the formats that are read.
 inline constexpr const char* readable_formats =
-    ".h5m, Gmsh .msh 4.1, 2.2 and 1.0, VTK .vtk and .vtu, Exodus II, CF netCDF grids, CGNS on HDF5";
+    ".h5m, Gmsh .msh 4.1, 2.2 and 1.0, Medit .mesh and .meshb, VTK .vtk and .vtu, Exodus II, CF netCDF grids, CGNS on "
+    "HDF5";
 
 /// Find out the format of a file by its contents. Local.
 /// @throws Error{failed} if it cannot be read, {bad_input} if it is of no known format
@@ -36,9 +37,9 @@ struct TableOptions {
   mesh::Degenerate degenerate = mesh::Degenerate::reduce;
 };
 
-/// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1, 2.2 and 1.0, legacy VTK, VTU
-/// (text and binary), Exodus II (classic netCDF and netCDF-4), grids of longitudes and latitudes by the CF conventions
-/// (the same; see `read_structured` too) and CGNS (on HDF5).
+/// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1, 2.2 and 1.0, Medit 1 to 4,
+/// legacy VTK, VTU (text and binary), Exodus II (classic netCDF and netCDF-4), grids of longitudes and latitudes by the
+/// CF conventions (the same; see `read_structured` too) and CGNS (on HDF5).
 ///
 /// Cells with one vertex at two corners are reduced or kept, see `TableOptions::degenerate`. Poly-lines and triangle
 /// strips of VTK files become edges and triangles, which have the tags of the cell they were part of.

@@ -34,6 +34,20 @@ void write_h5m(mpi::Context& context, const mesh::MeshTables& tables, const std:
 /// else in .h5m files
 void write_h5m(const mesh::Mesh& mesh, const std::string& path, const H5mOptions& options = {});
 
+/// Write tables as a Medit file, binary if the path ends in `.meshb`, else as text. Collective; each rank writes its
+/// slabs. The file appears under its name when it is complete, and is the same on any number of ranks.
+///
+/// The reference of a cell is the id of its material set, that of a listed side the id of its Neumann set, that of a
+/// vertex the id of its Dirichlet set; 0 stands for none. Of several sets the first one counts. Sets of kind `other`
+/// with the name of a list of Medit (Corners, Ridges, RequiredVertices, RequiredEdges, RequiredTriangles,
+/// RequiredQuadrilaterals, RequiredTetrahedra) become that list. One notice names what Medit has no place for: other
+/// sets, names of sets, tags, the partition. A mesh of faces with all vertices at z = 0 has two dimensions. Files are
+/// of version 2, which old programs read, unless they are so large that numbers or positions need 64 bits: 3 beyond 2
+/// GiB, 4 beyond 2^31.
+/// @throws AgreedError{failed} if it cannot be written; an old file of that name is untouched then; {usage} for cells
+/// of second order, polygons, knives and polyhedra
+void write_medit(mpi::Context& context, const mesh::MeshTables& tables, const std::string& path);
+
 /// What the pieces of a VTKHDF file are.
 enum class Pieces {
   parts,              ///< one piece per part of the mesh: the file is the same for any number of ranks
@@ -79,14 +93,15 @@ class VtkhdfWriter {
 };
 
 /// The formats that `write` knows.
-enum class WrittenFormat { h5m, vtkhdf };
+enum class WrittenFormat { h5m, vtkhdf, medit };
 
 /// The format that a path names by its suffix. Local.
 /// @throws AgreedError{usage} for any other suffix, with "did you mean"
 WrittenFormat written_format(const std::string& path);
 
 /// Write a mesh with its fields and tags: as .h5m, for a restart, or as .vtkhdf, for pictures, with what is on vertices
-/// and cells. Collective. @throws as written_format, before anything is written, and write_h5m or VtkhdfWriter
+/// and cells; or without them as .mesh or .meshb, for programs that speak Medit, such as Mmg. Collective. @throws as
+/// written_format, before anything is written, and write_h5m, VtkhdfWriter or write_medit
 void write(const mesh::Mesh& mesh, const std::string& path);
 
 }  // namespace barrio::io

@@ -147,7 +147,7 @@ void bind_io(nb::module_& module) {
       "bridge"_a = mesh::Dim::vertex, "ghost_sides"_a = false, "ghost_sets"_a = std::vector<std::string>{},
       "ghost_ranks"_a = std::vector<Rank>{}, "partition_tag"_a = io::default_partition_tag, "to_linear"_a = false,
       "degenerate"_a = "reduce",
-      R"(Read a mesh file (.h5m, Gmsh 4.1, 2.2 and 1.0, VTK, VTU, Exodus II, CF netCDF grids, CGNS) and build the distributed mesh. Collective over comm.
+      R"(Read a mesh file (.h5m, Gmsh 4.1, 2.2 and 1.0, Medit, VTK, VTU, Exodus II, CF netCDF grids, CGNS) and build the distributed mesh. Collective over comm.
 
 Parts stored in the file go to ranks in contiguous slices; a file without a partition is cut into as many parts as ranks.
 Ghosts share a vertex with the layer before, or what `bridge` names; with `ghost_sides` their listed faces come too.
@@ -188,10 +188,10 @@ what was ambiguous, for each joint. Parts of the pieces are kept if all have som
         io::write(mesh.mesh(), path.string());
       },
       "mesh"_a, "path"_a,
-      R"(Write a mesh with fields and tags: as .vtkhdf, for ParaView, or as .h5m, a checkpoint. Collective.
+      R"(Write a mesh with fields and tags: as .vtkhdf, for ParaView, or as .h5m, a checkpoint; or without them as .mesh or .meshb, for Mmg. Collective.
 
-VTKHDF has what is on vertices and cells, NaN where a tag has neither value nor default; one notice names what it has no place
-for. Another suffix raises UsageError. A .h5m file has all that the mesh has, by the same global ids, and its fields as tags: `read` on any number of ranks goes on from there.)");
+VTKHDF has what is on vertices and cells, NaN where a tag has neither value nor default; Medit files have ids of sets as
+references; one notice names what these have no place for. Another suffix raises UsageError. A .h5m file has all that the mesh has, by the same global ids, and its fields as tags: `read` on any number of ranks goes on from there.)");
 
   nb::enum_<io::Pieces>(module, "Pieces", "What the pieces of a VTKHDF file are.")
       .value("parts", io::Pieces::parts, "the file is the same for any number of ranks")

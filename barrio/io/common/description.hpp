@@ -53,6 +53,7 @@ void add_id_sets(Json& result, const std::map<std::pair<int, int>, std::string>&
 
 Json inspect_h5m(const std::string& path, const InspectOptions& options);
 Json inspect_gmsh(const std::string& path, const InspectOptions& options);
+Json inspect_medit(const std::string& path, const InspectOptions& options);
 Json inspect_exodus(const std::string& path, const InspectOptions& options);
 Json inspect_climate(const std::string& path, const InspectOptions& options);
 Json inspect_cgns(const std::string& path, const InspectOptions& options);

@@ -13,6 +13,9 @@ namespace barrio::io::detail {
 
 mesh::MeshTables read_h5m(mpi::Context& context, const std::string& path, const TableOptions& options);
 mesh::MeshTables read_gmsh(mpi::Context& context, const std::string& path);
+/// References become sets: of cells materials, of sides Neumann sets, of vertices Dirichlet sets; 0 stands for none.
+/// Corners, Ridges and Required... become sets of these names and of no kind.
+mesh::MeshTables read_medit(mpi::Context& context, const std::string& path);
 /// Element blocks become material sets, node sets Dirichlet sets, side sets Neumann sets of faces or edges.
 mesh::MeshTables read_exodus(mpi::Context& context, const std::string& path,
                              const std::vector<std::string>& without_tags);

@@ -16,6 +16,7 @@
 #include "barrio/io/common/description.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/exodus/exodus_file.hpp"
+#include "barrio/io/medit/medit_file.hpp"
 #include "barrio/io/vtk/inspect_vtk.hpp"
 
 // A format is a row here; its reader and its description lie in its folder.
@@ -36,7 +37,7 @@ std::string head_of(const std::string& path) {
                                     .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
                                     .remedy = "check the name and its rights"});
   }
-  std::string head(32, '\0');
+  std::string head(4096, '\0');  // comments may stand before the first word of a text
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   if (file.bad()) {
     throw Error(ErrorCode::failed, {.subject = path,
@@ -72,6 +73,11 @@ constexpr std::array formats{
                   return read_gmsh(context, path);
                 },
                 &inspect_gmsh},
+    KnownFormat{Format::medit, [](UnknownFile& file) { return is_medit(file.head()); },
+                [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
+                  return read_medit(context, path);
+                },
+                &inspect_medit},
     KnownFormat{Format::vtk, [](UnknownFile& file) { return is_vtk(file.head()); },
                 [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
                   return read_vtk(context, path);
@@ -145,7 +151,7 @@ Format detect_format(const std::string& path) {
         {.subject = path,
          .cause = "is a netCDF file, but holds neither an Exodus II mesh nor a grid of longitudes and latitudes",
          .remedy = formats_read});
-  if (file.head().find("ADF Database") != std::string_view::npos)  // of any version
+  if (file.head().substr(0, 32).find("ADF Database") != std::string_view::npos)  // of any version
     throw Error(ErrorCode::bad_input, {.subject = path,
                                        .cause = "is a CGNS file in the old ADF format",
                                        .remedy = "convert it to HDF5, with adf2hdf of the CGNS tools"});

@@ -1,6 +1,7 @@
 #include "barrio/io/write.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 
@@ -34,16 +35,37 @@ WrittenFormat written_format(const std::string& path) {
   const std::string suffix = std::filesystem::path(path).extension().string();
   if (suffix == ".h5m") return WrittenFormat::h5m;
   if (suffix == ".vtkhdf") return WrittenFormat::vtkhdf;
-  throw AgreedError(ErrorCode::usage,
-                    {.subject = path,
-                     .cause = fmt::format("has the suffix '{}', which barrio does not write.{}", suffix,
-                                          did_you_mean(suffix, std::vector<std::string>{".h5m", ".vtkhdf"})),
-                     .remedy = "use .h5m (for barrio and MOAB) or .vtkhdf (for ParaView)"});
+  if (suffix == ".mesh" || suffix == ".meshb") return WrittenFormat::medit;
+  throw AgreedError(
+      ErrorCode::usage,
+      {.subject = path,
+       .cause = fmt::format("has the suffix '{}', which barrio does not write.{}", suffix,
+                            did_you_mean(suffix, std::vector<std::string>{".h5m", ".vtkhdf", ".mesh", ".meshb"})),
+       .remedy = "use .h5m (for barrio and MOAB), .vtkhdf (for ParaView), .mesh or .meshb (for Medit and Mmg)"});
 }
 
+namespace {
+
+void write_as_medit(const mesh::Mesh& mesh, const std::string& path) {
+  std::vector<std::string> fields;
+  for (const auto& field : mesh.fields()) fields.push_back(fmt::format("'{}'", field->name));
+  if (!fields.empty())
+    mesh.context().log().notice(fmt::format("{}: Medit has no place for fields: {}", path, fmt::join(fields, ", ")));
+  mesh::MeshTables tables = mesh::to_tables(mesh, {.with_fields = false});
+  tables.n_parts = 0;  // those of the ranks
+  write_medit(mesh.context(), tables, path);
+}
+
+}  // namespace
+
 void write(const mesh::Mesh& mesh, const std::string& path) {
-  if (written_format(path) == WrittenFormat::h5m) {
+  const WrittenFormat format = written_format(path);
+  if (format == WrittenFormat::h5m) {
     write_h5m(mesh, path);
+    return;
+  }
+  if (format == WrittenFormat::medit) {
+    write_as_medit(mesh, path);
     return;
   }
   VtkhdfOptions options{.with_tags = true};

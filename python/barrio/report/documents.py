@@ -31,7 +31,7 @@ SCHEMAS = (
 )
 NEWEST_VERSION = 1
 _HDF5 = b"\x89HDF\r\n\x1a\n"
-_MESH_SUFFIXES = (".h5m", ".msh")
+_MESH_SUFFIXES = (".h5m", ".msh", ".mesh", ".meshb")
 
 
 _AGAIN = "run the command that wrote it again; it may have ended early"

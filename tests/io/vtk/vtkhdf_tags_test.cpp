@@ -175,8 +175,8 @@ TEST(Write, RefusesSuffixesItDoesNotKnow) {
     return "";
   };
   EXPECT_EQ(refusal("o.vtu"),
-            "has the suffix '.vtu', which barrio does not write. (use .h5m (for barrio and MOAB) or .vtkhdf (for "
-            "ParaView))");
+            "has the suffix '.vtu', which barrio does not write. (use .h5m (for barrio and MOAB), .vtkhdf (for "
+            "ParaView), .mesh or .meshb (for Medit and Mmg))");
   EXPECT_NE(refusal("o.vtkhd").find("Did you mean '.vtkhdf'?"), std::string::npos);
   EXPECT_NE(refusal("o"), "");
 }

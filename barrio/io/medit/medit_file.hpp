@@ -1,0 +1,87 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "barrio/io/medit/medit_keywords.hpp"
+#include "barrio/io/text/scanner.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::io::detail {
+
+inline constexpr const char* medit_remedy = "check that the file is a complete Medit file, which ends with 'End'";
+
+/// How the numbers of a file are written.
+struct MeditHead {
+  bool is_binary = false;
+  bool is_swapped = false;  ///< in the byte order of other machines
+  int version = 2;          ///< 1: reals of 32 bits in binary files; 3: positions of 64 bits; 4: integers of 64 bits
+  int dimension = 3;
+
+  [[nodiscard]] std::int64_t integer_bytes() const noexcept { return version > 3 ? 8 : 4; }
+  [[nodiscard]] std::int64_t real_bytes() const noexcept { return version > 1 ? 8 : 4; }
+  [[nodiscard]] std::int64_t position_bytes() const noexcept { return version > 2 ? 8 : 4; }
+};
+
+/// Numbers that a row of a keyword has.
+struct MeditRow {
+  int n_reals = 0;
+  int n_integers = 0;
+
+  [[nodiscard]] std::int64_t bytes(const MeditHead& head) const noexcept {
+    return n_reals * head.real_bytes() + n_integers * head.integer_bytes();
+  }
+};
+/// @pre the keyword is for vertices, cells or a list
+MeditRow medit_row(const MeditKeyword& keyword, int dimension) noexcept;
+
+/// Index of a Medit file. Its size grows with the number of keywords and, while rank 0 makes that of a text, with the
+/// number of ranks; not with the mesh.
+struct MeditIndex {
+  struct Section {
+    const MeditKeyword* keyword = nullptr;
+    std::int64_t n = 0;
+    std::int64_t offset = 0;  ///< byte where this rank's rows begin, of binary files where all do
+  };
+  struct Start {
+    std::int64_t section;
+    std::int64_t offset;
+  };
+  MeditHead head;
+  std::vector<Section> sections;               ///< in the order of the file, without empty ones
+  std::vector<std::string> left_out;           ///< names of keywords
+  std::vector<std::pair<Rank, Start>> starts;  ///< of texts, on the rank that made it: where ranks begin
+
+  /// Rows of a use and type; 0 without.
+  [[nodiscard]] std::int64_t n_rows(MeditUse use, mesh::CellType type) const noexcept;
+  /// Give all ranks the sections, with the offsets of theirs. Collective.
+  void share(mpi::Context& context);
+};
+
+/// Whether a file that begins so is a Medit file.
+bool is_medit(std::string_view head) noexcept;
+
+/// Walk over a file once and cut its rows into even shares. Local; memory does not grow with the mesh.
+/// @throws Error{bad_input} for what is no Medit file of versions 1 to 4, ends early, or has cells that barrio lacks;
+/// {failed}
+MeditIndex index_medit(const std::string& path, int n_ranks);
+
+/// A row of vertices, of cells or of a list.
+struct MeditEntry {
+  std::array<double, 3> x{};
+  std::span<const std::int64_t> numbers;  ///< of vertices, from 0; of a list its one number, from 0
+  std::int64_t reference = 0;
+};
+/// Read rows of a section. Local. @param n  how many, from the offset of the section on
+/// @throws Error{bad_input} with the byte where the file cannot be understood, also for numbers of vertices and cells
+/// that the file does not have
+void read_medit_rows(Scanner& in, const MeditIndex& index, const MeditIndex::Section& section, std::int64_t n,
+                     const std::function<void(const MeditEntry&)>& visit);
+
+}  // namespace barrio::io::detail

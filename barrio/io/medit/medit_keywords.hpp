@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "barrio/mesh/cell_type.hpp"
+
+namespace barrio::io::detail {
+
+/// What barrio does with the rows behind a keyword of Medit.
+enum class MeditUse : std::uint8_t {
+  vertices,
+  cells,
+  list,    ///< numbers of vertices or cells, which become a set with the name of the keyword
+  refuse,  ///< cells that barrio does not read
+  end,
+};
+
+/// A keyword of Medit files that barrio knows.
+struct MeditKeyword {
+  std::string_view name;
+  int code;  ///< in binary files
+  MeditUse use;
+  mesh::CellType type;  ///< of the cells, or of what a list names
+};
+
+/// Those that are written too, each before other spellings of its name.
+std::span<const MeditKeyword> medit_keywords() noexcept;
+/// Null for a name or code that barrio has no use for. The case of letters does not count.
+const MeditKeyword* find_medit_keyword(std::string_view name) noexcept;
+const MeditKeyword* find_medit_keyword(int code) noexcept;
+/// The keyword for cells of a type; null where Medit has none.
+const MeditKeyword* medit_cells(mesh::CellType type) noexcept;
+/// What messages call a keyword that barrio has no use for.
+std::string medit_name(int code);
+
+/// Whether two texts differ at most in the case of letters.
+bool is_same_word(std::string_view a, std::string_view b) noexcept;
+
+inline constexpr std::string_view medit_first_word = "MeshVersionFormatted";
+inline constexpr std::string_view medit_dimension = "Dimension";
+inline constexpr int medit_dimension_code = 3;
+inline constexpr int medit_end_code = 54;
+
+}  // namespace barrio::io::detail
