@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def write_seeds(folder: Path) -> list[Path]:
-    """Gmsh 4.1 and 2.2 texts first, then VTK files."""
+    """Gmsh 4.1 and 2.2 texts first, then Medit and VTK files."""
     text = folder / "small.msh"
     text.write_text("""$MeshFormat
 4.1 0 8
@@ -72,7 +72,33 @@ $Elements
 3 4 4 8 1 1 2 2 3 4 5
 $EndElements
 """)
-    return [text, old, *vtk_seeds(folder)]
+    return [text, old, *medit_seeds(folder), *vtk_seeds(folder)]
+
+
+def medit_seeds(folder: Path) -> list[Path]:
+    """Two tets with a triangle, as a text and as binary of version 2."""
+    points = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1))
+    rows = {
+        "Triangles": (6, ((1, 2, 3, 7),)),
+        "Tetrahedra": (8, ((1, 2, 3, 4, 1), (2, 3, 4, 5, 2))),
+    }
+    rows["Corners"] = (13, ((1,), (5,)))
+    text = folder / "small.mesh"
+    lines = ["MeshVersionFormatted 2", "Dimension 3", "# five", "Vertices", "5"]
+    lines += [f"{x} {y} {z} 0" for x, y, z in points]
+    for keyword, (_, cells) in rows.items():
+        lines += [keyword, str(len(cells)), *(" ".join(map(str, cell)) for cell in cells)]
+    text.write_text("\n".join([*lines, "End", ""]))
+    binary = folder / "small.meshb"
+    data = struct.pack("<5i", 1, 2, 3, 20, 3)
+    vertices = b"".join(struct.pack("<3di", *point, 0) for point in points)
+    data += struct.pack("<3i", 4, len(data) + 12 + len(vertices), 5) + vertices
+    for code, cells in rows.values():
+        numbers = [number for cell in cells for number in cell]
+        data += struct.pack("<3i", code, len(data) + 12 + 4 * len(numbers), len(cells))
+        data += struct.pack(f"<{len(numbers)}i", *numbers)
+    binary.write_bytes(data + struct.pack("<2i", 54, 0))
+    return [text, binary]
 
 
 def vtk_seeds(folder: Path) -> list[Path]:

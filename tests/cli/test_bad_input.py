@@ -259,6 +259,7 @@ class BadPlaces(Case):
             for name, words in (
                 ("x.h5m", ("partition", WING, "-n", 4, "-o")),
                 ("x.vtkhdf", ("convert", WING)),
+                ("x.meshb", ("convert", WING)),
             ):
                 (disk / name).write_bytes(OLD)
                 self.refuse(disk / name, "No space left on device", words=words)

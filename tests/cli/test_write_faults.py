@@ -111,6 +111,10 @@ class WriteFaults(Case):
         out = self.folder / "out.vtkhdf"
         self.sweep(["convert", self.box, out], out)
 
+    def test_medit(self) -> None:
+        out = self.folder / "out.meshb"
+        self.sweep(["convert", self.box, out], out, (WRITE, CLOSE))
+
     def test_time_steps(self) -> None:
         if not HEAT:
             self.skipTest("the example heat is not built")

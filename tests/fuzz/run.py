@@ -19,7 +19,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests" / "cli"))
 from seed_files import write_seeds  # noqa: E402
 
-SUFFIXES = ("h5m", "msh", "vtk", "vtu", "e", "cgns", "nc")
+SUFFIXES = ("h5m", "msh", "mesh", "vtk", "vtu", "e", "cgns", "nc")
 # MPI and HDF5 have leaks of their own.
 ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=8",
@@ -33,6 +33,9 @@ WORDS = {
     "msh": "$MeshFormat $EndMeshFormat $PhysicalNames $EndPhysicalNames $Entities $EndEntities "
     "$PartitionedEntities $EndPartitionedEntities $Nodes $EndNodes $Elements $EndElements "
     "$GhostElements $EndGhostElements $Periodic $EndPeriodic $Comments $EndComments 4.1 2.2",
+    "mesh": "MeshVersionFormatted Dimension Vertices Edges Triangles Quadrilaterals Tetrahedra Pyramids Prisms "
+    "Hexahedra Corners Ridges RequiredVertices RequiredEdges RequiredTriangles RequiredQuadrilaterals "
+    "RequiredTetrahedra Hexaedra Pentahedra TetrahedraP2 Normals End #",
     "vtk": "ASCII BINARY DATASET UNSTRUCTURED_GRID STRUCTURED_POINTS STRUCTURED_GRID RECTILINEAR_GRID "
     "POLYDATA POINTS CELLS CELL_TYPES VERTICES LINES POLYGONS TRIANGLE_STRIPS DIMENSIONS ORIGIN SPACING "
     "X_COORDINATES Y_COORDINATES Z_COORDINATES POINT_DATA CELL_DATA SCALARS LOOKUP_TABLE VECTORS NORMALS "

@@ -1,6 +1,9 @@
-// Write small sound files of the formats on HDF5 and netCDF, for the fuzzers to start from; and the binary form of
-// small.msh, which must be there: fuzz_seeds FOLDER
+// Write small sound files of the formats on HDF5 and netCDF and of Medit, for the fuzzers to start from; and the binary
+// form of small.msh, which must be there: fuzz_seeds FOLDER
+#include <fmt/format.h>
+
 #include <filesystem>
+#include <fstream>
 
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/box.hpp"
@@ -11,11 +14,24 @@
 #include "tests/io/damage.hpp"
 #include "tests/io/exodus/exodus_sample.hpp"
 #include "tests/io/gmsh/gmsh_binary.hpp"
+#include "tests/io/medit/medit_sample.hpp"
 #include "tests/io/tagged_box.hpp"
 #include "tests/mesh/polyhedra.hpp"
 
 namespace barrio::test {
 namespace {
+
+void write_medit_seeds(const std::filesystem::path& folder) {
+  const auto put = [&](const std::string& name, const std::string& contents) {
+    std::ofstream(folder / name, std::ios::binary) << contents;
+  };
+  for (int version = 1; version <= 4; ++version)
+    put(fmt::format("binary{}.mesh", version), medit_file(medit_sample(), {.is_binary = true, .version = version}));
+  put("swapped.mesh", medit_file(medit_sample(), {.is_binary = true, .is_swapped = true}));
+  put("flat.mesh", medit_file(flat_medit_sample(), {.is_binary = true}, 2));
+  put("text.mesh", medit_file(medit_sample(), {}));
+  put("flat_text.mesh", medit_file(flat_medit_sample(), {}, 2));
+}
 
 void write_seeds(mpi::Context& context, const std::filesystem::path& folder) {
   mesh::MeshTables tables = tagged_box(context);
@@ -36,6 +52,7 @@ void write_seeds(mpi::Context& context, const std::filesystem::path& folder) {
   write(climate_grid({0, 10, 20}, {40, 50}), folder / "region.nc", NetcdfFormat::cdf5);
   write(cgns_structured(), folder / "structured.cgns");
   write(cgns_unstructured(), folder / "unstructured.cgns");
+  write_medit_seeds(folder);
 }
 
 }  // namespace
