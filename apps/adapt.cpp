@@ -60,6 +60,8 @@ class Adapt : public Command {
                    "No change makes a cell worse than both this and what was there (mean ratio, 1 is regular)")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
+    app.add_option("--frozen", options_.frozen_sets,
+                   "Sets whose cells and faces stay as they are, by name or as 'material 3'");
     app.add_option("--origin-field", options_.origin_field,
                    "Add a field to the cells: id of the one in whose place it is, and 1 if it was changed");
     app.add_option("--most-cells", options_.most_cells_per_rank, "Refuse sizes that need more on each rank")

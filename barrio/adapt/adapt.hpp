@@ -16,7 +16,9 @@ struct AdaptOptions {
   /// as many.
   bool balances = true;
   bool leaves_out = false;  ///< go on without what cannot be kept yet, and name it: see AdaptReport::left_out
-  SizeLimits limits = {};   ///< of the sizes that are wanted; growth is for those in a field
+  /// Sets whose cells and faces stay as they are, with their vertices; also by kind and id, "material 3".
+  std::vector<std::string> frozen_sets = {};
+  SizeLimits limits = {};  ///< of the sizes that are wanted; growth is for those in a field
   /// Add a field of this name on cells, of two int64: the id of the cell in whose place a new one is, and 1 if it is
   /// not that cell unchanged. Empty: none.
   std::string origin_field = {};

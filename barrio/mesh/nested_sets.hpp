@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "barrio/mesh/tables.hpp"
@@ -32,5 +33,11 @@ class NestedSets {
   std::vector<std::size_t> first_of_;
   std::vector<std::int32_t> in_themselves_;
 };
+
+/// Find sets by their names, or by kind and id ("material 3"), with the sets that they contain. All ranks find the
+/// same. Local. @param purpose  for the message: "ghosts of"
+/// @return for each set whether it is one of them. @throws AgreedError{usage} for a name that no set has
+std::vector<bool> named_sets(const std::vector<std::string>& names, std::span<const SetInfo> infos,
+                             const std::string& purpose);
 
 }  // namespace barrio::mesh

@@ -127,6 +127,40 @@ TEST(Adapt, VerticesInSetsStay) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(after[i], before[i], 1e-9) << i;
 }
 
+/// Cells of one material of three, and faces of one boundary: the others around them change.
+TEST(Adapt, FrozenSetsStay) {
+  const SizeFunction size = shock(0.05);
+  mpi::Context alone(MPI_COMM_SELF);
+  const AdaptOptions options{.frozen_sets = {"volume 1", "y-"}, .origin_field = "origin"};
+  Mesh reference = tet_cube(alone, 9, Start::boxes, 3);
+  adapt(reference, size, options);
+  Mesh mesh = tet_cube(world(), 9, Start::scattered, 3);
+  const AdaptReport report = adapt(mesh, size, options);
+  mesh.validate();
+  EXPECT_EQ(mesh.checksum(), reference.checksum());
+  EXPECT_GT(report.splits.n_made, 0);
+  EXPECT_GE(report.n_unchanged, 6 * 9 * 9 * 3);
+  const auto n_owned = [&](const mesh::MeshSet& set, mesh::Dim dim) {
+    const mesh::Range owned{{LocalId{0}, local_id(mesh.n_owned(dim))}};
+    return mpi::sum(world(), static_cast<std::int64_t>(set.entities[mesh::index(dim)].intersected(owned).size()));
+  };
+  const mesh::MeshSet& cells = mesh.set(mesh::SetKind::material, "volume 1");
+  EXPECT_EQ(n_owned(cells, mesh::Dim::volume), 6 * 9 * 9 * 3);
+  const auto origin = mesh.field<std::int64_t>("origin", mesh::Dim::volume);
+  for (const LocalId c : cells.entities[mesh::index(mesh::Dim::volume)])
+    EXPECT_EQ(origin.values()[2 * index(c) + 1], 0);
+  EXPECT_EQ(n_owned(mesh.set(mesh::SetKind::neumann, "y-"), mesh::Dim::face), 2 * 9 * 9);
+  EXPECT_GT(n_owned(mesh.set(mesh::SetKind::neumann, "y+"), mesh::Dim::face), 2 * 9 * 9);
+  expect_boundaries(mesh);
+  try {
+    adapt(mesh, size, {.frozen_sets = {"volume 7"}});
+    ADD_FAILURE() << "not refused";
+  } catch (const AgreedError& error) {
+    EXPECT_NE(std::string(error.what()).find("there is no such set"), std::string::npos) << error.what();
+  }
+  mesh.validate();
+}
+
 TEST(Adapt, GhostsAreAsBefore) {
   mpi::Context& context = world();
   Mesh made = tet_cube(context, 6);

@@ -58,7 +58,7 @@ std::vector<std::uint16_t> Classes::agree(mpi::Context& context, std::uint16_t f
   mpi::broadcast(context, all);
   Sets known = from_text(all);
   sort_unique(known);
-  constexpr std::size_t most = 65'000;
+  constexpr std::size_t most = 32'000;
   if (known.size() > most)
     throw AgreedError(ErrorCode::usage,
                       {.subject = fmt::format("{} distinct memberships in sets", known.size()),

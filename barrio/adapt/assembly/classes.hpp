@@ -15,7 +15,7 @@ class Classes {
   /// The number that a membership gets. Local, before `agree`. @param[in] sets  ascending
   std::size_t add(std::span<const std::int32_t> sets);
   /// Number all memberships alike. Collective. @return number of each added one, by what `add` returned
-  /// @throws AgreedError{usage} for more than 65 000
+  /// @throws AgreedError{usage} for more than 32 000
   std::vector<std::uint16_t> agree(mpi::Context& context, std::uint16_t first);
   /// Sets of a class. @param number  as `agree` gave it
   [[nodiscard]] std::span<const std::int32_t> sets_of(std::size_t number) const noexcept {

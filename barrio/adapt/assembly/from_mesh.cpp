@@ -14,6 +14,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/halo.hpp"
+#include "barrio/mesh/nested_sets.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/hilbert.hpp"
@@ -61,6 +62,8 @@ class Taking {
 
   Taken run() {
     for (const mesh::MeshSet& set : mesh_.sets()) out_.sets.push_back(set.info);
+    is_frozen_ = mesh::named_sets(options_.frozen_sets, out_.sets, "freezing");
+    tets().has_frozen = !options_.frozen_sets.empty();
     out_.transfer = Transfer(mesh_, options_.origin_field, size_field_);
     tets().carry(out_.transfer.carried());
     find_owners();
@@ -160,7 +163,11 @@ class Taking {
       of[i] = static_cast<std::uint32_t>(last);
     }
     const std::vector<std::uint16_t> numbers = classes.agree(mesh_.context(), first);
-    for (std::uint32_t& one : of) one = numbers[one];
+    for (std::uint32_t& one : of) {
+      one = numbers[one];
+      if (std::ranges::any_of(classes.sets_of(one), [&](std::int32_t set) { return is_frozen_[set]; }))
+        one |= dim == Dim::volume ? frozen_cell : frozen_face;
+    }
     return of;
   }
 
@@ -333,6 +340,7 @@ class Taking {
   std::vector<Slot> slot_;   // of each local vertex
   std::vector<std::pair<Slot, Slot>> features_;
   std::vector<std::int32_t> last_;
+  std::vector<bool> is_frozen_;  // of each set
 };
 
 }  // namespace

@@ -280,10 +280,10 @@ class Giving {
   void take_sets() {
     for (const mesh::SetInfo& info : taken_.sets) out_.sets.push_back({.info = info, .vertices = {}, .entities = {}});
     for (std::size_t c = 0; c < mine_.size(); ++c)
-      for (const std::int32_t set : taken_.cells.sets_of(tets().tets[mine_[c]].cell_class))
+      for (const std::int32_t set : taken_.cells.sets_of(tets().tets[mine_[c]].cell_class & ~frozen_cell))
         out_.sets[set].entities[mesh::index(Dim::volume)].insert(local_id(c));
     for (std::size_t f = 0; f < kept_.size(); ++f)
-      for (const std::int32_t set : taken_.faces.sets_of(kept_[f].face_class))
+      for (const std::int32_t set : taken_.faces.sets_of(kept_[f].face_class & ~frozen_face))
         out_.sets[set].entities[mesh::index(Dim::face)].insert(local_id(f));
     for (std::size_t v = 0; v < used_.size(); ++v)
       for (const std::int32_t set : taken_.vertices.sets_of(classes_[v])) out_.sets[set].vertices.insert(local_id(v));

@@ -105,11 +105,16 @@ struct Ring {
   bool is_closed = false;
 };
 
+/// Bits of classes: faces and tetrahedra that have them stay as they are.
+inline constexpr std::uint16_t frozen_face = 0x8000;
+inline constexpr std::uint32_t frozen_cell = 0x8000'0000;
+
 /// Tetrahedra that change in place: those that have a vertex of this rank, while they are adapted. Local.
 class Tets {
  public:
   std::vector<Vertex> vertices;
   std::vector<Tet> tets;
+  bool has_frozen = false;  ///< some class has a bit that says so
 
   /// What vertices and tetrahedra carry beside their own: room for it is made before the first one is added.
   struct Carried {

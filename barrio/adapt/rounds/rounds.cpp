@@ -218,6 +218,20 @@ std::int64_t Rounds::run_pass(Operator& op, OperatorCounts& counts) {
   return n_waiting;
 }
 
+/// Whether a change of a cavity would change what is to stay: a tetrahedron of it, or a face with all vertices of the
+/// candidate.
+bool Rounds::is_frozen(const Candidate& candidate, std::span<const Slot> cavity) const noexcept {
+  return std::ranges::any_of(cavity, [&](Slot t) {
+    const Tet& tet = mesh_.tets[t];
+    if ((tet.cell_class & frozen_cell) != 0) return true;
+    for (std::size_t f = 0; f < 4; ++f) {
+      if ((tet.face_class[f] & frozen_face) == 0) continue;
+      if (std::ranges::none_of(candidate.of, [&](Slot v) { return v == tet.v[f]; })) return true;
+    }
+    return false;
+  });
+}
+
 /// @return false if it has to wait for an earlier one
 bool Rounds::decide(Operator& op, Item& item, OperatorCounts& counts) {
   change_.cavity.clear();
@@ -231,7 +245,8 @@ bool Rounds::decide(Operator& op, Item& item, OperatorCounts& counts) {
       return false;
     }
     counts.n_decided += 1;
-    if (op.decide(item.candidate, round_, change_)) {
+    const bool may_change = !mesh_.has_frozen || !is_frozen(item.candidate, change_.cavity);
+    if (may_change && op.decide(item.candidate, round_, change_)) {
       commit(item);
       counts.n_applied += 1;
       return true;

@@ -112,6 +112,7 @@ class Rounds {
   /// @return number of candidates of this rank that wait
   std::int64_t run_pass(Operator& op, OperatorCounts& counts);
   void fetch_ahead(std::size_t i) const noexcept;
+  [[nodiscard]] bool is_frozen(const Candidate& candidate, std::span<const Slot> cavity) const noexcept;
   bool decide(Operator& op, Item& item, OperatorCounts& counts);
   void reserve_foreign(const Candidate& candidate);
   void commit(const Item& item);

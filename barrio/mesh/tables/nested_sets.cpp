@@ -1,6 +1,11 @@
 #include "barrio/mesh/nested_sets.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/text.hpp"
 
 namespace barrio::mesh {
 namespace {
@@ -69,6 +74,14 @@ class Walk {
   std::int32_t n_groups_ = 0;
 };
 
+/// How users may call a set besides its name.
+std::string by_id(SetKind kind, std::int32_t id) { return fmt::format("{} {}", name(kind), id); }
+
+bool is_called(const SetInfo& info, const std::string& wanted) {
+  const auto has_role = [&](const SetRole& role) { return by_id(role.kind, role.id) == wanted; };
+  return info.name == wanted || by_id(info.kind, info.id) == wanted || std::ranges::any_of(info.more_roles, has_role);
+}
+
 }  // namespace
 
 NestedSets::NestedSets(std::span<const SetInfo> sets) : group_of_(sets.size(), -1) {
@@ -87,6 +100,31 @@ NestedSets::NestedSets(std::span<const SetInfo> sets) : group_of_(sets.size(), -
     const auto& contained = sets[s].contained;
     if (has_others || std::ranges::find(contained, s, &SetInSet::set) != contained.end()) in_themselves_.push_back(s);
   }
+}
+
+std::vector<bool> named_sets(const std::vector<std::string>& names, std::span<const SetInfo> infos,
+                             const std::string& purpose) {
+  std::vector<std::int32_t> open;
+  for (const std::string& one : names) {
+    const std::size_t n_before = open.size();
+    for (std::size_t s = 0; s < infos.size(); ++s)
+      if (is_called(infos[s], one)) open.push_back(static_cast<std::int32_t>(s));
+    if (open.size() > n_before) continue;
+    std::vector<std::string> known;
+    for (const SetInfo& info : infos) known.push_back(info.name.empty() ? by_id(info.kind, info.id) : info.name);
+    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("{} the set '{}'", purpose, one),
+                                         .cause = "cannot be: there is no such set." + did_you_mean(one, known),
+                                         .remedy = "barrio info lists the sets of a file"});
+  }
+  std::vector<bool> is_wanted(infos.size(), false);
+  while (!open.empty()) {
+    const std::size_t set = open.back();
+    open.pop_back();
+    if (is_wanted[set]) continue;
+    is_wanted[set] = true;
+    for (const SetInSet& inner : infos[set].contained) open.push_back(inner.set);
+  }
+  return is_wanted;
 }
 
 }  // namespace barrio::mesh

@@ -65,6 +65,51 @@ def bench_all() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def changes() -> dict[str, Any]:
+    """Make the changes that an adaptation came to."""
+    counts = {"splits": (12993, 26100, 14, 21), "collapses": (11223, 20766, 35, 40),
+              "swaps": (13939, 13939, 16, 21), "moves": (20285, 100006, 30, 223)}  # fmt: skip
+    keys = ("made", "tried", "rounds", "passes")
+    return {kind: dict(zip(keys, of, strict=True)) for kind, of in counts.items()}
+
+
+def adapt(ranks: int = 2, checksum: str = "e87016ed299688d4") -> dict[str, Any]:
+    """Make a barrio.adapt."""
+    return {
+        **HEADER, "schema": "barrio.adapt", "ranks": ranks, "input": "box.h5m", "output": "shock.h5m",
+        "size": ["plane,x=0.5,finest=0.03"], "size_field": "", "error_field": "", "left_out": [],
+        "cells_before": 48000, "cells": 59826, "vertices": 11031, "cells_unchanged": 1,
+        "checksum": checksum, "quality": {"least": 0.5515, "mean": 0.8596},
+        "edges_in_range": 0.9183, "is_complete": True, "seconds": 3.75,
+        "seconds_of_balance": 0.03, "changes": changes(),
+        "phases": [phase("adapt", [3.75] * ranks), phase("adapt.rounds", [3.5] * ranks)],
+    }  # fmt: skip
+
+
+def bench_adapt() -> dict[str, Any]:
+    """Make a barrio.bench.adapt of one case."""
+    goal = {"unit": "", "better": "higher"}
+    case = {
+        "case": "bubble", "cells_before": 37481, "cells": 41225, "complexity": 4122.5,
+        "volume": 1.0 - 2.0**-40, "quality": {"least": 0.4357, "mean": 0.8324},
+        "lengths": {"in_range": 0.9441, "shortest": 0.436, "longest": 1.5435},
+        "imbalance": {"cells": 1.00002, "vertices": 1.00095}, "checksum": "2f5978bd60598bd2",
+        "seconds": 1.25, "seconds_of_rounds": 1.01, "seconds_of_balance": 0.05,
+        "seconds_of_second_call": 0.24, "peak_bytes_per_cell": 521.3, "passes": 351,
+        "messages": {"mean": 562.0, "max": 566.0}, "bytes": {"mean": 2097152.0, "max": 3145728.0},
+        "collectives": {"mean": 493.0, "max": 493.0}, "changes": changes(),
+    }  # fmt: skip
+    return {
+        **HEADER, "schema": "barrio.bench.adapt", "ranks": 2, "boxes": 14, "scale": 3.0,
+        "cases": [case], "peak_resident_bytes": 28606464,
+        "goals": [
+            {**goal, "id": "bubble.mean_quality", "value": 0.8324, "goal": 0.8, "met": True},
+            {**goal, "id": "bubble.peak_bytes_per_cell", "value": 521.3, "unit": " B", "goal": 250.0,
+             "better": "lower", "met": False},
+        ],
+    }  # fmt: skip
+
+
 def load() -> dict[str, Any]:
     """Make a barrio.load."""
     return {

@@ -385,7 +385,10 @@ def test_info_and_generate_are_shown(tmp_path: Path, write: Write) -> None:
     assert "[0, 1] × [0, 2] × [0, 1]" in page and "31.3 KiB" in page and "48 000" in page
 
 
-@pytest.mark.parametrize("kind", ["partition", "load", "heat", "info", "generate", "error"])
+@pytest.mark.parametrize(
+    "kind",
+    ["partition", "load", "heat", "info", "generate", "error", "adapt", "bench.adapt", "bench.all"],
+)
 def test_bare_document_makes_a_page(tmp_path: Path, write: Write, kind: str) -> None:
     check(report(tmp_path, write({"schema": f"barrio.{kind}", "schema_version": 1})))
 
@@ -393,7 +396,9 @@ def test_bare_document_makes_a_page(tmp_path: Path, write: Write, kind: str) -> 
 @pytest.mark.parametrize("junk", [None, "x", -1, 1e308, [], {}, [None], {"min": "x"}, True])
 def test_junk_in_any_field_is_no_crash(tmp_path: Path, write: Write, junk: Any) -> None:
     files = []
-    for document in (made.partition(), made.load(), made.heat()):
+    for document in (
+        made.partition(), made.load(), made.heat(), made.adapt(), made.bench_adapt(),
+    ):  # fmt: skip
         kept = ("schema", "schema_version")
         changed = {key: value if key in kept else junk for key, value in document.items()}
         files.append(write(changed))
