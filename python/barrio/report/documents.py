@@ -20,6 +20,7 @@ SCHEMAS = (
     "info",
     "partition",
     "load",
+    "adapt",
     "heat",
     "traffic",
     "map",
@@ -27,6 +28,7 @@ SCHEMAS = (
     "generate",
     "probe",
     "bench.all",
+    "bench.adapt",
     "error",
 )
 NEWEST_VERSION = 1

@@ -48,6 +48,25 @@ def owned_and_ghosts(owned: list[int], ghosts: list[int], shown: int) -> Html:
     return plot.svg("Own cells and ghost cells of every rank")
 
 
+def made_of_tried(kinds: list[str], made: list[float], tried: list[float]) -> Html:
+    """Draw how many changes of each kind were made, and how many of those tried were not."""
+    plot = Plot(4.8, 0.9 + 0.34 * len(kinds))
+    axes = plot.axes
+    rows = range(len(kinds))
+    totals = [max(pair) for pair in zip(made, tried, strict=True)]
+    rest = [total - n for total, n in zip(totals, made, strict=True)]
+    axes.barh(rows, made, color="#E69F00", height=0.7, label="made")
+    axes.barh(rows, rest, left=made, color="#8d99a6", height=0.7, label="tried, not made")
+    axes.set_yticks(rows, kinds)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.05 * max([*totals, 1]))
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.count(value)))
+    axes.set_xlabel("changes")
+    plot.figure.legend(ncols=2, loc="outside upper right")
+    return plot.svg("Changes of each kind: made, and tried but not made")
+
+
 def _whole_ticks(axis: Any, n: int) -> None:
     if n <= 16:
         axis.set_ticks(range(n))

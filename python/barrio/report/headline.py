@@ -23,6 +23,7 @@ def summary(story: Story) -> Html:
     """Tell the whole story in one paragraph."""
     said = [
         _mesh(story),
+        _adapted(story.of_mesh("adapt")),
         _loaded(story.of_mesh("load")),
         _ran(story.of_mesh("heat")),
         _mapped(story),
@@ -46,6 +47,22 @@ def _mesh(story: Story) -> str:
         text += f" and {words.plural(vertices, 'vertex', 'vertices')}"
     if parts:
         text += f" in {words.plural(parts, 'part')}"
+    return text + "."
+
+
+def _adapted(runs: list[Document]) -> str:
+    if not runs:
+        return ""
+    run = runs[0]
+    source, before = base_name(run.text("input")), run.number("cells_before")
+    least, in_range = run.number("quality", "least"), run.number("edges_in_range")
+    was = f"was adapted from {source}" if source else "was adapted"
+    text = f"It {was}, {words.plural(before, 'cell')}, in {_times(runs)}"
+    if least is not None and in_range is not None:
+        text += (
+            f": the worst cell has a quality of {words.number(least)}, and "
+            f"{words.percent(in_range)} of the edges the wanted length"
+        )
     return text + "."
 
 

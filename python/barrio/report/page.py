@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .headline import cards, summary
 from .markup import Html, paragraph, raw, tag
+from .section_adapt import adapt_section, bench_adapt_section
 from .section_bench import bench_section
 from .section_machine import machine_section
 from .section_mesh import ghosts_section, mesh_section, parts_section
@@ -21,12 +22,14 @@ def make_page(story: Story) -> str:
         mesh_section(story),
         parts_section(story),
         ghosts_section(story),
+        adapt_section(story),
         field_section(story),
         phases_section(story),
         traffic_section(story),
         machine_section(story),
         probe_section(story),
         bench_section(story),
+        bench_adapt_section(story),
         next_section(story) if story.wants_suggestions else None,
         raw_section(story),
     ]
@@ -78,7 +81,8 @@ def _provenance(story: Story) -> Html:
         return list(dict.fromkeys(text.partition(",")[0].strip("\x00 ") for text in texts if text))
 
     numbers = {
-        document.number("ranks") for document in story.results.of("load", "heat", "partition")
+        document.number("ranks")
+        for document in story.results.of("load", "heat", "partition", "adapt", "bench.adapt")
     }
     ranks = sorted(int(n) for n in numbers if n)
     times = sorted(distinct("time"))

@@ -16,11 +16,12 @@ def bench_section(story: Story) -> Section | None:
         return None
     body: list[Html] = []
     for document in documents:
-        body += _goals(document)
+        body += goals_table(document)
     return Section("bench", "Goals of the benchmarks", body)
 
 
-def _goals(document: Document) -> list[Html]:
+def goals_table(document: Document) -> list[Html]:
+    """Show the goals of a document, missed ones first."""
     goals = _dicts(document.data.get("goals"))
     missed = [goal for goal in goals if goal.get("met") is not True]
     body = [
@@ -31,19 +32,21 @@ def _goals(document: Document) -> list[Html]:
     ]
     if goals:
         met = [goal for goal in goals if goal.get("met") is True]
-        rows = [_row(goal) for goal in missed + met]
+        # A document of one benchmark does not repeat its name at each goal.
+        of_one = document.kind.removeprefix("bench.")
+        rows = [_row(goal, of_one) for goal in missed + met]
         body.append(table(["", "benchmark", "goal", "measured", "wanted"], rows, n_left=3))
     for run in _dicts(document.data.get("not_run")):
         body.append(paragraph(f"Not run: {run.get('benchmark')}: {run.get('reason')}"))
     return body
 
 
-def _row(goal: dict[str, Any]) -> list[str]:
-    unit = goal.get("unit") or ""
+def _row(goal: dict[str, Any], benchmark: str) -> list[str]:
+    unit = str(goal.get("unit") or "").strip()
     sign = "\u2265" if goal.get("better") == "higher" else "\u2264"
     return [
         "met" if goal.get("met") is True else "missed",
-        str(goal.get("benchmark")),
+        str(goal.get("benchmark", benchmark)),
         str(goal.get("id")),
         f"{_number(goal.get('value'))} {unit}".strip(),
         f"{sign} {_number(goal.get('goal'))}",

@@ -51,7 +51,9 @@ def find_program(name: str) -> str:
 
 
 def _suggestions(story: Story, barrio: str) -> list[tuple[str, str]]:
-    lines = _on_the_mesh(story, barrio) if story.mesh_name else []
+    # A .vtkhdf file is for pictures: barrio does not read it.
+    is_read = story.mesh_name and PurePath(story.mesh_name).suffix != ".vtkhdf"
+    lines = _on_the_mesh(story, barrio) if is_read else []
     runs = story.of_mesh("heat")
     if runs:
         lines.append(_run_again(story, runs[0], barrio))

@@ -174,7 +174,7 @@ def phases_section(story: Story) -> Section | None:
     """Show where the time went, by phase and rank."""
     timed = [
         d
-        for d in story.results.of("heat", "load", "partition", "generate", "info", "map")
+        for d in story.results.of("heat", "load", "partition", "adapt", "generate", "info", "map")
         if _phases(d)
     ]
     if not timed:
@@ -220,6 +220,9 @@ def _wait_in_words(document: Document) -> list[Html]:
     for parent in ("heat.load", "load"):
         if parent in by_name and len(by_name) > 1:
             nested.append(f"{parent} holds io.read and mesh.*")
+    if "adapt" in by_name and "adapt.rounds" in by_name:
+        nested.append("adapt holds adapt.*")
+        nested.append("adapt.rounds holds adapt.border, adapt.exchange and adapt.pass")
     if "io.read" in by_name and any(name.startswith("read.") for name in by_name):
         nested.append("io.read holds read.*")
     if nested:

@@ -17,6 +17,7 @@ _MESHES = {
     "heat": ("mesh",),
     "load": ("input",),
     "partition": ("input", "output"),
+    "adapt": ("input", "output"),
     "generate": ("output",),
     "info": ("input",),
 }
@@ -55,7 +56,8 @@ class Story:
     def of_mesh(self, *kinds: str) -> list[Document]:
         """Return the documents of some kinds that speak of the mesh of the headline itself.
 
-        What it was made from has other parts and counts, so a partition speaks of its output only.
+        What it was made from has other parts and counts, so a partition or an adaptation speaks of
+        its output only.
         """
         return [
             document
@@ -67,7 +69,7 @@ class Story:
     def other_meshes(self) -> list[str]:
         """The meshes that results speak of, and the headline does not."""
         origins = [self.mesh_name]
-        for document in self.of_mesh("partition"):
+        for document in self.of_mesh("partition", "adapt"):
             origins += meshes_of(document)
         named = (names[-1] for d in self.results.documents if (names := meshes_of(d)))
         others = (n for n in named if not any(are_one_file(n, origin) for origin in origins))
@@ -85,20 +87,20 @@ class Story:
 
     def rank_counts(self) -> list[int]:
         """On how many ranks the main runs were made, ascending."""
-        runs = self.of_mesh("heat") or self.of_mesh("load")
+        runs = self.of_mesh("heat") or self.of_mesh("load") or self.of_mesh("adapt")
         return sorted({int(n) for run in runs if (n := run.number("ranks"))})
 
     def n_cells(self) -> float | None:
         """The number of cells of the mesh."""
-        kinds = (("heat", "cells"), ("partition", "cells"), ("generate", "cells"))
+        kinds = ("heat", "partition", "adapt", "generate")
         known = self._first_number(
-            *((kind, (key,)) for kind, key in kinds), ("load", ("owned_cells", "total"))
+            *((kind, ("cells",)) for kind in kinds), ("load", ("owned_cells", "total"))
         )
         return self._drawn("n_cells") if known is None else known
 
     def n_vertices(self) -> float | None:
         """The number of vertices of the mesh."""
-        kinds = ("heat", "partition", "generate", "info")
+        kinds = ("heat", "partition", "adapt", "generate", "info")
         known = self._first_number(
             *((kind, ("vertices",)) for kind in kinds), ("load", ("counts", "vertices"))
         )
