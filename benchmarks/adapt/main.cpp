@@ -3,10 +3,13 @@
 //
 //   barrio --ranks 2 bench adapt --cases cube bubble
 //   barrio --ranks 2 bench adapt --boxes 35 --scale 1.57
+//   barrio --ranks 2 bench adapt --cases cube --migrating                # beside the paper's way
 //   benchmarks/adapt/run.py --build build/release --mmg mmg3d_O3     # beside Mmg, and one rank against two
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +20,8 @@
 #include "barrio/mpi/report.hpp"
 #include "benchmarks/adapt/cases.hpp"
 #include "benchmarks/adapt/evaluate.hpp"
+#include "benchmarks/adapt/migrating.hpp"
+#include "benchmarks/adapt/shares.hpp"
 #include "benchmarks/goals.hpp"
 #include "benchmarks/output.hpp"
 
@@ -29,6 +34,7 @@ struct Options {
   int n_boxes = 55;
   double scale = 1.0;
   std::string start = "slabs";
+  bool is_migrating = false;
   bench::Output output;
 };
 
@@ -36,24 +42,62 @@ Json counts(const adapt::ChangeCounts& of) {
   return {{"made", of.n_made}, {"tried", of.n_tried}, {"rounds", of.n_rounds}, {"passes", of.n_passes}};
 }
 
-/// Of a count, over ranks.
-Json spread(Context& context, std::uint64_t of_rank) {
-  const auto n = static_cast<double>(of_rank);
-  return {{"mean", mpi::sum(context, n) / context.size()}, {"max", mpi::max(context, n)}};
+/// The mesh that the last step of a case starts from. Collective.
+mesh::Mesh mesh_before(Context& context, const Options& options, const bench::AdaptCase& wanted) {
+  mesh::Mesh mesh = bench::tet_cube(context, options.n_boxes, options.start);
+  for (std::size_t step = 0; step + 1 < wanted.sizes.size(); ++step) adapt::adapt(mesh, wanted.sizes[step]);
+  return mesh;
+}
+
+Json counts(const adapt::detail::OperatorCounts& of_rank, Context& context) {
+  return {{"made", mpi::sum(context, of_rank.n_applied)},
+          {"tried", mpi::sum(context, of_rank.n_decided)},
+          {"rounds", mpi::max(context, of_rank.n_rounds)}};
+}
+
+/// The paper's way, and whether its mesh is a sound one.
+Json measure_migrating(Context& context, const Options& options, const bench::AdaptCase& wanted) {
+  mesh::Mesh mesh = mesh_before(context, options, wanted);
+  const std::int64_t n_before = mesh.n_global(mesh::Dim::volume);
+  std::optional<bench::Watch> watch(context);
+  const bench::MigrationReport report = bench::adapt_by_migration(mesh, wanted.sizes.back());
+  const Json ranks = watch->result(mesh);
+  watch.reset();
+  mesh.validate();
+  Json row = bench::to_json(bench::evaluate(mesh, wanted.sizes.back()));
+  std::int64_t n_made = 0;
+  constexpr std::array names{"splits", "collapses", "swaps", "moves"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    n_made += report.counts[i].n_applied;
+    row["changes"][names[i]] = counts(report.counts[i], context);
+  }
+  row["cells_before"] = n_before;
+  row["seconds"] = mpi::max(context, report.seconds);
+  row["sweeps"] = report.n_sweeps;
+  row["is_complete"] = report.is_complete;
+  row["stars_pulled"] = report.n_pulled;
+  row["cells_migrated"] = mpi::sum(context, report.n_migrated);
+  row["cells_migrated_of_rank"] = bench::spread(context, static_cast<double>(report.n_migrated));
+  row["cavities_of_rank"] = bench::spread(context, static_cast<double>(n_made));
+  row["ranks"] = ranks;
+  return row;
 }
 
 /// @param idle_bytes  that this rank had before it had a mesh
 Json measure(Context& context, const Options& options, const bench::AdaptCase& wanted, std::uint64_t idle_bytes,
              bench::Goals& goals) {
-  mesh::Mesh mesh = bench::tet_cube(context, options.n_boxes, options.start);
-  for (std::size_t step = 0; step + 1 < wanted.sizes.size(); ++step) adapt::adapt(mesh, wanted.sizes[step]);
+  mesh::Mesh mesh = mesh_before(context, options, wanted);
   const adapt::SizeFunction& size = wanted.sizes.back();
   mpi::barrier(context);
   reset_peak_resident_bytes();
+  std::optional<bench::Watch> watch;
+  if (options.is_migrating) watch.emplace(context);
   const mpi::Counters before = context.counters();
   const adapt::AdaptReport report = adapt::adapt(mesh, size);
   const auto peak = static_cast<double>(peak_resident_bytes()) - static_cast<double>(idle_bytes);
   const mpi::Counters after = context.counters();
+  const Json ranks = watch ? watch->result(mesh) : Json();
+  watch.reset();
   const bench::MeshWorth worth = bench::evaluate(mesh, size);
   const std::uint64_t checksum = mesh.checksum();
   const double seconds = mpi::max(context, report.seconds);
@@ -74,9 +118,9 @@ Json measure(Context& context, const Options& options, const bench::AdaptCase& w
   const std::int64_t n_passes =
       report.splits.n_passes + report.collapses.n_passes + report.swaps.n_passes + report.moves.n_passes;
   row["passes"] = n_passes;
-  row["messages"] = spread(context, after.messages_sent - before.messages_sent);
-  row["bytes"] = spread(context, after.bytes_sent - before.bytes_sent);
-  row["collectives"] = spread(context, after.collectives - before.collectives);
+  row["messages"] = bench::spread(context, static_cast<double>(after.messages_sent - before.messages_sent));
+  row["bytes"] = bench::spread(context, static_cast<double>(after.bytes_sent - before.bytes_sent));
+  row["collectives"] = bench::spread(context, static_cast<double>(after.collectives - before.collectives));
   row["changes"] = {{"splits", counts(report.splits)},
                     {"collapses", counts(report.collapses)},
                     {"swaps", counts(report.swaps)},
@@ -97,7 +141,38 @@ Json measure(Context& context, const Options& options, const bench::AdaptCase& w
   goal("imbalance_of_vertices", worth.imbalance_of_vertices, "x", 1.05);
   goal("peak_bytes_per_cell", row["peak_bytes_per_cell"].get<double>(), " B", 250);
   goal("share_of_balance", row["seconds_of_balance"].get<double>() / seconds, "", 0.03);
+  if (!options.is_migrating) return row;
+  row["ranks"] = ranks;
+  row["migrating"] = measure_migrating(context, options, wanted);
+  goal("volume_error_by_migration", std::abs(row["migrating"]["volume"].get<double>() - 1), "", 1e-12);
   return row;
+}
+
+std::string shares_to_text(const char* way, const Json& ranks) {
+  std::string text = fmt::format("  {}:", way);
+  for (const auto& [what, part] : ranks["shares"].items())
+    if (part.get<double>() > 0) text += fmt::format(" {} {:.3f}", what, part.get<double>());
+  return text + fmt::format("; a rank sends {:.0f} messages, {:.0f} bytes; {:.3f} of the vertices are shared\n",
+                            ranks["messages"]["mean"].get<double>(), ranks["bytes"]["mean"].get<double>(),
+                            ranks["shared_vertices"].get<double>());
+}
+
+std::string migrating_to_text(const Json& row) {
+  const Json& of = row["migrating"];
+  const auto n = of["cells"].get<std::int64_t>();
+  std::string text =
+      fmt::format("  by migration: {} tets ({:.3f} of those above) in {:.3f} s, {} sweeps{}\n", format_count(n),
+                  static_cast<double>(n) / row["cells"].get<double>(), of["seconds"].get<double>(),
+                  of["sweeps"].get<std::int64_t>(), of["is_complete"].get<bool>() ? "" : ", not complete");
+  text += fmt::format("  by migration: {} stars pulled, {} tets migrated; cavities of a rank {:.0f} to {:.0f}\n",
+                      format_count(of["stars_pulled"].get<std::int64_t>()),
+                      format_count(of["cells_migrated"].get<std::int64_t>()),
+                      of["cavities_of_rank"]["min"].get<double>(), of["cavities_of_rank"]["max"].get<double>());
+  text += fmt::format("  by migration: quality {:.3f} at least, {:.3f} in the mean, {:.3f} of the edges in range\n",
+                      of["quality"]["least"].get<double>(), of["quality"]["mean"].get<double>(),
+                      of["lengths"]["in_range"].get<double>());
+  text += shares_to_text("by migration", of["ranks"]);
+  return text + shares_to_text("in rounds", row["ranks"]);
 }
 
 std::string to_text(const Json& document) {
@@ -114,6 +189,7 @@ std::string to_text(const Json& document) {
       text += fmt::format("  {}: {} of {} tried, {} rounds, {} passes\n", what,
                           format_count(of["made"].get<std::int64_t>()), format_count(of["tried"].get<std::int64_t>()),
                           of["rounds"].get<std::int64_t>(), of["passes"].get<std::int64_t>());
+    if (row.contains("migrating")) text += migrating_to_text(row);
   }
   for (const Json& goal : document["goals"])
     text += fmt::format("goal {:<40} {:>9.4f}{} ({} {})  {}\n", goal["id"].get<std::string>(),
@@ -153,6 +229,9 @@ int main(int argc, char** argv) {
     app.add_option("--start", options.start, "Where cells are at first: slabs, all on one rank, or scattered by id")
         ->check(CLI::IsMember({"slabs", "one", "scattered"}))
         ->capture_default_str();
+    app.add_flag(
+        "--migrating", options.is_migrating,
+        "Also the paper's way, where cells migrate to the rank of their cavity, and where the time of both goes");
     bench::add_output_options(app, options.output);
     if (bench::parse(app, "barrio bench adapt", context, argc, argv)) run(context, options);
   });
