@@ -53,11 +53,13 @@ std::vector<std::int32_t> order_along_curve(const mesh::Mesh& mesh) {
 
 class Taking {
  public:
-  Taking(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options)
+  Taking(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
+         std::size_t n_expected)
       : mesh_(mesh),
         sizes_(sizes),
         size_field_(size_field),
         options_(options),
+        n_expected_(n_expected),
         cosine_(std::cos(options.feature_angle * std::numbers::pi / 180)) {}
 
   Taken run() {
@@ -110,6 +112,8 @@ class Taking {
   void take_vertices() {
     const mesh::VertexTable& from = mesh_.vertices();
     slot_.assign(from.size(), no_slot);
+    constexpr std::size_t cells_of_vertex = 5;
+    tets().vertices.reserve(2 * std::max(from.size(), n_expected_ / cells_of_vertex));
     std::vector<bool> is_seen(from.size(), false);
     for (std::size_t c = 0; c < mesh_.cells().size(); ++c) {
       const auto nodes = mesh_.cells().nodes_of(c);
@@ -184,7 +188,8 @@ class Taking {
       if (is_seen) order.emplace_back(lowest, static_cast<std::int32_t>(c));
     }
     std::ranges::sort(order);
-    tets().tets.reserve(order.size() + order.size() / 8);
+    // Pages that are not used cost nothing; arrays that grow are there twice for a moment.
+    tets().tets.reserve(2 * std::max(order.size(), n_expected_));
     for (const auto& [lowest, c] : order) {
       NewTet tet;
       const auto nodes = cells.nodes_of(c);
@@ -334,6 +339,7 @@ class Taking {
   const Sizes& sizes_;
   const std::string& size_field_;
   const AdaptOptions& options_;
+  std::size_t n_expected_;
   double cosine_;
   Taken out_;
   std::vector<Rank> owner_;  // of each local vertex
@@ -345,9 +351,9 @@ class Taking {
 
 }  // namespace
 
-Taken take_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field,
-                const AdaptOptions& options) {
-  return Taking(mesh, sizes, size_field, options).run();
+Taken take_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
+                std::size_t n_expected) {
+  return Taking(mesh, sizes, size_field, options, n_expected).run();
 }
 
 std::vector<double> sizes_in_field(const mesh::Mesh& mesh, const std::string& name) {

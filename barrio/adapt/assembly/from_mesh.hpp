@@ -32,9 +32,11 @@ struct Taken {
 
 /// Make the kernel's view: the tetrahedra that have a vertex of this rank, which lie in a layer of ghosts. Collective.
 /// @param sizes  at vertices; linear ones in the field `size_field`
+/// @param n_expected  tetrahedra that this rank may come to have
 /// @pre `check_adaptable` holds; one layer of ghosts over vertices, with listed sides
 /// @throws AgreedError{bad_input} naming a cell that is inverted or flat, or an edge whose boundary is no surface
-Taken take_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options);
+Taken take_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
+                std::size_t n_expected);
 
 /// Sizes at the local vertices, from a field of one real number. Collective.
 /// @throws AgreedError{usage} if there is no such field, {bad_input} for a size that is not above 0 and finite

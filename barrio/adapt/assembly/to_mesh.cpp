@@ -40,6 +40,9 @@ class Giving {
     take_faces();
     take_sets();
     taken_.transfer.give(context_, tets(), used_, mine_, out_);
+    free_memory(taken_.tets.tets);  // numbers take as much
+    free_memory(owner_);
+    number_cells();
     return std::move(out_);
   }
 
@@ -83,25 +86,34 @@ class Giving {
   }
 
   void take_cells() {
-    std::vector<double> points;
-    std::vector<GlobalId> ids;
     place_.assign(tets().vertices.size(), -1);
     mesh::LocalEntities& cells = out_.entities[mesh::index(Dim::volume)];
     cells.types = {mesh::CellType::tet};
     cells.nodes_per_entity = 4;
-    for (const Slot t : mine_) {
-      const Tet& tet = tets().tets[t];
+    cells.nodes.reserve(4 * mine_.size());
+    cells.ids.assign(mine_.size(), no_global_id);  // so far
+    for (const Slot t : mine_)
+      for (const Slot v : tets().tets[t].v) cells.nodes.push_back(place_of(v));
+  }
+
+  void number_cells() {
+    mesh::LocalEntities& cells = out_.entities[mesh::index(Dim::volume)];
+    std::vector<double> points;
+    points.reserve(3 * cells.size());
+    std::vector<GlobalId> ids;
+    ids.reserve(cells.size());
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      std::array<Slot, 4> ordered{};
+      std::ranges::transform(cells.nodes_of(c), ordered.begin(), [&](LocalId v) { return used_[index(v)]; });
+      std::ranges::sort(ordered, {}, [&](Slot v) { return vertex(v).key; });  // a sum depends on its order
       std::uint64_t hash = 0;
       std::array<double, 3> centre{};
-      std::array<Slot, 4> ordered = tet.v;
-      std::ranges::sort(ordered, {}, [&](Slot v) { return vertex(v).key; });  // a sum depends on its order
       for (const Slot v : ordered) {
         hash += hash_of(vertex(v).key, {});
         for (std::size_t i = 0; i < 3; ++i) centre[i] += 0.25 * vertex(v).at[i];
       }
       points.insert(points.end(), centre.begin(), centre.end());
       ids.push_back(tie_break(hash));
-      for (const Slot v : tet.v) cells.nodes.push_back(place_of(v));
     }
     cells.ids = partition::hilbert_numbers(context_, points, ids);
   }

@@ -162,7 +162,8 @@ std::vector<std::int64_t> predicted_work(std::span<const double> n_cells) {
   return work;
 }
 
-void check_number(mpi::Context& context, std::span<const double> n_cells, double most_per_rank) {
+/// @return how many cells a rank is to have, in the mean. Collective
+double check_number(mpi::Context& context, std::span<const double> n_cells, double most_per_rank) {
   double n = 0.0;
   for (const double one : n_cells) n += one;
   n = mpi::sum(context, n);
@@ -172,6 +173,7 @@ void check_number(mpi::Context& context, std::span<const double> n_cells, double
                        .cause = fmt::format("need about {:.2g} cells, and {:.2g} on {} ranks are allowed", n,
                                             most_per_rank * context.size(), context.size()),
                        .remedy = "ask for larger cells, use more ranks, or allow more cells on each"});
+  return n / context.size();
 }
 
 /// Where sizes at vertices are while the cells of the mesh go to other ranks.
@@ -279,6 +281,7 @@ AdaptReport adapt_to(mesh::Mesh& mesh, const SizeFunction* function, const std::
   report.n_cells_before = mesh.n_global(mesh::Dim::volume);
   const std::uint64_t revision = mesh.revision();
   const mesh::BuildOptions had = mesh.build_options();
+  double n_expected = 0.0;
   {
     std::vector<double> nodal;
     if (function == nullptr) {
@@ -286,7 +289,7 @@ AdaptReport adapt_to(mesh::Mesh& mesh, const SizeFunction* function, const std::
       limit_sizes(mesh, nodal, options.limits);
     }
     const std::vector<double> n_cells = predicted_cells(mesh, function, nodal);
-    check_number(context, n_cells, options.most_cells_per_rank);
+    n_expected = check_number(context, n_cells, options.most_cells_per_rank);
     if (function == nullptr)
       std::ranges::copy(nodal, mesh.add_field<double>(sizes_name, mesh::Dim::vertex).values().begin());
     balance.before(mesh, predicted_work(n_cells));
@@ -295,7 +298,7 @@ AdaptReport adapt_to(mesh::Mesh& mesh, const SizeFunction* function, const std::
   std::optional<detail::Taken> taken;
   try {
     const Region taking(context.trace(), take_region);
-    taken = detail::take_mesh(mesh, sizes, sizes_name, options);
+    taken = detail::take_mesh(mesh, sizes, sizes_name, options, static_cast<std::size_t>(n_expected));
   } catch (const AgreedError&) {
     put_back(mesh, had);
     throw;

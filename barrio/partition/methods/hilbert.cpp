@@ -154,23 +154,38 @@ std::vector<std::int32_t> hilbert(mpi::Context& context, std::span<const double>
   return cut_curve(context, on_curve(context, points, ids, weights), n_parts);
 }
 
+namespace {
+
+/// Number keys by their order, from `first` on.
+std::vector<GlobalId> numbered(std::span<const Key> keys, std::int64_t first) {
+  std::vector<std::pair<Key, std::int32_t>> sorted;
+  sorted.reserve(keys.size());
+  for (const Key& key : keys) sorted.emplace_back(key, static_cast<std::int32_t>(sorted.size()));
+  std::ranges::sort(sorted);
+  std::vector<GlobalId> numbers(keys.size());
+  for (std::size_t i = 0; i < sorted.size(); ++i) numbers[sorted[i].second] = global_id(i) + first;
+  return numbers;
+}
+
+}  // namespace
+
 std::vector<GlobalId> hilbert_numbers(mpi::Context& context, std::span<const double> points,
                                       std::span<const GlobalId> ids) {
   detail::check_points(context, points, ids, {}, context.size(), true);
-  std::vector<CurvePoint> marked = on_curve(context, points, ids, {});
   std::vector<Key> keys;
-  keys.reserve(marked.size());
+  keys.reserve(ids.size());
+  if (context.size() == 1) {  // it has the whole curve
+    const Grid grid(context, points);
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      keys.push_back({grid.place(points.subspan(3 * i, 3)), static_cast<std::uint64_t>(value(ids[i]))});
+    return numbered(keys, 0);
+  }
+  std::vector<CurvePoint> marked = on_curve(context, points, ids, {});
   for (const CurvePoint& point : marked) keys.push_back({point.place_on_curve, static_cast<std::uint64_t>(point.id)});
   // Part p of the curve is sorted and numbered on rank p.
   const std::vector<std::int32_t> parts = cut_curve(context, std::move(marked), context.size());
   return exchange::ask_together(context, std::span<const Rank>(parts), keys, [&](const exchange::Parcels<Key>& asked) {
-    std::vector<std::int32_t> order(asked.items.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::sort(order, {}, [&](std::int32_t i) { return asked.items[i]; });
-    const std::int64_t first = mpi::exclusive_sum(context, std::int64_t(order.size()));
-    std::vector<GlobalId> numbers(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) numbers[order[i]] = global_id(i) + first;
-    return numbers;
+    return numbered(asked.items, mpi::exclusive_sum(context, std::int64_t(asked.items.size())));
   });
 }
 
