@@ -35,6 +35,7 @@ struct Options {
   double scale = 1.0;
   std::string start = "slabs";
   bool is_migrating = false;
+  bool has_fields = false;
   bench::Output output;
 };
 
@@ -47,6 +48,30 @@ mesh::Mesh mesh_before(Context& context, const Options& options, const bench::Ad
   mesh::Mesh mesh = bench::tet_cube(context, options.n_boxes, options.start);
   for (std::size_t step = 0; step + 1 < wanted.sizes.size(); ++step) adapt::adapt(mesh, wanted.sizes[step]);
   return mesh;
+}
+
+double linear(const mesh::Mesh& mesh, std::size_t v) {
+  const double* x = &mesh.vertices().coordinates[3 * v];
+  return 1 + 2 * x[0] - 3 * x[1] + x[2];
+}
+
+/// A linear field on vertices, and on cells their ids.
+void add_fields(mesh::Mesh& mesh) {
+  const auto u = mesh.add_field<double>("u", mesh::Dim::vertex);
+  for (std::size_t v = 0; v < mesh.n_owned(mesh::Dim::vertex); ++v) u.values()[v] = linear(mesh, v);
+  const auto id = mesh.add_field<std::int64_t>("id", mesh::Dim::volume);
+  for (std::size_t c = 0; c < mesh.n_owned(mesh::Dim::volume); ++c) id.values()[c] = value(mesh.cells().id(c));
+}
+
+/// Hashes of the fields, and how far the linear one is from what it was. Collective.
+Json fields_of(const mesh::Mesh& mesh) {
+  const auto u = mesh.field<double>("u", mesh::Dim::vertex);
+  double off = 0;
+  for (std::size_t v = 0; v < mesh.n_owned(mesh::Dim::vertex); ++v)
+    off = std::max(off, std::abs(u.values()[v] - linear(mesh, v)));
+  Json fields{{"linear_error", mpi::max(mesh.context(), off)}};
+  for (const auto& field : mesh.fields()) fields["checksums"].push_back(fmt::format("{:016x}", mesh.checksum(*field)));
+  return fields;
 }
 
 Json counts(const adapt::detail::OperatorCounts& of_rank, Context& context) {
@@ -88,6 +113,7 @@ Json measure(Context& context, const Options& options, const bench::AdaptCase& w
              bench::Goals& goals) {
   mesh::Mesh mesh = mesh_before(context, options, wanted);
   const adapt::SizeFunction& size = wanted.sizes.back();
+  if (options.has_fields) add_fields(mesh);
   mpi::barrier(context);
   reset_peak_resident_bytes();
   std::optional<bench::Watch> watch;
@@ -100,6 +126,7 @@ Json measure(Context& context, const Options& options, const bench::AdaptCase& w
   watch.reset();
   const bench::MeshWorth worth = bench::evaluate(mesh, size);
   const std::uint64_t checksum = mesh.checksum();
+  const Json fields = options.has_fields ? fields_of(mesh) : Json();
   const double seconds = mpi::max(context, report.seconds);
   const adapt::AdaptReport again = adapt::adapt(mesh, size);
   constexpr int n_points = 256;
@@ -109,6 +136,7 @@ Json measure(Context& context, const Options& options, const bench::AdaptCase& w
   row["cells_before"] = report.n_cells_before;
   row["complexity"] = unit_cells;
   row["checksum"] = fmt::format("{:016x}", checksum);
+  if (options.has_fields) row["fields"] = fields;
   row["seconds"] = seconds;
   row["seconds_of_rounds"] = mpi::max(context, report.kernel_seconds);
   row["seconds_of_balance"] = mpi::max(context, report.balance_seconds);
@@ -136,6 +164,7 @@ Json measure(Context& context, const Options& options, const bench::AdaptCase& w
   goal("fewest_cells", per_unit, "C", wanted.fewest, true);
   goal("most_cells", per_unit, "C", wanted.most);
   goal("volume_error", std::abs(worth.volume - 1), "", 1e-12);
+  if (options.has_fields) goal("linear_error", fields["linear_error"].get<double>(), "", 1e-12);
   goal("second_call", row["seconds_of_second_call"].get<double>() / seconds, "x", 0.05);
   goal("imbalance_of_cells", worth.imbalance_of_cells, "x", 1.05);
   goal("imbalance_of_vertices", worth.imbalance_of_vertices, "x", 1.05);
@@ -226,6 +255,8 @@ int main(int argc, char** argv) {
     app.add_option("--scale", options.scale, "Factor of all sizes: with --boxes 35 --scale 1.57 a quarter of the work")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    app.add_flag("--fields", options.has_fields,
+                 "With a field on vertices and one on cells, which have to stay what they are");
     app.add_option("--start", options.start, "Where cells are at first: slabs, all on one rank, or scattered by id")
         ->check(CLI::IsMember({"slabs", "one", "scattered"}))
         ->capture_default_str();

@@ -12,14 +12,14 @@ class Million(Case):
             *((ranks, "slabs") for ranks in (1, 2, 3, 4, 7, 8)),
             *((ranks, start) for ranks in (2, 4) for start in ("one", "scattered")),
         ):
-            outcome = barrio(
-                *("--ranks", ranks, "bench", "adapt", "--cases", "cube", "--start", start, "--json")
-            )
+            words = ("bench", "adapt", "--cases", "cube", "--fields", "--start", start, "--json")
+            outcome = barrio("--ranks", ranks, *words)
             self.assert_code(outcome, 0)
             row = outcome.json()["cases"][0]
             self.assertEqual(row["cells_before"], 998_250)
             self.assertLess(abs(row["volume"] - 1), 1e-12)
-            found[ranks, start] = row["checksum"]
+            self.assertLess(row["fields"]["linear_error"], 1e-12)
+            found[ranks, start] = (row["checksum"], *row["fields"]["checksums"])
         self.assertEqual(len(set(found.values())), 1, found)
 
 

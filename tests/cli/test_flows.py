@@ -131,7 +131,7 @@ class Flows(Case):
 
     def test_bench_adapt(self) -> None:
         small = ("--boxes", 8, "--scale", 5, "--cases", "cube", "bubble", "--json")
-        outcome = at_ranks("bench", "adapt", *small)
+        outcome = at_ranks("bench", "adapt", *small, "--fields", "--migrating")
         self.assert_code(outcome, 0)
         found = outcome.json()
         self.assertEqual([row["case"] for row in found["cases"]], ["cube", "bubble"])
@@ -141,6 +141,8 @@ class Flows(Case):
         for case in ("cube", "bubble"):
             self.assertTrue(met[f"{case}.volume_error"])
             self.assertTrue(met[f"{case}.imbalance_of_cells"])
+            self.assertTrue(met[f"{case}.linear_error"])
+            self.assertTrue(met[f"{case}.volume_error_by_migration"])
 
     def test_adapt_refuses_what_it_cannot_do(self) -> None:
         hexes, bricks, out = (self.folder / f"{n}.h5m" for n in ("hexes", "bricks", "out"))

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "barrio/base/memory.hpp"
 #include "barrio/exchange/byte_values.hpp"
 #include "barrio/exchange/halo.hpp"
 #include "barrio/exchange/message.hpp"
@@ -173,9 +175,9 @@ void Transfer::take_vertex(LocalId v, Slot slot, Tets& tets) const {
 }
 
 void Transfer::end_taking() {
-  values_ = {};
-  vertex_origins_ = {};
-  cell_origins_ = {};
+  free_memory(values_);
+  free_memory(vertex_origins_);
+  free_memory(cell_origins_);
 }
 
 void Transfer::give(mpi::Context& context, const Tets& tets, std::span<const Slot> vertices,
@@ -218,7 +220,48 @@ void Transfer::write_linear(const Tets& tets, std::span<const Slot> vertices, me
   }
 }
 
-/// Ask each rank where values wait for those that are inherited here, all fields and tags in one message.
+/// What waits here for those that a rank asks for: all fields and tags in one message.
+void Transfer::answer(const std::vector<Kept>& kept, std::span<const std::int32_t> places,
+                      exchange::MessageWriter& message) const {
+  for (const Kept& one : kept) {
+    exchange::ByteValues values;
+    for (const std::int32_t place : places) {
+      if (!one.is_tag) {
+        values.add(std::span(one.rows).subspan(place * one.row_bytes, one.row_bytes));
+        continue;
+      }
+      const std::ptrdiff_t at = one.of_range.entities.place_of(LocalId{place});
+      if (at < 0) {
+        values.add_nothing();
+      } else {
+        values.add(one.of_range.items.value(at, tags_[one.at].info.value_bytes()));
+      }
+    }
+    values.put_into(message);
+  }
+}
+
+/// Give entities, by place, what they inherit. @param value  of the i-th one; none: it has none
+template <class ValueOf>
+void Transfer::write(const Kept& one, Dim dim, std::size_t n, const ValueOf& value, mesh::LocalMesh& out) const {
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::optional<std::span<const std::byte>> bytes = value(i);
+    if (!bytes) continue;
+    if (one.is_tag) {
+      mesh::MeshTag::Values& to = out.tags[one.at].on[mesh::index(dim)];
+      to.entities.insert(local_id(i));
+      to.items.add(*bytes, tags_[one.at].info.length_varies);
+      continue;
+    }
+    std::visit(
+        [&](auto& to) {
+          std::memcpy(reinterpret_cast<std::byte*>(to.data()) + i * one.row_bytes, bytes->data(), one.row_bytes);
+        },
+        out.fields[one.at].values);
+  }
+}
+
+/// Ask each rank where values wait for those that are inherited here.
 void Transfer::write_kept(mpi::Context& context, const std::vector<Kept>& kept, Dim dim,
                           std::span<const Origin> origins, mesh::LocalMesh& out) const {
   const Asked asked(origins);
@@ -231,52 +274,28 @@ void Transfer::write_kept(mpi::Context& context, const std::vector<Kept>& kept, 
   const exchange::Parcels<std::int32_t> requests = exchange::route(
       context, exchange::pack_by_rank(std::span<const Rank>(ranks), std::span<const std::int32_t>(places)));
   exchange::Parcels<std::byte> answers;
+  exchange::MessageWriter message;
   for (std::size_t p = 0; p < requests.n_peers(); ++p) {
-    exchange::MessageWriter message;
-    for (const Kept& one : kept) {
-      exchange::ByteValues values;
-      for (const std::int32_t place : requests.of(p)) {
-        if (!one.is_tag) {
-          values.add(std::span(one.rows).subspan(place * one.row_bytes, one.row_bytes));
-          continue;
-        }
-        const std::ptrdiff_t at = one.of_range.entities.place_of(LocalId{place});
-        if (at < 0) {
-          values.add_nothing();
-        } else {
-          values.add(one.of_range.items.value(at, tags_[one.at].info.value_bytes()));
-        }
-      }
-      values.put_into(message);
-    }
+    message.clear();
+    answer(kept, requests.of(p), message);
     answers.add(requests.peers[p], message.bytes());
   }
   const exchange::Parcels<std::byte> heard = exchange::route(context, answers);
   std::vector<exchange::MessageReader> readers;
   for (std::size_t p = 0; p < heard.n_peers(); ++p) readers.emplace_back(heard.of(p));
   for (const Kept& one : kept) {
-    std::vector<exchange::ByteValuesView> views;  // of the ranks that answered, ascending: rows of `asked` in order
-    std::vector<std::pair<std::size_t, std::size_t>> row_of;
+    std::vector<exchange::ByteValuesView> views;              // of the ranks that answered, ascending
+    std::vector<std::pair<std::size_t, std::size_t>> row_of;  // rows of `asked`, which are in that order
     for (std::size_t p = 0; p < readers.size(); ++p) {
       views.emplace_back(readers[p]);
       for (std::size_t i = 0; i < views.back().size(); ++i) row_of.emplace_back(p, i);
     }
-    for (std::size_t i = 0; i < origins.size(); ++i) {
+    const auto value = [&](std::size_t i) -> std::optional<std::span<const std::byte>> {
       const auto [p, row] = row_of[asked.place[i]];
-      if (one.is_tag) {
-        if (!views[p].has(row)) continue;
-        mesh::MeshTag::Values& to = out.tags[one.at].on[mesh::index(dim)];
-        to.entities.insert(local_id(i));
-        to.items.add(views[p][row], tags_[one.at].info.length_varies);
-        continue;
-      }
-      std::visit(
-          [&](auto& to) {
-            std::memcpy(reinterpret_cast<std::byte*>(to.data()) + i * one.row_bytes, views[p][row].data(),
-                        one.row_bytes);
-          },
-          out.fields[one.at].values);
-    }
+      if (!views[p].has(row)) return {};
+      return views[p][row];
+    };
+    write(one, dim, origins.size(), value, out);
   }
 }
 

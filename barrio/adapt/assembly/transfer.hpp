@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "barrio/adapt/kernel/tets.hpp"
+#include "barrio/exchange/message.hpp"
 #include "barrio/mesh/local_mesh.hpp"
 #include "barrio/mesh/mesh.hpp"
 
@@ -67,6 +68,10 @@ class Transfer {
   void add_tag(const mesh::Mesh& mesh, std::size_t at, mesh::Dim dim, bool is_linear);
   void take_linear(const mesh::Mesh& mesh);
   void write_linear(const Tets& tets, std::span<const Slot> vertices, mesh::LocalMesh& out) const;
+  void answer(const std::vector<Kept>& kept, std::span<const std::int32_t> places,
+              exchange::MessageWriter& message) const;
+  template <class ValueOf>
+  void write(const Kept& one, mesh::Dim dim, std::size_t n, const ValueOf& value, mesh::LocalMesh& out) const;
   void write_kept(mpi::Context& context, const std::vector<Kept>& kept, mesh::Dim dim, std::span<const Origin> origins,
                   mesh::LocalMesh& out) const;
 
