@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "apps/command.hpp"
 #include "apps/degenerate.hpp"
 #include "apps/table.hpp"
 #include "barrio/adapt/size_fields.hpp"
+#include "barrio/base/path.hpp"
+#include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
@@ -40,11 +43,17 @@ class Adapt : public Command {
                    "sphere,x=X,y=Y,z=Z,radius=R,finest=F,...; of several the smallest counts");
     app.add_option("--size-field", size_field_,
                    "Instead: a field or tag of the file with the wanted length at each vertex");
-    app.add_option("--error-field", error_field_,
-                   "Instead: a field or tag of the file with an error for each cell, to become --target-error in all");
-    app.add_option("--target-error", target_.error, "Error that each cell is to have");
+    CLI::Option* const errors = app.add_option(
+        "--error-field", error_field_,
+        "Instead: a field or tag of the file with an error for each cell, to become --target-error in all");
+    CLI::Option* const target = app.add_option("--target-error", target_.error, "Error that each cell is to have")
+                                    ->check(CLI::PositiveNumber)
+                                    ->needs(errors);
+    errors->needs(target);
     app.add_option("--error-order", target_.order, "p, where half the size leaves 2^-p of the error")
-        ->capture_default_str();
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str()
+        ->needs(errors);
     app.add_option("--finest", options_.limits.finest, "No wanted length is smaller");
     app.add_option("--largest", options_.limits.largest, "No wanted length is larger");
     app.add_option("--growth", options_.limits.growth,
@@ -65,14 +74,20 @@ class Adapt : public Command {
     app.add_option("--origin-field", options_.origin_field,
                    "Add a field to the cells: id of the one in whose place it is, and 1 if it was changed");
     app.add_option("--most-cells", options_.most_cells_per_rank, "Refuse sizes that need more on each rank")
+        ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app.add_option("--most-seconds", options_.most_seconds, "End after that, with the mesh as far as it is");
+    app.add_option("--most-seconds", options_.most_seconds, "End after that, with the mesh as far as it is")
+        ->check(CLI::NonNegativeNumber);
     app.add_flag("--leave-out", options_.leaves_out,
                  "Go on without values on faces and edges, and listed edges, which cannot be kept yet");
     degenerate_.add_to(app);
   }
   Json run(mpi::Context* context) override {
     (void)io::written_format(output_);
+    mpi::agree_after(*context, [&] {
+      if (!context->is_root()) return;
+      if (const std::string reason = why_not_replaceable(output_); !reason.empty()) throw cannot_write(output_, reason);
+    });
     std::vector<adapt::SizeFunction> sizes;
     mpi::agree_after(*context, [&] {
       const int n_given = (sizes_.empty() ? 0 : 1) + (size_field_.empty() ? 0 : 1) + (error_field_.empty() ? 0 : 1);
@@ -92,6 +107,14 @@ class Adapt : public Command {
     result["size"] = sizes_;
     result["size_field"] = size_field_;
     result["error_field"] = error_field_;
+    result["options"] = {{"target_error", target_.error},
+                         {"error_order", target_.order},
+                         {"finest", options_.limits.finest},
+                         {"largest", text_of(options_.limits.largest)},
+                         {"growth", text_of(options_.limits.growth)},
+                         {"feature_angle", options_.feature_angle},
+                         {"least_quality", options_.least_quality},
+                         {"frozen", options_.frozen_sets}};
     result["cells_before"] = report.n_cells_before;
     result["cells"] = report.n_cells;
     result["vertices"] = mesh.n_global(mesh::Dim::vertex);
@@ -124,6 +147,12 @@ class Adapt : public Command {
         fmt::format("  mean ratio {:.2f} at least, {:.2f} in the mean; {:.0f} % of the edges have the wanted length\n",
                     r["quality"]["least"].get<double>(), r["quality"]["mean"].get<double>(),
                     100 * r["edges_in_range"].get<double>());
+    constexpr double few = 0.5;
+    if (r["edges_in_range"].get<double>() < few && r["is_complete"].get<bool>())
+      text += fmt::format(
+          "  few edges have the wanted length: other changes would make cells worse than what was there and than "
+          "--least-quality ({}); a lower one may allow them\n",
+          r["options"]["least_quality"].get<double>());
     if (!r["is_complete"].get<bool>()) text += "  the time was over before all was done\n";
     if (!r["left_out"].empty())
       text += fmt::format("  left out: {}\n", fmt::join(r["left_out"].get<std::vector<std::string>>(), ", "));
@@ -131,6 +160,8 @@ class Adapt : public Command {
   }
 
  private:
+  /// JSON has no infinity.
+  static Json text_of(double limit) { return std::isfinite(limit) ? Json(limit) : Json(); }
   /// The field with sizes; made here if errors are given. Collective.
   std::string size_field_in(mesh::Mesh& mesh) const {
     if (error_field_.empty()) return size_field_;

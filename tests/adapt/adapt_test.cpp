@@ -161,6 +161,21 @@ TEST(Adapt, FrozenSetsStay) {
   mesh.validate();
 }
 
+/// All cells of a plate are flat at first.
+TEST(Adapt, APlateBecomesOneOfGoodCells) {
+  mpi::Context& context = world();
+  Mesh made = tet_cube(context, 5, Start::scattered);
+  mesh::LocalMesh local = std::move(made).release();
+  for (std::size_t i = 2; i < local.coordinates.size(); i += 3) local.coordinates[i] *= 0.15;
+  Mesh mesh = mesh::adopt(context, std::move(local));
+  EXPECT_GT(adapt(mesh, uniform_size(0.07)).in_range, 0.5);
+  const AdaptReport report = adapt(mesh, uniform_size(0.07));
+  mesh.validate();
+  EXPECT_GT(report.in_range, 0.7);
+  EXPECT_GT(report.least_quality, 0.2);
+  EXPECT_NEAR(test::measure(mesh, uniform_size(0.07)).volume, 0.15, 1e-13);
+}
+
 TEST(Adapt, GhostsAreAsBefore) {
   mpi::Context& context = world();
   Mesh made = tet_cube(context, 6);

@@ -116,6 +116,37 @@ TEST(AdaptBadInput, SizesThatNeedTooManyCells) {
   expect_refused(mesh, uniform_size(1e-4), ErrorCode::usage, "need about 1.2e+13 cells");
 }
 
+/// Flat cells would be allowed then, and walks around their edges would not end.
+TEST(AdaptBadInput, NoQualityAtAllGivesASoundMesh) {
+  Mesh mesh = tet_cube(world(), 6);
+  const AdaptReport report = adapt(mesh, uniform_size(0.12), {.least_quality = 0});
+  EXPECT_GT(report.least_quality, 1e-3);
+  mesh.validate();
+  EXPECT_NEAR(test::measure(mesh, uniform_size(0.12)).volume, 1.0, 1e-12);
+}
+
+TEST(AdaptBadInput, CoordinatesBeyondWhatCanBeComputed) {
+  for (const double factor : {1e60, 1e-60}) {
+    mpi::Context& context = world();
+    Mesh made = tet_cube(context, 3);
+    mesh::LocalMesh local = std::move(made).release();
+    for (double& x : local.coordinates) x *= factor;
+    Mesh mesh = mesh::adopt(context, std::move(local));
+    expect_refused(mesh, uniform_size(factor), ErrorCode::bad_input, "scale the coordinates");
+  }
+}
+
+TEST(AdaptBadInput, AnOriginFieldThatIsThere) {
+  Mesh mesh = tet_cube(world(), 3);
+  mesh.add_field<std::int64_t>("origin", mesh::Dim::volume);
+  try {
+    adapt(mesh, uniform_size(0.3), {.origin_field = "origin"});
+    ADD_FAILURE() << "not refused";
+  } catch (const AgreedError& error) {
+    EXPECT_NE(std::string(error.what()).find("a field on cells of that name"), std::string::npos) << error.what();
+  }
+}
+
 TEST(AdaptBadInput, NoTimeGivesASoundMesh) {
   Mesh mesh = tet_cube(world(), 5);
   const AdaptReport report = adapt(mesh, test::shock(0.05), {.most_seconds = 0});

@@ -113,9 +113,11 @@ class Flows(Case):
         for given, text in (
             ((), "come from one of --size, --size-field and --error-field"),
             (("--size-field", "k"), "'k': is neither a field nor a tag on the vertices"),
-            (("--error-field", "h", "--target-error", 1), "has no value for some of the cells"),
+            (("--error-field", "h", "--target-error", 1), "has no value on some of the cells"),
             (("--size", 0.1, "--growth", 0.3), "these are a function"),
             (("--size", 1e-5), "are allowed"),
+            (("--size", 0.1, "--target-error", 1), "--error-field"),
+            (("--size", 0.1, "--origin-field", "h"), "a tag of that name"),
         ):
             outcome = at_ranks("adapt", first, *given, "-o", self.folder / "none.h5m")
             self.assert_code(outcome, 2)

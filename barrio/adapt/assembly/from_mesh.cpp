@@ -200,9 +200,11 @@ class Taking {
     }
     mpi::agree_after(mesh_.context(), [&] {
       for (std::size_t t = 0; t < order.size(); ++t)
-        if (tets().tets[t].quality <= 0)
+        if (const float q = tets().tets[t].quality; !(q > 0))
           refuse(ErrorCode::bad_input, fmt::format("cell {}", value(cells.id(order[t].second))),
-                 tets().tets[t].quality < 0 ? "is inverted: its volume is negative" : "is flat: it has no volume");
+                 q < 0    ? "is inverted: its volume is negative"
+                 : q == 0 ? "is flat: it has no volume"
+                          : "is too large or too small to compute with: scale the coordinates");
     });
   }
 
@@ -410,7 +412,8 @@ std::vector<std::string> check_adaptable(const mesh::Mesh& mesh) {
       if (n_values[3 * t + i] > 0) lost.push_back(fmt::format("tag '{}' on {}", name, plural(low[i])));
     if (n_values[3 * t + 2] > 0) lost.push_back(fmt::format("tag '{}', whose values are entities", name));
   }
-  if (const std::int64_t n = mesh.n_global(Dim::edge); n > 0) lost.push_back(fmt::format("{} listed edges", n));
+  if (const std::int64_t n = mesh.n_global(Dim::edge); n > 0)
+    lost.push_back(fmt::format("listed edges, {} of them, with their membership in sets", n));
   return lost;
 }
 

@@ -47,13 +47,31 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// The cube of the mean ratio below which no change may make a cell: what is asked for, or, where cells are worse on
+/// the whole, a part of what they have. Collective.
+double floor_of(mpi::Context& context, const detail::Tets& tets, double least_quality) {
+  constexpr double least_of_all = 1e-3;  // a floor of 0 lets flat cells in, around which walks do not end
+  constexpr double part = 0.6;
+  constexpr double one = 1 << 30;
+  std::array<std::int64_t, 2> totals{};  // cubes in fixed point, cells
+  for (const detail::Tet& tet : tets.tets) {
+    if (tet.is_free() || detail::owner_of(tets, tet) != context.rank()) continue;
+    totals[0] += std::llround(static_cast<double>(tet.quality) * one);
+    totals[1] += 1;
+  }
+  mpi::all_reduce(context, std::span<std::int64_t>(totals), MPI_SUM);
+  const double mean =
+      std::cbrt(static_cast<double>(totals[0]) / one / static_cast<double>(std::max(totals[1], std::int64_t{1})));
+  return std::pow(std::max(std::min(least_quality, part * mean), least_of_all), 3);
+}
+
 /// The order of rounds.
 class Schedule {
  public:
   Schedule(mpi::Context& context, detail::Tets& tets, const detail::Sizes& sizes, const AdaptOptions& options)
       : context_(context),
         tets_(tets),
-        limits_{.floor = std::pow(options.least_quality, 3)},
+        least_quality_(options.least_quality),
         rounds_(context, tets, sizes, limits_, end_after(options.most_seconds)),
         collapse_(tets, sizes, limits_, detail::collapses),
         split_(tets, sizes, limits_, detail::splits),
@@ -62,6 +80,7 @@ class Schedule {
 
   void run() {
     // What has good cells and the wanted lengths stays where it is: a second call has little to do.
+    limits_.floor = floor_of(context_, tets_, least_quality_);
     rounds_.activate_all();
     constexpr int most_sweeps = 4;
     constexpr double little = 0.004;  // changes of lengths in a sweep, for each cell
@@ -108,7 +127,8 @@ class Schedule {
 
   mpi::Context& context_;
   const detail::Tets& tets_;
-  detail::Limits limits_;
+  double least_quality_;
+  detail::Limits limits_{.floor = 0.0};
   detail::Rounds rounds_;
   detail::Collapse collapse_;
   detail::Split split_;
@@ -168,11 +188,13 @@ double check_number(mpi::Context& context, std::span<const double> n_cells, doub
   for (const double one : n_cells) n += one;
   n = mpi::sum(context, n);
   if (n > most_per_rank * context.size())
-    throw AgreedError(ErrorCode::usage,
-                      {.subject = "wanted sizes",
-                       .cause = fmt::format("need about {:.2g} cells, and {:.2g} on {} ranks are allowed", n,
-                                            most_per_rank * context.size(), context.size()),
-                       .remedy = "ask for larger cells, use more ranks, or allow more cells on each"});
+    throw AgreedError(
+        ErrorCode::usage,
+        {.subject = "wanted sizes",
+         .cause = fmt::format("need about {:.2g} cells, and {:.2g} on {} ranks are allowed", n,
+                              most_per_rank * context.size(), context.size()),
+         .remedy =
+             "ask for larger cells, use more ranks, or allow more cells on each: most_cells_per_rank, --most-cells"});
   return n / context.size();
 }
 
@@ -260,13 +282,20 @@ class Balance {
 void check_kept(mesh::Mesh& mesh, const AdaptOptions& options, AdaptReport& report) {
   report.left_out = detail::check_adaptable(mesh);
   if (!report.left_out.empty() && !options.leaves_out)
-    throw AgreedError(ErrorCode::usage, {.subject = report.left_out[0],
-                                         .cause = "cannot be kept while cells change",
-                                         .remedy = "drop it first, or ask to leave such things out"});
-  for (const auto& field : mesh.fields())
-    if (field->name == options.origin_field && field->dim == mesh::Dim::volume)
-      throw AgreedError(ErrorCode::usage, {.subject = fmt::format("field '{}' for origins", options.origin_field),
-                                           .cause = "exists already on the cells"});
+    throw AgreedError(ErrorCode::usage,
+                      {.subject = report.left_out[0],
+                       .cause = "cannot be kept while cells change",
+                       .remedy = "drop it first, or go on without such things: leaves_out, --leave-out"});
+  const bool is_field = std::ranges::any_of(mesh.fields(), [&](const auto& field) {
+    return field->name == options.origin_field && field->dim == mesh::Dim::volume;
+  });
+  const bool is_tag =
+      std::ranges::any_of(mesh.tags(), [&](const mesh::MeshTag& tag) { return tag.info.name == options.origin_field; });
+  if (is_field || is_tag)
+    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("field '{}' for origins", options.origin_field),
+                                         .cause = fmt::format("cannot be: the mesh has a {} of that name",
+                                                              is_field ? "field on cells" : "tag"),
+                                         .remedy = "choose another name"});
 }
 
 /// @param function  wanted sizes, or nullptr: then they are in a field

@@ -78,7 +78,7 @@ std::int64_t Rounds::run(Operator& op, OperatorCounts& counts) {
   for (;;) {
     counts.n_passes += 1;
     const std::int64_t n_waiting = run_pass(op, counts);
-    const bool ends = sizes_.has_fault() || std::chrono::steady_clock::now() >= end_;
+    const bool ends = sizes_.has_fault() || is_late(0);
     std::array<std::int64_t, 3> totals{n_waiting, counts.n_applied - n_before, ends ? 1 : 0};
     if (has_others) {
       const Region region(context_.trace(), exchange_region);
@@ -94,7 +94,7 @@ std::int64_t Rounds::run(Operator& op, OperatorCounts& counts) {
 void Rounds::collect(Operator& op, OperatorCounts& counts) {
   candidates_.clear();
   const std::uint8_t bit = op.activity();
-  for (std::size_t i = 0; i < mesh_.vertices.size(); ++i) {
+  for (std::size_t i = 0; i < mesh_.vertices.size() && !is_late(i); ++i) {
     Vertex& vertex = mesh_.vertices[i];
     if ((vertex.active & bit) == 0 || vertex.owner != context_.rank()) continue;
     // What is applied, or not tried because something around it changed, makes its vertices active again.
@@ -211,7 +211,7 @@ std::int64_t Rounds::run_pass(Operator& op, OperatorCounts& counts) {
       reserve_foreign(item.candidate);
       continue;
     }
-    item.is_decided = decide(op, item, counts);
+    item.is_decided = is_late(i) ? refuse(item) : decide(op, item, counts);
     if (!item.is_decided) n_waiting += 1;
   }
   std::erase_if(open_, [&](std::uint32_t i) { return items_[i].is_decided; });
@@ -252,8 +252,19 @@ bool Rounds::decide(Operator& op, Item& item, OperatorCounts& counts) {
       return true;
     }
   }
+  return refuse(item);
+}
+
+/// Leave what is there, and tell those who wait for it.
+bool Rounds::refuse(const Item& item) {
   for (const auto& [neighbour, place] : told_of(item)) news_[neighbour].decided.push_back(place);
   return true;
+}
+
+bool Rounds::is_late(std::size_t step) {
+  constexpr std::size_t between_looks = 512;
+  if (step % between_looks == 0) is_late_ = is_late_ || std::chrono::steady_clock::now() >= end_;
+  return is_late_;
 }
 
 void Rounds::move_vertex(Slot v, const Point& to, double inverse_size, std::span<const double> values,

@@ -114,6 +114,9 @@ class Rounds {
   void fetch_ahead(std::size_t i) const noexcept;
   [[nodiscard]] bool is_frozen(const Candidate& candidate, std::span<const Slot> cavity) const noexcept;
   bool decide(Operator& op, Item& item, OperatorCounts& counts);
+  bool refuse(const Item& item);
+  /// Whether the time is over: then no more is begun. @param step  the clock is looked at once in many
+  bool is_late(std::size_t step);
   void reserve_foreign(const Candidate& candidate);
   void commit(const Item& item);
   void commit_move();
@@ -144,6 +147,7 @@ class Rounds {
   const Sizes& sizes_;
   const Limits& limits_;
   std::chrono::steady_clock::time_point end_;
+  bool is_late_ = false;
   bool must_stop_ = false;
   Border border_;
   std::optional<exchange::Neighborhood> hood_;

@@ -6,12 +6,14 @@
 #include <cmath>
 #include <cstring>
 #include <queue>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "barrio/adapt/sizes/check.hpp"
 #include "barrio/base/error.hpp"
+#include "barrio/base/text.hpp"
 #include "barrio/mesh/adjacency.hpp"
 #include "barrio/mesh/reduce_field.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -170,7 +172,9 @@ std::vector<double> real_values(const mesh::Mesh& mesh, const std::string& name,
   std::vector<double> values(n);
   const std::string where = dim == Dim::vertex ? "vertices" : "cells";
   mpi::agree_after(mesh.context(), [&] {
+    std::vector<std::string> known;
     for (const auto& field : mesh.fields()) {
+      if (field->dim == dim) known.push_back(field->name);
       if (field->name != name || field->dim != dim) continue;
       const std::string subject = fmt::format("field '{}'", name);
       if (field->n_components != 1)
@@ -185,15 +189,20 @@ std::vector<double> real_values(const mesh::Mesh& mesh, const std::string& name,
           field->values);
       return;
     }
+    for (const mesh::MeshTag& one : mesh.tags()) known.push_back(one.info.name);
     const auto tag = std::ranges::find(mesh.tags(), name, [](const mesh::MeshTag& one) { return one.info.name; });
     const std::string subject = fmt::format("'{}'", name);
     if (tag == mesh.tags().end())
-      refuse(ErrorCode::usage, subject, fmt::format("is neither a field nor a tag on the {} of the mesh", where));
+      refuse(ErrorCode::usage, subject,
+             fmt::format("is neither a field nor a tag on the {} of the mesh.{}", where, did_you_mean(name, known)));
     if (tag->info.type != mesh::TagType::float64 || tag->info.n_components != 1 || tag->info.length_varies)
-      refuse(ErrorCode::usage, subject, "is a tag of other values than one real number");
+      refuse(ErrorCode::usage, subject,
+             fmt::format("is a tag of {} {}, and one real number is needed",
+                         tag->info.length_varies ? "any number of" : std::to_string(tag->info.n_components),
+                         mesh::name(tag->info.type)));
     for (std::size_t i = 0; i < n; ++i) {
       const auto bytes = tag->value(dim, local_id(i));
-      if (bytes.empty()) refuse(ErrorCode::usage, subject, fmt::format("has no value for some of the {}", where));
+      if (bytes.empty()) refuse(ErrorCode::usage, subject, fmt::format("has no value on some of the {}", where));
       std::memcpy(&values[i], bytes.data(), sizeof(double));
     }
   });
