@@ -397,11 +397,10 @@ std::vector<std::string> check_adaptable(const mesh::Mesh& mesh) {
       lost.push_back(fmt::format("field '{}' on {}", field->name, plural(field->dim)));
   std::vector<std::int64_t> n_values;  // of each tag: on edges, on faces, and where values name entities
   for (const mesh::MeshTag& tag : mesh.tags()) {
-    for (const Dim dim : low) n_values.push_back(static_cast<std::int64_t>(tag.on[mesh::index(dim)].entities.size()));
+    for (const Dim dim : low) n_values.push_back(tag.on[mesh::index(dim)].entities.size());
     n_values.push_back(0);
     if (tag.info.type != mesh::TagType::entity) continue;
-    for (const mesh::MeshTag::Values& values : tag.on)
-      n_values.back() += static_cast<std::int64_t>(values.entities.size());
+    for (const mesh::MeshTag::Values& values : tag.on) n_values.back() += values.entities.size();
     n_values.back() += names_entities(tag) ? 1 : 0;
   }
   mpi::all_reduce(mesh.context(), std::span<std::int64_t>(n_values), MPI_SUM);

@@ -118,9 +118,9 @@ void Transfer::find_tags(const mesh::Mesh& mesh) {
     tags_.push_back({tag.info, {}, names_entities(tag) ? mesh::TagOnSets() : tag.on_sets});
     const mesh::LocalRange owned{LocalId{0}, local_id(mesh.n_owned(Dim::vertex))};
     const std::size_t n_with = tag.on[mesh::index(Dim::vertex)].entities.intersected(owned).size();
-    numbers.push_back(static_cast<std::int64_t>(n_with));
-    numbers.push_back(static_cast<std::int64_t>(tag.on[mesh::index(Dim::volume)].entities.size()));
-    numbers.push_back(static_cast<std::int64_t>(mesh.n_owned(Dim::vertex) - n_with));
+    numbers.push_back(n_with);
+    numbers.push_back(tag.on[mesh::index(Dim::volume)].entities.size());
+    numbers.push_back(mesh.n_owned(Dim::vertex) - n_with);
   }
   mpi::all_reduce(mesh.context(), std::span<std::int64_t>(numbers), MPI_SUM);
   for (std::size_t t = 0; t < tags.size(); ++t) {

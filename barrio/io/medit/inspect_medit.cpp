@@ -109,7 +109,7 @@ class MeditInspector {
     std::vector<Point> corners;
     read_medit_rows(in_, index_, section, section.n, [&](const MeditEntry& cell) {
       corners.clear();
-      for (const std::int64_t vertex : cell.numbers) corners.push_back(points_[static_cast<std::size_t>(vertex)]);
+      for (const std::int64_t vertex : cell.numbers) corners.push_back(points_[vertex]);
       quality_.add(keyword.type, corners);
     });
   }

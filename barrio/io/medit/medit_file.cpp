@@ -328,7 +328,7 @@ void read_medit_rows(Scanner& in, const MeditIndex& index, const MeditIndex::Sec
   in.go_to(section.offset);
   MeditNumbers numbers(in, index.head);
   for (std::int64_t i = 0; i < n; ++i) {
-    numbers.reals(std::span(entry.x).first(static_cast<std::size_t>(row.n_reals)));
+    numbers.reals(std::span(entry.x).first(row.n_reals));
     numbers.integers(read);
     for (std::int64_t& number : named) {
       if (number < 1 || number > n_named)

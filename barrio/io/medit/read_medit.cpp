@@ -105,7 +105,7 @@ class MeditTablesMaker {
   void add_references(IdSets& sets, std::int32_t block) const {
     const Dim dim = block < 0 ? Dim::vertex : mesh::topology(tables_.blocks[block].type).dim;
     std::int64_t row = tables_.slabs_of(block).first(context_.rank());
-    if (block >= 0) row += tables_.first_row(static_cast<std::size_t>(block));
+    if (block >= 0) row += tables_.first_row(block);
     for (const std::int64_t reference : references_[block + 1]) {
       if (reference != 0) sets.add(dim, reference, row);
       row += 1;
