@@ -4,8 +4,8 @@ SMPI), or with more ranks than cores.
     python3 benchmarks/adapt/simulate.py --ranks 4 16
     python3 benchmarks/adapt/simulate.py --ranks 16 64 256 --barrio build/release/bin/barrio
 
-Counts do not depend on the way: on 16 ranks they were compared. The simulator's time grows with the square of what was
-sent, so 64 ranks and more are for the second way: they take turns on the cores, and 256 are minutes on two of them.
+Counts do not depend on the way: on 16 ranks they were compared. The simulator did not end in ten minutes for 64 ranks,
+so these and more are for the second way: they take turns on the cores, and 256 are minutes on two of them.
 
 The case is `cube`, whose sizes are in proportion to --scale: with the same product of boxes and scale it is the same
 work for each cell. In a round neighbours hear of candidates once, and of changes after each pass; each time a rank

@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "barrio/adapt/kernel/measure.hpp"
 #include "barrio/adapt/sizes/check.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
@@ -23,6 +24,11 @@ namespace barrio::adapt {
 namespace {
 
 using mesh::Dim;
+
+detail::Point place(const mesh::Mesh& mesh, LocalId v) {
+  const double* x = &mesh.vertices().coordinates[3 * index(v)];
+  return {x[0], x[1], x[2]};
+}
 
 /// Values at vertices, and the way to make all sharers and copies have the least of what sharers say.
 class Least {
@@ -70,9 +76,9 @@ class Growth {
     open_.emplace(size, v);
   }
   [[nodiscard]] double distance(LocalId a, LocalId b) const {
-    const double* x = &mesh_.vertices().coordinates[3 * index(a)];
-    const double* y = &mesh_.vertices().coordinates[3 * index(b)];
-    return std::sqrt((x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]) + (x[2] - y[2]) * (x[2] - y[2]));
+    using detail::operator-;
+    const detail::Point d = place(mesh_, b) - place(mesh_, a);
+    return std::sqrt(detail::dot(d, d));
   }
 
   using Open = std::pair<double, LocalId>;
@@ -84,14 +90,9 @@ class Growth {
 };
 
 double volume_of(const mesh::Mesh& mesh, std::size_t cell) {
-  const std::vector<double>& x = mesh.vertices().coordinates;
   const auto nodes = mesh.cells().nodes_of(cell);
-  std::array<std::array<double, 3>, 3> e{};
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t k = 0; k < 3; ++k) e[i][k] = x[3 * index(nodes[i + 1]) + k] - x[3 * index(nodes[0]) + k];
-  return std::abs(e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) +
-                  e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2]) +
-                  e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
+  return std::abs(detail::volume6(place(mesh, nodes[0]), place(mesh, nodes[1]), place(mesh, nodes[2]),
+                                  place(mesh, nodes[3]))) /
          6;
 }
 
