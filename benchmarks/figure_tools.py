@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import dataclasses
 import json
 import subprocess
 from collections.abc import Callable, Iterator
@@ -43,6 +45,24 @@ def read(path: Path) -> dict[str, Any]:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise Fault(f"{path} cannot be read: {error}") from error
+
+
+def write_csv(path: Path, rows: list[Any]) -> None:
+    """Write one line per row; rows are of one dataclass, and there are some."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([field.name for field in dataclasses.fields(rows[0])])
+        writer.writerows(dataclasses.astuple(row) for row in rows)
+
+
+def where(document: dict[str, Any], mark: str = "") -> str:
+    """Say where runs were made, and that ranks shared cores if they did, which a plot shows by a mark."""
+    run = document["runs"][0]
+    cores = run["cores_of_rank_0"] * run["nodes"]
+    said = f"{run['mpi'].split(',')[0]}, {cores} cores"
+    if max(one["ranks"] for one in document["runs"]) <= cores:
+        return said
+    return f"{said}; more than {cores} ranks{mark} share them: not the speed of the code"
 
 
 def output_of(command: list[str]) -> str:

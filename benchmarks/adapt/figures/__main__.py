@@ -20,7 +20,7 @@ import measure
 import meshes
 import plots
 import tables
-from figure_tools import Fault, read
+from figure_tools import Fault, read, write_csv
 
 SOURCE = Path(__file__).resolve().parents[3]
 
@@ -62,7 +62,7 @@ def main() -> int:
         print(f"figures: {fault}", file=sys.stderr)
         return 1
     rows = tables.rows(document)
-    tables.write_csv(options.out / "figures.csv", rows)
+    write_csv(options.out / "figures.csv", rows)
     (options.out / "figures.md").write_text(tables.page(document, rows), encoding="utf-8")
     plots.draw(document, rows, options.out)
     print(f"{options.out}: figures.json .csv .md, and pictures as .png and .svg")

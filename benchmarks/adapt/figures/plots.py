@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from figure_tools import drawing, logarithmic, plain
+from figure_tools import drawing, logarithmic, plain, where
 from literature import BLUE_GENE, CORES, CRAY
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from measure import CASES, MIGRATION, ROUNDS, rank_counts
-from tables import FIGURE_OF, Row, where
+from tables import FIGURE_OF, Row
 
 # Okabe and Ito's palette: people with colour-blindness can tell them apart, and the marks differ too.
 LINES = {ROUNDS: ("#0072B2", "o"), MIGRATION: ("#D55E00", "s")}

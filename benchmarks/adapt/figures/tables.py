@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import astuple, dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
+from figure_tools import where
 from literature import CORES, MIGRATION_OF_COARSENING, SCALING, SECONDS
 from measure import CASES, MIGRATION, ROUNDS, fastest, rank_counts
 
@@ -66,24 +65,6 @@ def _details(row: dict[str, Any]) -> list[tuple[str, float]]:
             for which in ("min", "max")
         ]
     return said
-
-
-def write_csv(path: Path, found: list[Row]) -> None:
-    """Write one row per number."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([field.name for field in fields(Row)])
-        writer.writerows(astuple(row) for row in found)
-
-
-def where(document: dict[str, Any], mark: str = "") -> str:
-    """Say where it ran, and that ranks shared cores if they did, which a plot shows by a mark."""
-    run = document["runs"][0]
-    cores = run["cores_of_rank_0"] * run["nodes"]
-    said = f"{run['mpi'].split(',')[0]}, {cores} cores"
-    if max(rank_counts(document)) <= cores:
-        return said
-    return f"{said}; more than {cores} ranks{mark} share them: not the speed of the code"
 
 
 def page(document: dict[str, Any], found: list[Row]) -> str:

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import measure
 import plots
 import tables
-from figure_tools import Fault, read
+from figure_tools import Fault, read, write_csv
 
 SOURCE = Path(__file__).resolve().parents[3]
 
@@ -55,7 +55,7 @@ def main() -> int:
             print(f"figures: {fault}", file=sys.stderr)
             return 1
         rows = tables.rows(plan.name, document)
-        tables.write_csv(options.out / f"{plan.name}.csv", rows)
+        write_csv(options.out / f"{plan.name}.csv", rows)
         page = tables.page(plan.name, document, rows)
         (options.out / f"{plan.name}.md").write_text(page, encoding="utf-8")
         pages.append(page)

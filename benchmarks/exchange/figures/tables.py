@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import astuple, dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from literature import ELSEWHERE_SHORT_TILE, PAPER
@@ -76,14 +74,6 @@ def rows(figure: str, document: dict[str, Any]) -> list[Row]:
             source = f"paper{', derived' if one.derived else ''}: {one.machine}"
             found.append(Row(source, one.who, one.x, one.quantity, one.value))
     return found
-
-
-def write_csv(path: Path, found: list[Row]) -> None:
-    """Write one row per number."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([field.name for field in fields(Row)])
-        writer.writerows(astuple(row) for row in found)
 
 
 def page(figure: str, document: dict[str, Any], found: list[Row]) -> str:

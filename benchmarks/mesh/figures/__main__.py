@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import measure
 import plots
 import tables
-from figure_tools import Fault, read
+from figure_tools import Fault, read, write_csv
 
 SOURCE = Path(__file__).resolve().parents[3]
 
@@ -54,7 +54,7 @@ def main() -> int:
         return 1
     path.write_text(json.dumps(document, indent=1), encoding="utf-8")
     rows = tables.rows(document)
-    tables.write_csv(options.out / "figures.csv", rows)
+    write_csv(options.out / "figures.csv", rows)
     (options.out / "figures.md").write_text(tables.page(document, rows), encoding="utf-8")
     plots.draw(document, rows, options.out)
     print(f"{options.out}: figures.json .csv .md, {', '.join(tables.TITLES)} as .png and .svg")

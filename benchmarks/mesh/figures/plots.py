@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from figure_tools import drawing, logarithmic, plain
+from figure_tools import drawing, logarithmic, plain, where
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 from measure import MESHES, REST, STEPS
-from tables import Row, where
+from tables import Row
 
 # Okabe and Ito's palette: people with colour-blindness can tell them apart, and the marks differ too.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import astuple, dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
+from figure_tools import where
 from measure import MESHES, steps_of
 
 TITLES = {
@@ -57,25 +56,6 @@ def rows(document: dict[str, Any]) -> list[Row]:
                 value = 1e3 * box[f"{name}_seconds"]
                 found.append(Row("figure03", box["decomposition"], name, ranks, "ms", value))
     return found
-
-
-def write_csv(path: Path, found: list[Row]) -> None:
-    """Write one row per number."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([field.name for field in fields(Row)])
-        writer.writerows(astuple(row) for row in found)
-
-
-def where(document: dict[str, Any], mark: str = "") -> str:
-    """Say where it ran, and that ranks shared cores if they did, which a plot shows by a mark."""
-    run = document["runs"][0]
-    cores = run["cores_of_rank_0"] * run["nodes"]
-    said = f"{run['mpi'].split(',')[0]}, {cores} cores"
-    most = max(run["ranks"] for run in document["runs"])
-    if most <= cores:
-        return said
-    return f"{said}; more than {cores} ranks{mark} share them: not the speed of the code"
 
 
 def page(document: dict[str, Any], found: list[Row]) -> str:
