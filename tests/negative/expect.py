@@ -54,9 +54,13 @@ def end_group(process: subprocess.Popen[str]) -> str:
     return ""
 
 
-def main(arguments: list[str]) -> int:
-    wanted, command = parse(arguments)
-    begin = time.monotonic()
+# What mpiexec of MPICH 4.0 says where it has lost an exit code: it notes 1 for a rank whose connection to it is seen to
+# close only after the rank was waited for, and takes that for the signal 1, which nobody has sent.
+LOST_EXIT_CODE = "EXIT STRING: Hangup (signal 1)"
+
+
+def run(command: list[str], within: float) -> tuple[int | None, str]:
+    """The exit code, or None if it did not end in time, and what was printed."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -66,16 +70,28 @@ def main(arguments: list[str]) -> int:
         errors="replace",
         start_new_session=True,
     )
-    faults = []
     try:
-        output = process.communicate(timeout=wanted.within)[0]
+        output = process.communicate(timeout=within)[0]
+        return process.returncode, output
     except subprocess.TimeoutExpired:
-        faults.append(f"it did not end within {wanted.within:g} s")
-        output = end_group(process)
-    seconds = time.monotonic() - begin
+        return None, end_group(process)
 
-    if not faults and process.returncode != wanted.exit:
-        faults.append(f"exit code {process.returncode}, expected {wanted.exit}")
+
+def main(arguments: list[str]) -> int:
+    wanted, command = parse(arguments)
+    for _ in range(3):
+        begin = time.monotonic()
+        code, output = run(command, wanted.within)
+        seconds = time.monotonic() - begin
+        if code != 1 or wanted.exit == 1 or LOST_EXIT_CODE not in output:
+            break
+        print("the launcher has lost the exit code; once more")
+
+    faults = []
+    if code is None:
+        faults.append(f"it did not end within {wanted.within:g} s")
+    elif code != wanted.exit:
+        faults.append(f"exit code {code}, expected {wanted.exit}")
     counts = [(text, 1) for text in wanted.once] + [(text, int(n)) for n, text in wanted.count]
     for text, n in counts:
         if output.count(text) != n:

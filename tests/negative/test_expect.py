@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -66,6 +67,21 @@ class Expect(unittest.TestCase):
         self.assertIn("it did not end within 0.5 s", output)
         self.assertIn("begun", output)
         self.assertLess(time.monotonic() - begin, 10)
+
+    def test_runs_again_if_the_launcher_lost_the_exit_code(self) -> None:
+        for lost, passes in ((2, True), (3, False)):
+            with self.subTest(lost=lost), tempfile.TemporaryDirectory() as folder:
+                count = pathlib.Path(folder, "count")
+                count.write_text("0", encoding="utf-8")
+                program = (
+                    f"import pathlib, sys; count = pathlib.Path({str(count)!r}); n = int(count.read_text());"
+                    f"count.write_text(str(n + 1)); lost = n < {lost};"
+                    "print('TERMINATED WITH THE EXIT STRING: Hangup (signal 1)' if lost else 'red');"
+                    "sys.exit(1 if lost else 3)"
+                )
+                passed, _ = expect(["--exit", "3"], [sys.executable, "-S", "-c", program])
+                self.assertEqual(passed, passes)
+                self.assertEqual(count.read_text(encoding="utf-8"), "3")
 
 
 if __name__ == "__main__":
