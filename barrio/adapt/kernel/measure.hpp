@@ -36,10 +36,10 @@ inline double cubed_mean_ratio(const Point& a, const Point& b, const Point& c, c
 
 /// Length of an edge in the wanted size, which is to be 1: the integral of 1 / size, for a size that grows by equal
 /// factors. That is a logarithmic mean; (2 geometric + arithmetic mean) / 3 is the same to 1e-4 for sizes that differ
-/// by a factor of 2. Source: Pólya and Szegö 1951.
+/// by a factor of 2. The same, bit by bit, from either end. Source: Pólya and Szegö 1951.
 inline double metric_length(const Vertex& a, const Vertex& b) noexcept {
   const Point d = b.at - a.at;
-  return std::sqrt(dot(d, d)) * (4.0 * std::sqrt(a.inverse_size * b.inverse_size) + a.inverse_size + b.inverse_size) /
+  return std::sqrt(dot(d, d)) * (4.0 * std::sqrt(a.inverse_size * b.inverse_size) + (a.inverse_size + b.inverse_size)) /
          6.0;
 }
 

@@ -21,7 +21,6 @@ std::uint64_t hash_of(const Key& a, const Key& b) noexcept {
 }
 
 void note_wants(Tets& mesh, Slot t, const Limits& limits) noexcept {
-  constexpr double nearly = 1e-9;  // a length depends on the order of its ends in its last bits
   const Tet& tet = mesh.tets[t];
   if (tet.quality <= limits.good)
     for (const Slot v : tet.v) mesh.vertices[v].active |= wanted(swaps);
@@ -31,10 +30,10 @@ void note_wants(Tets& mesh, Slot t, const Limits& limits) noexcept {
     Vertex& a = mesh.vertices[tet.v[i]];
     Vertex& b = mesh.vertices[tet.v[j]];
     const double length = metric_length(a, b);
-    if (length < limits.short_edge * (1 + nearly)) {
+    if (length < limits.short_edge) {
       a.active |= wanted(collapses);
       b.active |= wanted(collapses);
-    } else if (length > limits.long_edge * (1 - nearly)) {
+    } else if (length > limits.long_edge) {
       (a.key < b.key ? a : b).active |= wanted(splits);
     }
   }

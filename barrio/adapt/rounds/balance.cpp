@@ -1,0 +1,111 @@
+#include "barrio/adapt/rounds/balance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "barrio/adapt/kernel/measure.hpp"
+#include "barrio/adapt/kernel/sizes.hpp"
+#include "barrio/base/error.hpp"
+#include "barrio/mesh/balance.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::adapt::detail {
+namespace {
+
+constexpr RegionName balance_region{"adapt.balance"};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The greatest of all ranks over the mean. Collective.
+double imbalance(mpi::Context& context, double of_rank) {
+  const double mean = mpi::sum(context, of_rank) / context.size();
+  const double most = mpi::max(context, of_rank);
+  return mean > 0 ? most / mean : 1.0;
+}
+
+}  // namespace
+
+std::vector<double> predicted_cells(const mesh::Mesh& mesh, const SizeFunction* function,
+                                    std::span<const double> nodal) {
+  constexpr double cells_of_unit = 12;  // tetrahedra of unit edges in a unit of volume, as meshes have them
+  const std::vector<double>& x = mesh.vertices().coordinates;
+  std::vector<double> n;
+  n.reserve(mesh.n_owned(mesh::Dim::volume));
+  mpi::agree_after(mesh.context(), [&] {
+    for (std::size_t c = 0; c < mesh.n_owned(mesh::Dim::volume); ++c) {
+      std::array<Point, 4> p{};
+      Point centre{};
+      double h = 0.0;
+      const auto nodes = mesh.cells().nodes_of(c);
+      for (std::size_t i = 0; i < 4; ++i) {
+        for (std::size_t k = 0; k < 3; ++k) {
+          p[i][k] = x[3 * index(nodes[i]) + k];
+          centre[k] += p[i][k] / 4;
+        }
+        if (function == nullptr) h += nodal[index(nodes[i])] / 4;
+      }
+      if (function != nullptr) h = (*function)(centre);
+      Sizes::check(h, centre);
+      n.push_back(std::abs(volume6(p[0], p[1], p[2], p[3])) / 6 * cells_of_unit / (h * h * h));
+    }
+  });
+  return n;
+}
+
+std::vector<std::int64_t> predicted_work(std::span<const double> n_cells) {
+  constexpr double most = 1 << 16;  // a cell becomes more only where one call is not enough
+  constexpr double steps = 64;      // of the weight of a cell that stays
+  std::vector<std::int64_t> work;
+  work.reserve(n_cells.size());
+  for (const double n : n_cells) work.push_back(static_cast<std::int64_t>(steps * (1 + std::min(n, most))));
+  return work;
+}
+
+double check_number(mpi::Context& context, std::span<const double> n_cells, double most_per_rank) {
+  double n = 0.0;
+  for (const double one : n_cells) n += one;
+  n = mpi::sum(context, n);
+  if (n > most_per_rank * context.size())
+    throw AgreedError(
+        ErrorCode::usage,
+        {.subject = "wanted sizes",
+         .cause = fmt::format("need about {:.2g} cells, and {:.2g} on {} ranks are allowed", n,
+                              most_per_rank * context.size(), context.size()),
+         .remedy =
+             "ask for larger cells, use more ranks, or allow more cells on each: most_cells_per_rank, --most-cells"});
+  return n / context.size();
+}
+
+bool Balance::is_even(double of_rank) {
+  constexpr double most = 1.03;
+  return !is_wanted_ || imbalance(context_, of_rank) <= most;
+}
+
+void Balance::before(mesh::Mesh& mesh, std::span<const std::int64_t> work) {
+  if (context_.size() == 1) return;  // it has all cells around its own
+  const Region region(context_.trace(), balance_region);
+  const auto start = std::chrono::steady_clock::now();
+  const double sum = static_cast<double>(std::accumulate(work.begin(), work.end(), std::int64_t{0}));
+  const bool stay = is_even(sum);
+  const std::vector<Rank> to =
+      stay ? std::vector<Rank>(work.size(), context_.rank()) : mesh::balanced_ranks(mesh, work);
+  mesh.migrate(to, {}, mesh::BuildOptions{.ghost_layers = 1, .bridge = mesh::Dim::vertex, .ghost_sides = true});
+  if (!stay) seconds_ += seconds_since(start);
+}
+
+void Balance::after(mesh::Mesh& mesh, const mesh::BuildOptions& ghosts) {
+  const Region region(context_.trace(), balance_region);
+  const auto start = std::chrono::steady_clock::now();
+  mesh.migrate(mesh::balanced_ranks(mesh), {}, ghosts);
+  seconds_ += seconds_since(start);
+}
+
+}  // namespace barrio::adapt::detail

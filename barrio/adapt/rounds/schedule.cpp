@@ -1,0 +1,89 @@
+#include "barrio/adapt/rounds/schedule.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "barrio/adapt/rounds/shape.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::adapt::detail {
+namespace {
+
+/// A time that is no time limit is far away, not beyond what a clock counts.
+std::chrono::steady_clock::time_point end_after(double seconds) {
+  constexpr double most = 1e9;
+  return std::chrono::steady_clock::now() +
+         std::chrono::milliseconds(static_cast<std::int64_t>(1000 * std::clamp(seconds, 0.0, most)));
+}
+
+/// The cube of the mean ratio below which no change may make a tetrahedron: what is asked for, or, where they are worse
+/// on the whole, a part of what they have.
+double floor_of(double mean_quality, double least_quality) {
+  constexpr double least_of_all = 1e-3;  // a floor of 0 lets flat ones in, around which walks do not end
+  constexpr double part = 0.6;
+  return std::pow(std::max(std::min(least_quality, part * mean_quality), least_of_all), 3);
+}
+
+}  // namespace
+
+Schedule::Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const AdaptOptions& options)
+    : context_(context),
+      tets_(tets),
+      least_quality_(options.least_quality),
+      rounds_(context, tets, sizes, limits_, end_after(options.most_seconds)),
+      collapse_(tets, sizes, limits_, Activity::collapses),
+      split_(tets, sizes, limits_, Activity::splits),
+      swap_(tets, sizes, limits_, Activity::swaps),
+      smooth_(tets, sizes, limits_, Activity::smooths) {}
+
+void Schedule::run() {
+  set_limits();
+  const int n_sweeps = sweep();
+  if (n_sweeps > 1 && !rounds_.must_stop()) improve();
+}
+
+/// What has good cells and the wanted lengths stays where it is: a second call has little to do.
+void Schedule::set_limits() { limits_.floor = floor_of(shape_of(context_, tets_).mean_quality, least_quality_); }
+
+/// Let lengths become what is wanted. @return sweeps that were made
+int Schedule::sweep() {
+  constexpr int most = 4;
+  constexpr double little = 0.004;  // changes of lengths in a sweep, for each tetrahedron
+  rounds_.activate_all();
+  for (int n = 1; n <= most && !rounds_.must_stop(); ++n) {
+    std::int64_t n_changes = repeat(split_, counts_[1], 0.0);
+    n_changes += repeat(collapse_, counts_[0], 0.0);
+    improve();
+    if (static_cast<double>(n_changes) < little * static_cast<double>(n_tets())) return n;
+  }
+  return most;
+}
+
+void Schedule::improve() {
+  repeat(swap_, counts_[2], 0.03);
+  repeat(smooth_, counts_[3], 0.0, 6);
+}
+
+/// Rounds until one makes no more changes than a part of those of the first. @return changes
+std::int64_t Schedule::repeat(Operator& op, OperatorCounts& of, double part, int most_rounds) {
+  std::int64_t n_first = -1;
+  std::int64_t n_all = 0;
+  for (int round = 0; round < most_rounds && !rounds_.must_stop(); ++round) {
+    const std::int64_t n = rounds_.run(op, of);
+    if (n_first < 0) n_first = n;
+    n_all += n;
+    if (static_cast<double>(n) <= part * static_cast<double>(n_first)) break;
+  }
+  return n_all;
+}
+
+/// On all ranks; those that several ranks see count once.
+std::int64_t Schedule::n_tets() const {
+  std::int64_t n = 0;
+  for (const Tet& tet : tets_.tets)
+    if (!tet.is_free() && owner_of(tets_, tet) == context_.rank()) n += 1;
+  return mpi::sum(context_, n);
+}
+
+}  // namespace barrio::adapt::detail

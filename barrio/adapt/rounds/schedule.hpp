@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "barrio/adapt/adapt.hpp"
+#include "barrio/adapt/kernel/operator.hpp"
+#include "barrio/adapt/kernel/sizes.hpp"
+#include "barrio/adapt/kernel/tets.hpp"
+#include "barrio/adapt/rounds/rounds.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::adapt::detail {
+
+/// The order of rounds.
+class Schedule {
+ public:
+  /// Collective. @param tets, sizes  borrowed
+  Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const AdaptOptions& options);
+
+  /// Collective.
+  void run();
+  /// Whether rounds went on to their end.
+  [[nodiscard]] bool is_complete() const noexcept { return !rounds_.must_stop(); }
+  /// Ranks that see tetrahedra that this one sees.
+  [[nodiscard]] std::span<const Rank> neighbours() { return rounds_.neighbours(); }
+  [[nodiscard]] const OperatorCounts& collapses() const noexcept { return counts_[0]; }
+  [[nodiscard]] const OperatorCounts& splits() const noexcept { return counts_[1]; }
+  [[nodiscard]] const OperatorCounts& swaps() const noexcept { return counts_[2]; }
+  [[nodiscard]] const OperatorCounts& moves() const noexcept { return counts_[3]; }
+
+ private:
+  void set_limits();
+  int sweep();
+  void improve();
+  [[nodiscard]] std::int64_t n_tets() const;
+  std::int64_t repeat(Operator& op, OperatorCounts& of, double part, int most_rounds = 100);
+
+  mpi::Context& context_;
+  const Tets& tets_;
+  double least_quality_;
+  Limits limits_{.floor = 0.0};
+  Rounds rounds_;
+  Collapse collapse_;
+  Split split_;
+  Swap swap_;
+  Smooth smooth_;
+  std::array<OperatorCounts, 4> counts_;
+};
+
+}  // namespace barrio::adapt::detail
