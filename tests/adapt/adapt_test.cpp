@@ -199,6 +199,21 @@ TEST(Adapt, ASecondCallHasLittleToDo) {
   EXPECT_LE(all(second), all(first) / 20);
 }
 
+/// Edges of boxes are split here, and each half is a little too short.
+TEST(Adapt, HalvesOfALatticeDoNotStay) {
+  for (const double too_long : {1.33, 1.38}) {
+    Mesh mesh = tet_cube(world(), 8);
+    const SizeFunction size = [=](const std::array<double, 3>&) { return 0.125 / too_long; };
+    adapt(mesh, size);
+    mesh.validate();
+    const Measured now = measure(mesh, size);
+    EXPECT_GE(now.part_in_range, 0.9);
+    EXPECT_GE(now.mean_quality, 0.75);
+    EXPECT_LE(static_cast<double>(now.n_cells) / now.complexity, 14.0);
+    expect_boundaries(mesh);
+  }
+}
+
 TEST(Adapt, SpheresAnywhereGiveAValidMesh) {
   std::mt19937_64 random(test::seed());
   std::uniform_real_distribution<double> anywhere(0.0, 1.0);

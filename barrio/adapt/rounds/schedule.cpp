@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numbers>
 
 #include "barrio/adapt/rounds/shape.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -38,13 +39,30 @@ Schedule::Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const 
       smooth_(tets, sizes, limits_, Activity::smooths) {}
 
 void Schedule::run() {
-  set_limits();
+  constexpr double many_short = 0.1;
+  constexpr double shortest = 1 / std::numbers::sqrt2;
+  const bool has_lengths = set_limits();
   const int n_sweeps = sweep();
-  if (n_sweeps > 1 && !rounds_.must_stop()) improve();
+  if (rounds_.must_stop() || (has_lengths && n_sweeps == 1)) return;
+  // Halves of a lattice may all be a little too short, and none so short that it is collapsed.
+  const bool has_many_short = shape_of(context_, tets_).too_short > many_short;
+  if (has_many_short) {
+    limits_.short_edge = shortest;
+    sweep();
+  }
+  if (n_sweeps > 1 || has_many_short) improve();
 }
 
 /// What has good cells and the wanted lengths stays where it is: a second call has little to do.
-void Schedule::set_limits() { limits_.floor = floor_of(shape_of(context_, tets_).mean_quality, least_quality_); }
+/// @return whether lengths are what is wanted
+bool Schedule::set_limits() {
+  constexpr double most_edges = 0.95;
+  const Shape before = shape_of(context_, tets_);
+  limits_.floor = floor_of(before.mean_quality, least_quality_);
+  const bool has_lengths = before.in_range >= most_edges;
+  if (has_lengths) limits_.long_edge = std::numbers::sqrt2;
+  return has_lengths;
+}
 
 /// Let lengths become what is wanted. @return sweeps that were made
 int Schedule::sweep() {

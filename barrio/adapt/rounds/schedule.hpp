@@ -31,7 +31,7 @@ class Schedule {
   [[nodiscard]] const OperatorCounts& moves() const noexcept { return counts_[3]; }
 
  private:
-  void set_limits();
+  bool set_limits();
   int sweep();
   void improve();
   [[nodiscard]] std::int64_t n_tets() const;

@@ -13,7 +13,7 @@ namespace barrio::adapt::detail {
 
 Shape shape_of(mpi::Context& context, const Tets& tets) {
   constexpr double one = 1 << 20;        // qualities in fixed point, whose sum no order changes
-  std::array<std::int64_t, 4> totals{};  // tetrahedra, those unchanged, qualities, edges in range
+  std::array<std::int64_t, 5> totals{};  // tetrahedra, those unchanged, qualities, edges in range, short ones
   float least = 1.0F;
   for (const Tet& tet : tets.tets) {
     if (tet.is_free() || owner_of(tets, tet) != context.rank()) continue;
@@ -25,6 +25,7 @@ Shape shape_of(mpi::Context& context, const Tets& tets) {
       const double length = metric_length(tets.vertices[tet.v[a]], tets.vertices[tet.v[b]]);
       const double squared = length * length;
       totals[3] += squared >= 0.5 && squared <= 2.0 ? 1 : 0;
+      totals[4] += squared < 0.5 ? 1 : 0;
     }
   }
   mpi::all_reduce(context, std::span<std::int64_t>(totals), MPI_SUM);
@@ -34,6 +35,7 @@ Shape shape_of(mpi::Context& context, const Tets& tets) {
   const auto n = static_cast<double>(shape.n_tets);
   shape.mean_quality = static_cast<double>(totals[2]) / one / n;
   shape.in_range = static_cast<double>(totals[3]) / (6 * n);
+  shape.too_short = static_cast<double>(totals[4]) / (6 * n);
   return shape;
 }
 

@@ -15,6 +15,7 @@ struct Shape {
   double mean_quality = 0.0;
   double in_range =
       1.0;  ///< part of the edges, those of each tetrahedron, from 1/sqrt(2) to sqrt(2) of the wanted length
+  double too_short = 0.0;  ///< part that is shorter
 };
 
 /// Collective. The same on any distribution, bit by bit. Cost: O(n_tets), two reductions.
