@@ -24,6 +24,10 @@ struct AdaptOptions {
   /// Add a field of this name on cells, of two int64: the id of the cell in whose place a new one is, and 1 if it is
   /// not that cell unchanged. Empty: none.
   std::string origin_field = {};
+  /// What the program keeps itself for cells or vertices, the same list on every rank: `pack` is called before, `unpack`
+  /// for each local entity after, with what the one had that it is inherited from. Also where `adapt` throws, unless
+  /// `pack` did.
+  std::vector<mesh::Payload> payloads = {};
   double most_cells_per_rank = 1e8;  ///< sizes that would need more, in the mean, are refused
   double most_seconds = 1e9;         ///< rounds end after that; the mesh is a sound one, if not as wanted
 };

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "barrio/adapt/adapt.hpp"
 #include "barrio/base/error.hpp"
@@ -67,6 +71,46 @@ TEST(AdaptBadInput, ASizeThatThrowsOnOneRank) {
     return 0.3;
   };
   expect_refused(mesh, size, ErrorCode::failed, "is not known here");
+}
+
+TEST(AdaptBadInput, PayloadsThatThrow) {
+  const bool is_last = world().rank() == world().size() - 1;
+  Mesh mesh = tet_cube(world(), 4);
+  const std::uint64_t before = mesh.checksum();
+  const std::size_t n_tags = mesh.tags().size();
+  int n_unpacked = 0;
+  mesh::Payload payload{.dim = mesh::Dim::volume,
+                        .pack = [](LocalId, std::vector<std::byte>&) {},
+                        .unpack = [&](LocalId, std::span<const std::byte>) { n_unpacked += 1; }};
+  const auto expect_thrown = [&](const std::vector<mesh::Payload>& payloads, double h, const std::string& text) {
+    try {
+      adapt(mesh, [h](const std::array<double, 3>&) { return h; }, {.payloads = payloads});
+      ADD_FAILURE() << "not refused: " << text;
+    } catch (const AgreedError& error) {
+      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(mesh.tags().size(), n_tags);
+    mesh.validate();
+  };
+  expect_thrown({payload}, -1.0, "is not above 0");
+  EXPECT_EQ(n_unpacked, mesh.n_local(mesh::Dim::volume)) << "cells may be elsewhere";
+  mesh::Payload other = payload;
+  other.dim = mesh::Dim::face;
+  expect_thrown({other}, 0.3, "payload on dimension 2");
+  if (world().size() > 1)
+    expect_thrown({is_last ? std::vector{payload} : std::vector<mesh::Payload>()}, 0.3, "payloads");
+  other = payload;
+  other.pack = [&](LocalId, std::vector<std::byte>&) {
+    if (is_last) throw std::runtime_error("no ink left");
+  };
+  expect_thrown({other}, 0.3, "no ink left");
+  EXPECT_EQ(mesh.checksum(), before);
+  other = payload;
+  other.unpack = [&](LocalId, std::span<const std::byte>) {
+    if (is_last) throw std::runtime_error("no paper left");
+  };
+  expect_thrown({other}, 0.3, "no paper left");
+  EXPECT_NE(mesh.checksum(), before) << "it is the adapted one";
 }
 
 /// Where vertices are at first, the size is one; later it is not: rounds end, and the mesh is a sound one.

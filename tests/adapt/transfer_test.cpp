@@ -238,5 +238,46 @@ TEST(AdaptTransfer, TagsGoAlong) {
   EXPECT_GT(mpi::sum(world(), static_cast<std::int64_t>(seen.size())), 1);
 }
 
+/// Histories that a program keeps: of cells as many entries as an id says, of vertices one.
+TEST(AdaptTransfer, PayloadsGoAlong) {
+  Mesh mesh = tet_cube(world(), 8, Start::on_rank_0);
+  add_fields(mesh);
+  const auto history_of = [](std::int64_t id) {
+    std::vector<std::int64_t> all;
+    for (std::int64_t i = 0; i < id % 4; ++i) all.push_back(10 * id + i);
+    return all;
+  };
+  std::array<std::vector<std::vector<std::int64_t>>, 2> kept;
+  for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) kept[0].push_back(history_of(value(mesh.cells().id(c))));
+  for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v)
+    kept[1].push_back({value(mesh.vertices().global_ids[v]) % 5});
+  const auto payload = [&](Dim dim, std::vector<std::vector<std::int64_t>>& all) {
+    const auto pack = [&all](LocalId id, std::vector<std::byte>& out) {
+      const auto bytes = std::as_bytes(std::span(all[index(id)]));
+      out.insert(out.end(), bytes.begin(), bytes.end());
+    };
+    const auto unpack = [&all, &mesh, dim](LocalId id, std::span<const std::byte> bytes) {
+      all.resize(mesh.n_local(dim));
+      all[index(id)].resize(bytes.size() / sizeof(std::int64_t));
+      std::ranges::copy(bytes, std::as_writable_bytes(std::span(all[index(id)])).begin());
+    };
+    return mesh::Payload{.dim = dim, .pack = pack, .unpack = unpack};
+  };
+  const std::size_t n_tags = mesh.tags().size();
+  for (int step = 0; step < 2; ++step) {
+    const SizeFunction size = [step](const Vector& x) { return shock(0.1)({x[0] - 0.1 * step, x[1], x[2]}); };
+    adapt(mesh, size, {.payloads = {payload(Dim::volume, kept[0]), payload(Dim::vertex, kept[1])}});
+    mesh.validate();
+    EXPECT_EQ(mesh.tags().size(), n_tags);
+    const auto ids = mesh.field<std::int64_t>("id", Dim::volume);
+    const auto numbers = mesh.field<std::int32_t>("number", Dim::vertex);
+    kept[0].resize(mesh.n_local(Dim::volume));
+    kept[1].resize(mesh.n_local(Dim::vertex));
+    for (std::size_t c = 0; c < kept[0].size(); ++c) EXPECT_EQ(kept[0][c], history_of(ids.values()[c])) << c;
+    for (std::size_t v = 0; v < kept[1].size(); ++v)
+      EXPECT_EQ(kept[1][v], std::vector<std::int64_t>{numbers.values()[v]}) << v;
+  }
+}
+
 }  // namespace
 }  // namespace barrio::adapt

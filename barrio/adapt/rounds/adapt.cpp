@@ -61,6 +61,7 @@ void check_kept(mesh::Mesh& mesh, const AdaptOptions& options, AdaptReport& repo
                       {.subject = report.left_out[0],
                        .cause = "cannot be kept while cells change",
                        .remedy = "drop it first, or go on without such things: leaves_out, --leave-out"});
+  if (options.origin_field.empty()) return;
   const bool is_field = std::ranges::any_of(mesh.fields(), [&](const auto& field) {
     return field->name == options.origin_field && field->dim == mesh::Dim::volume;
   });
@@ -73,9 +74,19 @@ void check_kept(mesh::Mesh& mesh, const AdaptOptions& options, AdaptReport& repo
                                          .remedy = "choose another name"});
 }
 
+void check_payloads(mpi::Context& context, std::span<const mesh::Payload> payloads) {
+  mpi::agree_after(context, [&] {
+    for (const mesh::Payload& payload : payloads)
+      if (payload.dim != mesh::Dim::vertex && payload.dim != mesh::Dim::volume)
+        throw Error(ErrorCode::usage, {.subject = fmt::format("payload on dimension {}", mesh::value(payload.dim)),
+                                       .cause = "cannot be kept while cells change",
+                                       .remedy = "give those of vertices (0) and cells (3)"});
+  });
+}
+
 /// @param function  wanted sizes, or nullptr: then they are in a field
-AdaptReport adapt_to(mesh::Mesh& mesh, const SizeFunction* function, const std::string& size_field,
-                     const AdaptOptions& options) {
+AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const std::string& size_field,
+                        const AdaptOptions& options) {
   mpi::Context& context = mesh.context();
   const Region region(context.trace(), adapt_region);
   const auto start = std::chrono::steady_clock::now();
@@ -140,6 +151,21 @@ AdaptReport adapt_to(mesh::Mesh& mesh, const SizeFunction* function, const std::
   report.swaps = sum_of(context, schedule.swaps());
   report.moves = sum_of(context, schedule.moves());
   report.seconds = seconds_since(start);
+  return report;
+}
+
+AdaptReport adapt_to(mesh::Mesh& mesh, const SizeFunction* function, const std::string& size_field,
+                     const AdaptOptions& options) {
+  check_payloads(mesh.context(), options.payloads);
+  mesh.pack(options.payloads);
+  AdaptReport report;
+  try {
+    report = adapt_cells(mesh, function, size_field, options);
+  } catch (const AgreedError&) {
+    mesh.unpack(options.payloads);  // cells may be on other ranks
+    throw;
+  }
+  mesh.unpack(options.payloads);
   return report;
 }
 

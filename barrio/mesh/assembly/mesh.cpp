@@ -18,6 +18,21 @@
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
+namespace {
+
+/// Hash of what payloads are of.
+std::int64_t hash_of(std::span<const Payload> payloads) {
+  Hash64 dims;
+  for (const Payload& payload : payloads) dims.add(std::int64_t{mesh::value(payload.dim)});
+  return static_cast<std::int64_t>(dims.add(std::uint64_t{payloads.size()}).value() >> 1U);
+}
+
+[[noreturn]] void refuse_unlike_payloads() {
+  refuse_together(ErrorCode::usage, "payloads", "are not on the same dimensions on every rank",
+                  "give all ranks the same list; ranks without cells too");
+}
+
+}  // namespace
 
 std::uint64_t Sharing::memory_bytes() const noexcept {
   return barrio::memory_bytes(shared) + barrio::memory_bytes(sharer_sets) + rank_sets.memory_bytes();
@@ -185,18 +200,24 @@ Mesh::Distance Mesh::distance_to(std::span<const Rank> to) const {
   return highest;
 }
 
+void Mesh::pack(std::span<const Payload> payloads) {
+  const std::int64_t hash = hash_of(payloads);
+  std::array<std::int64_t, 2> ends{hash, -hash};
+  mpi::all_reduce(context(), std::span<std::int64_t>(ends), MPI_MAX);
+  if (ends[0] != -ends[1]) refuse_unlike_payloads();
+  pack_payloads(payloads);
+}
+
+void Mesh::unpack(std::span<const Payload> payloads) { unpack_payloads(payloads); }
+
 Mesh::Distance Mesh::agree_on_distance(std::span<const Rank> to, std::span<const Payload> payloads) const {
   mpi::Context& here = context();
   const Distance mine = distance_to(to);
-  Hash64 dims;
-  for (const Payload& payload : payloads) dims.add(std::int64_t{mesh::value(payload.dim)});
-  const std::int64_t hash = dims.add(std::uint64_t{payloads.size()}).value() >> 1U;
+  const std::int64_t hash = hash_of(payloads);
   std::array<std::int64_t, 3> ends{static_cast<std::int64_t>(mine), hash, -hash};
   mpi::all_reduce(here, std::span<std::int64_t>(ends), MPI_MAX);
   const auto highest = static_cast<Distance>(ends[0]);
-  if (ends[1] != -ends[2])
-    refuse_together(ErrorCode::usage, "payloads", "are not on the same dimensions on every rank",
-                    "give all ranks the same list; ranks without cells too");
+  if (ends[1] != -ends[2]) refuse_unlike_payloads();
   if (highest != Distance::wrong) return highest;
   agree_after(here, [&] {
     if (mine != Distance::wrong) return;
