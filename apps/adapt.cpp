@@ -29,7 +29,7 @@ class Adapt : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "adapt"; }
   [[nodiscard]] std::string summary() const override {
-    return "Change the cells of a mesh of tetrahedra until its edges have the lengths you want";
+    return "Change the tetrahedra of a mesh until their edges have the lengths you want";
   }
   [[nodiscard]] std::string example() const override {
     return "barrio --ranks 2 adapt box.h5m --size plane,x=0.5,finest=0.02,largest=0.2 -o fine.h5m";
@@ -138,7 +138,7 @@ class Adapt : public Command {
   [[nodiscard]] std::string render(const Json& r) const override {
     const auto n = [&](const Json& of) { return format_count(of.get<std::int64_t>()); };
     const Json& changes = r["changes"];
-    std::string text = fmt::format("{}: {} tets, {} vertices, of {} tets in {}\n", output_, n(r["cells"]),
+    std::string text = fmt::format("{}: {} cells, {} vertices, of {} cells in {}\n", output_, n(r["cells"]),
                                    n(r["vertices"]), n(r["cells_before"]), format_seconds(r["seconds"].get<double>()));
     text += fmt::format("  {} edges split, {} collapsed; {} swaps, {} vertices moved; checksum {}\n",
                         n(changes["splits"]["made"]), n(changes["collapses"]["made"]), n(changes["swaps"]["made"]),

@@ -24,9 +24,9 @@ struct AdaptOptions {
   /// Add a field of this name on cells, of two int64: the id of the cell in whose place a new one is, and 1 if it is
   /// not that cell unchanged. Empty: none.
   std::string origin_field = {};
-  /// What the program keeps itself for cells or vertices, the same list on every rank: `pack` is called before, `unpack`
-  /// for each local entity after, with what the one had that it is inherited from. Also where `adapt` throws, unless
-  /// `pack` did.
+  /// What the program keeps itself for cells or vertices, the same list on every rank: `pack` is called before,
+  /// `unpack` for each local entity after, with what the one had that it is inherited from. Also where `adapt` throws,
+  /// unless `pack` did.
   std::vector<mesh::Payload> payloads = {};
   double most_cells_per_rank = 1e8;  ///< sizes that would need more, in the mean, are refused
   double most_seconds = 1e9;         ///< rounds end after that; the mesh is a sound one, if not as wanted
@@ -60,12 +60,12 @@ struct AdaptReport {
 
 /// Change the cells of a mesh until its edges have the wanted lengths. Collective.
 ///
-/// Tetrahedra only. Short edges are collapsed, long ones split, bad cells swapped and their vertices moved, in rounds,
-/// until little is left to do. Faces of sets and the boundary stay where they are: vertices move in its planes and
-/// along its edges. Sets keep their members: new cells and listed faces are in the sets of those they lie in; vertices
-/// in sets stay. Coordinates, cells, ids and values are the same, bit by bit, on any number of ranks and from any
-/// distribution. Ids are new, along a Hilbert curve; each rank is one part; ghosts are as many layers as before. Ask
-/// again for fields, plans and spans.
+/// Tetrahedra change; hexes, prisms, pyramids and knives beside them stay as they are. Short edges are collapsed, long
+/// ones split, bad cells swapped and their vertices moved, in rounds, until little is left to do. Faces of sets and the
+/// boundary stay where they are: vertices move in its planes and along its edges. Sets keep their members: new cells
+/// and listed faces are in the sets of those they lie in; vertices in sets stay. Coordinates, cells, ids and values are
+/// the same, bit by bit, on any number of ranks and from any distribution. Ids are new, along a Hilbert curve; each
+/// rank is one part; ghosts are as many layers as before. Ask again for fields, plans and spans.
 ///
 /// Fields and tags go along. On vertices, fields of reals, and tags of reals that all vertices have, are linear: a
 /// vertex in the middle of an edge gets the mean of its ends, one that moves gets what its cells say there. So linear
@@ -73,8 +73,9 @@ struct AdaptReport {
 /// has the values of the one in whose place it is, a new vertex those of an end of the edge that it halves.
 /// @param mesh  replaced. @return what was done, the same on all ranks but for seconds
 /// @throws AgreedError on all ranks, with the mesh as it was, though its cells may be on other ranks: {usage} for cells
-/// that are no tetrahedra of 4 nodes; for values on faces or edges, values that are entities, and listed edges, unless
-/// `leaves_out` (a tag GLOBAL_ID goes in any case, since ids are new); for sizes that need too many cells; {bad_input}
+/// of more nodes than corners, polyhedra, and a mesh of other cells alone; for values on faces or edges, values that
+/// are entities, and listed edges, unless `leaves_out` (a tag GLOBAL_ID goes in any case, since ids are new); for sizes
+/// that need too many cells; for payloads of other dimensions or that ranks do not have alike; {bad_input}
 /// for an inverted or flat cell, a boundary that is no surface, or a size that is not above 0 and finite. What `size`
 /// throws at a new vertex, or says there that is no size, comes after rounds have ended: then the mesh is a sound one,
 /// adapted in part. Cost: see decision 0016. Source: Ovcharenko et al. 2012, section 6; Blelloch et al. 2012

@@ -17,11 +17,12 @@ struct ErrorTarget {
 };
 
 /// Sizes at vertices from errors of cells, so that all cells come to have the same: size * (target / error)^(1 /
-/// order), with the edge of the regular tetrahedron of the same volume as the size that a cell has. Of the cells around
-/// a vertex the smallest size counts. Collective.
+/// order), with the edge of the regular tetrahedron of the same volume as the size that a cell has. Other cells, which
+/// stay, ask for their longest edge, whatever their error. Of the cells around a vertex the smallest size counts.
+/// Collective.
 /// @param[in] errors  of owned cells, shape (n_owned(cell_dim())), 0 or above
 /// @return shape (n_local(Dim::vertex)), copies up to date; the same on any number of ranks
-/// @throws AgreedError{usage} for a target that is none, other cells than tetrahedra or a wrong number of errors,
+/// @throws AgreedError{usage} for a target that is none or a wrong number of errors,
 /// {bad_input} for an error below 0 or not finite. Cost: O(n_local), one reduction over sharers
 std::vector<double> sizes_from_errors(const mesh::Mesh& mesh, std::span<const double> errors,
                                       const ErrorTarget& target);

@@ -15,6 +15,7 @@
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/halo.hpp"
 #include "barrio/mesh/nested_sets.hpp"
+#include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/hilbert.hpp"
@@ -65,7 +66,7 @@ class Taking {
   Taken run() {
     for (const mesh::MeshSet& set : mesh_.sets()) out_.sets.push_back(set.info);
     is_frozen_ = mesh::named_sets(options_.frozen_sets, out_.sets, "freezing");
-    tets().has_frozen = !options_.frozen_sets.empty();
+    tets().has_frozen = !options_.frozen_sets.empty() || !mesh_.cells().has_one_type;
     out_.transfer = Transfer(mesh_, options_.origin_field, size_field_);
     tets().carry(out_.transfer.carried());
     find_owners();
@@ -73,7 +74,9 @@ class Taking {
     const std::vector<std::uint32_t> class_of_cell = classify(Dim::volume, out_.cells, 0);
     take_tets(class_of_cell);
     tets().link_all();
-    take_faces();
+    const std::vector<std::uint32_t> class_of_face = classify(Dim::face, out_.faces, unlisted + 1);
+    take_faces(class_of_face);
+    out_.others.take(mesh_, out_.transfer, owner_, class_of_cell, class_of_face);
     mpi::agree_after(mesh_.context(), [&] { find_features(); });
     classify_vertices();
     out_.transfer.end_taking();
@@ -117,7 +120,8 @@ class Taking {
     std::vector<bool> is_seen(from.size(), false);
     for (std::size_t c = 0; c < mesh_.cells().size(); ++c) {
       const auto nodes = mesh_.cells().nodes_of(c);
-      if (std::ranges::none_of(nodes, [&](LocalId v) { return owner_[index(v)] == me(); })) continue;
+      if (!is_tet(mesh_, c) || std::ranges::none_of(nodes, [&](LocalId v) { return owner_[index(v)] == me(); }))
+        continue;
       for (const LocalId v : nodes) is_seen[index(v)] = true;
     }
     for (const std::int32_t v : order_along_curve(mesh_)) {
@@ -179,6 +183,7 @@ class Taking {
     std::vector<std::pair<Slot, std::int32_t>> order;  // lowest slot, cell
     const mesh::EntityTable& cells = mesh_.cells();
     for (std::size_t c = 0; c < cells.size(); ++c) {
+      if (!is_tet(mesh_, c)) continue;
       Slot lowest = std::numeric_limits<Slot>::max();
       bool is_seen = false;
       for (const LocalId v : cells.nodes_of(c)) {
@@ -209,14 +214,14 @@ class Taking {
   }
 
   /// Classes of listed faces, and of the boundary.
-  void take_faces() {
-    const std::vector<std::uint32_t> class_of = classify(Dim::face, out_.faces, unlisted + 1);
+  void take_faces(std::span<const std::uint32_t> class_of) {
     const mesh::EntityTable& listed = mesh_.entities(Dim::face);
     std::vector<std::pair<std::array<Slot, 3>, std::uint16_t>> known;
     std::vector<bool> is_on_listed(tets().vertices.size(), false);
     for (std::size_t f = 0; f < listed.size(); ++f) {
       std::array<Slot, 3> key{};
       const auto nodes = listed.nodes_of(f);
+      if (nodes.size() != key.size()) continue;
       for (std::size_t i = 0; i < 3; ++i) key[i] = slot_[index(nodes[i])];
       std::ranges::sort(key);
       if (key[0] < 0) continue;
@@ -237,6 +242,29 @@ class Taking {
         if (at != known.end() && at->first == key) tet.face_class[f] = at->second;
       }
     }
+    freeze_sides_of_others();
+  }
+
+  /// Where tetrahedra meet cells that stay.
+  void freeze_sides_of_others() {
+    std::vector<std::array<Slot, 3>> sides;
+    for (std::size_t c = 0; c < mesh_.cells().size(); ++c) {
+      if (is_tet(mesh_, c)) continue;
+      mesh::for_each_side(mesh_.cells().type(c), mesh_.cells().nodes_of(c), [&](std::span<const LocalId> corners) {
+        if (corners.size() != 3) return;
+        std::array<Slot, 3> key{slot_[index(corners[0])], slot_[index(corners[1])], slot_[index(corners[2])]};
+        std::ranges::sort(key);
+        if (key[0] >= 0) sides.push_back(key);
+      });
+      for (const LocalId v : mesh_.cells().nodes_of(c))
+        if (const Slot slot = slot_[index(v)]; slot >= 0) tets().vertices[slot].on = Class::corner;
+    }
+    std::ranges::sort(sides);
+    if (sides.empty()) return;
+    for (Tet& tet : tets().tets)
+      for (std::size_t f = 0; f < 4; ++f)
+        if (tet.across[f] < 0 && std::ranges::binary_search(sides, face_key(tet, f)))
+          tet.face_class[f] = std::max(tet.face_class[f], unlisted) | frozen_face;
   }
 
   [[nodiscard]] Point normal(const EdgeFace& side) const {
@@ -288,7 +316,9 @@ class Taking {
     const auto face_class = [&](const EdgeFace& side) { return tets().tets[side.tet].face_class[side.face]; };
     const auto n_outer =
         std::ranges::count_if(sides, [&](const EdgeFace& side) { return tets().tets[side.tet].across[side.face] < 0; });
-    if (n_outer != 0 && n_outer != 2)
+    const bool meets_frozen =
+        std::ranges::any_of(sides, [&](const EdgeFace& side) { return (face_class(side) & frozen_face) != 0; });
+    if (n_outer != 0 && n_outer != 2 && !meets_frozen)
       refuse(
           ErrorCode::bad_input,
           fmt::format("edge between vertices {} and {}", tets().key(sides[0].low).low, tets().key(sides[0].high).low),
@@ -379,16 +409,19 @@ std::string plural(Dim dim) { return dim == Dim::edge ? "edges" : "faces"; }
 
 std::vector<std::string> check_adaptable(const mesh::Mesh& mesh) {
   mpi::agree_after(mesh.context(), [&] {
-    constexpr const char* what_is_changed = "adaptation changes tetrahedra of 4 nodes";
+    constexpr const char* what_is_changed =
+        "adaptation changes tetrahedra of 4 nodes; hexes, prisms and pyramids beside them stay";
     if (mesh.cell_dim() != Dim::volume)
       refuse(ErrorCode::usage, "a surface mesh", "cannot be adapted", what_is_changed);
     const mesh::EntityTable& cells = mesh.cells();
-    for (std::size_t c = 0; c < cells.size(); ++c)
-      if (cells.type(c) != mesh::CellType::tet || cells.nodes_of(c).size() != 4)
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const mesh::CellTopology& topology = mesh::topology(cells.type(c));
+      const bool may_stay = mesh::has_fixed_sides(cells.type(c)) && std::ssize(cells.nodes_of(c)) == topology.n_corners;
+      if (!may_stay || (cells.has_one_type && !is_tet(mesh, c)))
         refuse(ErrorCode::usage,
-               fmt::format("cell {}: a {} of {} nodes", value(cells.id(c)), mesh::topology(cells.type(c)).name,
-                           cells.nodes_of(c).size()),
+               fmt::format("cell {}: a {} of {} nodes", value(cells.id(c)), topology.name, cells.nodes_of(c).size()),
                "cannot be adapted", what_is_changed);
+    }
   });
   std::vector<std::string> lost;
   constexpr std::array low{Dim::edge, Dim::face};

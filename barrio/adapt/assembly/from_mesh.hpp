@@ -7,6 +7,7 @@
 
 #include "barrio/adapt/adapt.hpp"
 #include "barrio/adapt/assembly/classes.hpp"
+#include "barrio/adapt/assembly/other_cells.hpp"
 #include "barrio/adapt/assembly/transfer.hpp"
 #include "barrio/adapt/kernel/operator.hpp"
 #include "barrio/adapt/kernel/sizes.hpp"
@@ -28,9 +29,11 @@ struct Taken {
   std::vector<std::pair<GlobalId, std::uint16_t>> vertex_classes;
   std::vector<mesh::SetInfo> sets;
   Transfer transfer;
+  OtherCells others;
 };
 
-/// Make the kernel's view: the tetrahedra that have a vertex of this rank, which lie in a layer of ghosts. Collective.
+/// Make the kernel's view: the tetrahedra that have a vertex of this rank, which lie in a layer of ghosts. Sides of
+/// other cells are frozen. Collective.
 /// @param sizes  at vertices; linear ones in the field `size_field`
 /// @param n_expected  tetrahedra that this rank may come to have
 /// @pre `check_adaptable` holds; one layer of ghosts over vertices, with listed sides
@@ -44,7 +47,8 @@ std::vector<double> sizes_in_field(const mesh::Mesh& mesh, const std::string& na
 
 /// Check that cells can be adapted, and find what cannot be kept: values on faces and edges, values that name entities,
 /// listed edges. Collective.
-/// @return these by name, the same on all ranks. @throws AgreedError{usage} naming a cell that is no tetrahedron
+/// @return these by name, the same on all ranks. @throws AgreedError{usage} naming a cell with curved sides or with
+/// sides that its type does not tell
 std::vector<std::string> check_adaptable(const mesh::Mesh& mesh);
 
 }  // namespace barrio::adapt::detail

@@ -20,7 +20,7 @@ GlobalId tie_break(std::uint64_t hash) noexcept { return GlobalId{static_cast<st
 
 /// A vertex or listed face that several ranks use, as its owner tells it.
 struct SharedItem {
-  std::array<Key, 3> keys;
+  std::array<Key, 4> keys;  // of a vertex one, of a triangle three
   GlobalId id;
   std::uint32_t n_ranks;  // of those that follow
 };
@@ -28,18 +28,25 @@ struct SharedItem {
 class Giving {
  public:
   Giving(mpi::Context& context, Taken&& taken, std::span<const Rank> neighbours)
-      : context_(context), taken_(std::move(taken)), neighbours_(neighbours) {}
+      : context_(context), taken_(std::move(taken)), neighbours_(neighbours.begin(), neighbours.end()) {
+    const std::span<const Rank> more = others().neighbours();
+    neighbours_.insert(neighbours_.end(), more.begin(), more.end());
+    sort_unique(neighbours_);
+  }
 
   mesh::LocalMesh run() {
     out_.cell_dim = Dim::volume;
+    taken_.others.add_to(taken_.tets);
     find_owners();
     number_vertices();
     take_cells();
     find_faces();
+    find_faces_of_others();
+    number_faces();
     spread();
     take_faces();
     take_sets();
-    taken_.transfer.give(context_, tets(), used_, mine_, out_);
+    taken_.transfer.give(context_, tets(), used_, mine_, others().origins(), out_);
     free_memory(taken_.tets.tets);  // numbers take as much
     free_memory(owner_);
     number_cells();
@@ -48,14 +55,18 @@ class Giving {
 
  private:
   struct Face {
-    std::array<Slot, 3> v;
-    std::uint16_t face_class;
-    Slot tet;           // one that it is a side of
-    std::uint8_t side;  // its place there
-    GlobalId id;
+    std::array<Slot, 4> v{no_slot, no_slot, no_slot, no_slot};  // of a triangle three
+    std::uint16_t face_class = 0;
+    std::vector<Rank> ranks;  // that have it, ascending
+    GlobalId id = no_global_id;
+
+    [[nodiscard]] std::size_t n_nodes() const noexcept { return v[3] == no_slot ? 3 : 4; }
+    [[nodiscard]] std::span<const Slot> nodes() const noexcept { return std::span(v).first(n_nodes()); }
   };
 
   [[nodiscard]] const Tets& tets() const noexcept { return taken_.tets; }
+  [[nodiscard]] const OtherCells& others() const noexcept { return taken_.others; }
+  [[nodiscard]] bool is_live(Slot v) const noexcept { return vertex(v).tet != no_slot || others().is_used(v); }
   [[nodiscard]] const Vertex& vertex(Slot v) const noexcept { return taken_.tets.vertices[v]; }
   [[nodiscard]] Rank me() const noexcept { return context_.rank(); }
 
@@ -75,7 +86,7 @@ class Giving {
     std::vector<GlobalId> ids;
     for (std::size_t v = 0; v < tets().vertices.size(); ++v) {
       const Vertex& one = tets().vertices[v];
-      if (one.tet == no_slot || one.owner != me()) continue;
+      if (!is_live(static_cast<Slot>(v)) || one.owner != me()) continue;
       own.push_back(static_cast<Slot>(v));
       points.insert(points.end(), one.at.begin(), one.at.end());
       ids.push_back(tie_break(hash_of(one.key, {})));
@@ -91,9 +102,17 @@ class Giving {
     cells.types = {mesh::CellType::tet};
     cells.nodes_per_entity = 4;
     cells.nodes.reserve(4 * mine_.size());
-    cells.ids.assign(mine_.size(), no_global_id);  // so far
+    cells.ids.assign(mine_.size() + others().n_cells(), no_global_id);  // so far
     for (const Slot t : mine_)
       for (const Slot v : tets().tets[t].v) cells.nodes.push_back(place_of(v));
+    if (others().n_cells() == 0) return;
+    cells.types.assign(mine_.size(), mesh::CellType::tet);
+    for (std::size_t c = 0; c <= mine_.size(); ++c) cells.offsets.push_back(static_cast<std::int32_t>(4 * c));
+    for (std::size_t c = 0; c < others().n_cells(); ++c) {
+      cells.types.push_back(others().type(c));
+      for (const Slot v : others().nodes_of(c)) cells.nodes.push_back(place_of(v));
+      cells.offsets.push_back(static_cast<std::int32_t>(cells.nodes.size()));
+    }
   }
 
   void number_cells() {
@@ -102,15 +121,18 @@ class Giving {
     points.reserve(3 * cells.size());
     std::vector<GlobalId> ids;
     ids.reserve(cells.size());
+    std::vector<Slot> ordered;
     for (std::size_t c = 0; c < cells.size(); ++c) {
-      std::array<Slot, 4> ordered{};
-      std::ranges::transform(cells.nodes_of(c), ordered.begin(), [&](LocalId v) { return used_[index(v)]; });
+      const auto nodes = cells.nodes_of(c);
+      ordered.resize(nodes.size());
+      std::ranges::transform(nodes, ordered.begin(), [&](LocalId v) { return used_[index(v)]; });
       std::ranges::sort(ordered, {}, [&](Slot v) { return vertex(v).key; });  // a sum depends on its order
+      const double part = 1.0 / static_cast<double>(nodes.size());
       std::uint64_t hash = 0;
       std::array<double, 3> centre{};
       for (const Slot v : ordered) {
         hash += hash_of(vertex(v).key, {});
-        for (std::size_t i = 0; i < 3; ++i) centre[i] += 0.25 * vertex(v).at[i];
+        for (std::size_t i = 0; i < 3; ++i) centre[i] += part * vertex(v).at[i];
       }
       points.insert(points.end(), centre.begin(), centre.end());
       ids.push_back(tie_break(hash));
@@ -128,49 +150,72 @@ class Giving {
 
   /// Listed faces that this rank numbers: those whose lowest vertex it owns.
   void find_faces() {
-    std::vector<double> points;
-    std::vector<GlobalId> ids;
+    is_found_.assign(others().faces().size(), false);
     for (std::size_t t = 0; t < owner_.size(); ++t) {
       const Tet& tet = tets().tets[t];
       if (tet.is_free()) continue;
       for (std::size_t f = 0; f < 4; ++f) {
-        if (tet.face_class[f] <= unlisted) continue;
+        if ((tet.face_class[f] & ~frozen_face) <= unlisted) continue;
         if (tet.across[f] >= 0 && static_cast<std::size_t>(tet.across[f] >> 2) < t) continue;
         const auto& at = face_of[f];
-        Face face{{tet.v[at[0]], tet.v[at[1]], tet.v[at[2]]},
-                  tet.face_class[f],
-                  static_cast<Slot>(t),
-                  static_cast<std::uint8_t>(f),
-                  {}};
-        std::ranges::sort(face.v, {}, [&](Slot v) { return vertex(v).key; });
+        Face face{{tet.v[at[0]], tet.v[at[1]], tet.v[at[2]], no_slot}, tet.face_class[f], {owner_[t]}};
+        std::ranges::sort(std::span(face.v).first(3), {}, [&](Slot v) { return vertex(v).key; });
         if (vertex(face.v[0]).owner != me()) continue;
-        std::uint64_t hash = 0;
-        std::array<double, 3> centre{};
-        for (const Slot v : face.v) {
-          hash += hash_of(vertex(v).key, {});
-          for (std::size_t i = 0; i < 3; ++i) centre[i] += vertex(v).at[i] / 3;
-        }
-        points.insert(points.end(), centre.begin(), centre.end());
-        ids.push_back(tie_break(hash));
-        faces_.push_back(face);
+        if (tet.across[f] >= 0) face.ranks.push_back(owner_[tet.across[f] >> 2]);
+        if (tet.across[f] < 0) meet_others(face);
+        sort_unique(face.ranks);
+        faces_.push_back(std::move(face));
       }
+    }
+  }
+  /// Add the ranks that have a cell which is no tetrahedron at a face.
+  void meet_others(Face& face) {
+    const std::array<Key, 4> keys{vertex(face.v[0]).key, vertex(face.v[1]).key, vertex(face.v[2]).key};
+    const auto at = std::ranges::lower_bound(others().faces(), keys, {}, &OtherFace::keys);
+    if (at == others().faces().end() || at->keys != keys) return;
+    is_found_[at - others().faces().begin()] = true;
+    for (const Rank rank : at->ranks)
+      if (rank >= 0) face.ranks.push_back(rank);
+  }
+  /// Those that no tetrahedron has.
+  void find_faces_of_others() {
+    for (std::size_t f = 0; f < is_found_.size(); ++f) {
+      if (is_found_[f]) continue;
+      const OtherFace& from = others().faces()[f];
+      Face& face = faces_.emplace_back();
+      face.face_class = from.face_class;
+      for (std::size_t i = 0; i < 4 && from.keys[i] != Key{}; ++i) face.v[i] = others().slot_of(from.keys[i]);
+      for (const Rank rank : from.ranks)
+        if (rank >= 0) face.ranks.push_back(rank);
+      sort_unique(face.ranks);
+    }
+  }
+
+  void number_faces() {
+    std::vector<double> points;
+    std::vector<GlobalId> ids;
+    for (const Face& face : faces_) {
+      std::uint64_t hash = 0;
+      std::array<double, 3> centre{};
+      for (const Slot v : face.nodes()) {
+        hash += hash_of(vertex(v).key, {});
+        for (std::size_t i = 0; i < 3; ++i) centre[i] += vertex(v).at[i] / static_cast<double>(face.n_nodes());
+      }
+      points.insert(points.end(), centre.begin(), centre.end());
+      ids.push_back(tie_break(hash));
     }
     const std::vector<GlobalId> numbers = partition::hilbert_numbers(context_, points, ids);
     for (std::size_t i = 0; i < faces_.size(); ++i) faces_[i].id = numbers[i];
   }
 
-  void find_ranks_of_star(Slot v, std::vector<Slot>& star, std::vector<Rank>& ranks) {
-    taken_.tets.star(v, star);
-    ranks.clear();
+  void find_ranks_at(Slot v, std::vector<Slot>& star, std::vector<Rank>& ranks) {
+    star.clear();
+    if (vertex(v).tet != no_slot) taken_.tets.star(v, star);
+    const std::span<const Rank> more = others().ranks_at(v);
+    ranks.assign(more.begin(), more.end());
     for (const Slot t : star)
       if (std::ranges::find(ranks, owner_[t]) == ranks.end()) ranks.push_back(owner_[t]);
     std::ranges::sort(ranks);
-  }
-  [[nodiscard]] std::vector<Rank> ranks_of(const Face& face) const {
-    std::vector<Rank> ranks{owner_[face.tet]};
-    if (const Slot other = tets().tets[face.tet].across[face.side]; other >= 0) ranks.push_back(owner_[other >> 2]);
-    sort_unique(ranks);
-    return ranks;
   }
 
   /// Tell the ranks that use a vertex or face its id, and who else uses it; hear the same.
@@ -198,21 +243,20 @@ class Giving {
     std::vector<Rank> users;
     for (std::size_t v = 0; v < tets().vertices.size(); ++v) {
       const Vertex& one = tets().vertices[v];
-      if (one.tet == no_slot || one.owner != me()) continue;
+      if (!is_live(static_cast<Slot>(v)) || one.owner != me()) continue;
       const std::uint16_t vertex_class = class_of(one.key);
       if (place_[v] >= 0) classes_[place_[v]] = vertex_class;
       if (neighbours_.empty()) continue;  // nobody else uses it
-      find_ranks_of_star(static_cast<Slot>(v), star, users);
+      find_ranks_at(static_cast<Slot>(v), star, users);
       if (place_[v] >= 0 && users.size() > 1) sharers_[place_[v]] = out_.rank_sets.add(users);
       tell(vertex_class, {{one.key}, id_[v], static_cast<std::uint32_t>(users.size())}, users,
            [](Letter& to) -> auto& { return to.vertices; });
     }
     for (const Face& face : faces_) {
-      users = ranks_of(face);
-      SharedItem item{{}, face.id, static_cast<std::uint32_t>(users.size())};
-      for (std::size_t i = 0; i < 3; ++i) item.keys[i] = vertex(face.v[i]).key;
-      tell(face.face_class, item, users, [](Letter& to) -> auto& { return to.faces; });
-      if (std::ranges::binary_search(users, me())) keep_face(face, users);
+      SharedItem item{{}, face.id, static_cast<std::uint32_t>(face.ranks.size())};
+      std::ranges::transform(face.nodes(), item.keys.begin(), [&](Slot v) { return vertex(v).key; });
+      tell(face.face_class, item, face.ranks, [](Letter& to) -> auto& { return to.faces; });
+      if (std::ranges::binary_search(face.ranks, me())) keep_face(face, face.ranks);
     }
     if (context_.size() == 1) return;
     KnownKeys known(*this);
@@ -243,8 +287,10 @@ class Giving {
         ranks = ranks.subspan(item.n_ranks);
       }
       for (std::size_t i = 0; i < faces.size(); ++i) {
-        Face face{{}, classes[vertices.size() + i], no_slot, 0, faces[i].id};
-        for (std::size_t k = 0; k < 3; ++k) face.v[k] = known.find(faces[i].keys[k]);
+        Face face;
+        face.face_class = classes[vertices.size() + i];
+        face.id = faces[i].id;
+        for (std::size_t k = 0; k < 4 && faces[i].keys[k] != Key{}; ++k) face.v[k] = known.find(faces[i].keys[k]);
         keep_face(face, ranks.first(faces[i].n_ranks));
         ranks = ranks.subspan(faces[i].n_ranks);
       }
@@ -273,13 +319,18 @@ class Giving {
 
   void take_faces() {
     mesh::LocalEntities& to = out_.entities[mesh::index(Dim::face)];
-    if (!kept_.empty()) {
+    const bool has_quads = std::ranges::any_of(kept_, [](const Face& face) { return face.n_nodes() == 4; });
+    if (!kept_.empty() && !has_quads) {
       to.types = {mesh::CellType::triangle};
       to.nodes_per_entity = 3;
     }
-    for (std::size_t i = 0; i < kept_.size(); ++i) {
-      to.ids.push_back(kept_[i].id);
-      for (const Slot v : kept_[i].v) to.nodes.push_back(LocalId{place_[v]});
+    if (has_quads) to.offsets.push_back(0);
+    for (const Face& face : kept_) {
+      to.ids.push_back(face.id);
+      for (const Slot v : face.nodes()) to.nodes.push_back(LocalId{place_[v]});
+      if (!has_quads) continue;
+      to.types.push_back(face.n_nodes() == 4 ? mesh::CellType::quad : mesh::CellType::triangle);
+      to.offsets.push_back(static_cast<std::int32_t>(to.nodes.size()));
     }
     to.sharers = face_sharers_;
     for (const Slot v : used_) {
@@ -294,6 +345,9 @@ class Giving {
     for (std::size_t c = 0; c < mine_.size(); ++c)
       for (const std::int32_t set : taken_.cells.sets_of(tets().tets[mine_[c]].cell_class & ~frozen_cell))
         out_.sets[set].entities[mesh::index(Dim::volume)].insert(local_id(c));
+    for (std::size_t c = 0; c < others().n_cells(); ++c)
+      for (const std::int32_t set : taken_.cells.sets_of(others().class_of(c) & ~frozen_cell))
+        out_.sets[set].entities[mesh::index(Dim::volume)].insert(local_id(mine_.size() + c));
     for (std::size_t f = 0; f < kept_.size(); ++f)
       for (const std::int32_t set : taken_.faces.sets_of(kept_[f].face_class & ~frozen_face))
         out_.sets[set].entities[mesh::index(Dim::face)].insert(local_id(f));
@@ -312,7 +366,7 @@ class Giving {
 
   mpi::Context& context_;
   Taken taken_;
-  std::span<const Rank> neighbours_;
+  std::vector<Rank> neighbours_;
   mesh::LocalMesh out_;
   std::vector<Rank> owner_;          // of each tetrahedron
   std::vector<Slot> mine_;           // tetrahedra that become cells of this rank
@@ -322,6 +376,7 @@ class Giving {
   std::vector<std::int32_t> sharers_;
   std::vector<std::uint16_t> classes_;  // of used vertices
   std::vector<Face> faces_;             // that this rank numbers
+  std::vector<bool> is_found_;          // of each listed face of others: a tetrahedron has it
   std::vector<Face> kept_;              // that its cells have
   std::vector<std::int32_t> face_sharers_;
 };

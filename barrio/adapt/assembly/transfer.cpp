@@ -169,9 +169,8 @@ void Transfer::take_linear(const mesh::Mesh& mesh) {
 }
 
 void Transfer::take_vertex(LocalId v, Slot slot, Tets& tets) const {
-  const std::size_t width = carried_.n_values;
-  std::ranges::copy(std::span(values_).subspan(index(v) * width, width), tets.values_of(slot).begin());
-  if (carried_.vertex_origins) tets.set_vertex_origin(slot, vertex_origins_[index(v)]);
+  std::ranges::copy(values_of(v), tets.values_of(slot).begin());
+  tets.set_vertex_origin(slot, vertex_origin(v));
 }
 
 void Transfer::end_taking() {
@@ -180,25 +179,26 @@ void Transfer::end_taking() {
   free_memory(cell_origins_);
 }
 
-void Transfer::give(mpi::Context& context, const Tets& tets, std::span<const Slot> vertices,
-                    std::span<const Slot> cells, mesh::LocalMesh& out) const {
+void Transfer::give(mpi::Context& context, const Tets& kernel, std::span<const Slot> vertices,
+                    std::span<const Slot> tets, std::span<const Origin> others, mesh::LocalMesh& out) const {
   out.fields = fields_;
   for (mesh::FieldData& field : out.fields)
     std::visit([&](auto& values) { values.resize(out.size(field.dim) * field.n_components); }, field.values);
   out.tags = tags_;
-  write_linear(tets, vertices, out);
+  write_linear(kernel, vertices, out);
   std::vector<Origin> origins;
   if (carried_.vertex_origins) {
-    for (const Slot v : vertices) origins.push_back(tets.vertex_origin(v));
+    for (const Slot v : vertices) origins.push_back(kernel.vertex_origin(v));
     write_kept(context, of_vertices_, Dim::vertex, origins, out);
   }
   if (!carried_.tet_origins) return;
   origins.clear();
-  for (const Slot t : cells) origins.push_back(tets.tet_origin(t));
+  for (const Slot t : tets) origins.push_back(kernel.tet_origin(t));
+  origins.insert(origins.end(), others.begin(), others.end());
   write_kept(context, of_cells_, Dim::volume, origins, out);
   if (!has_origin_field_) return;
   auto& pairs = std::get<std::vector<std::int64_t>>(out.fields.back().values);
-  for (std::size_t c = 0; c < cells.size(); ++c) pairs[2 * c + 1] = tets.tets[cells[c]].changed != 0 ? 1 : 0;
+  for (std::size_t c = 0; c < tets.size(); ++c) pairs[2 * c + 1] = kernel.tets[tets[c]].changed != 0 ? 1 : 0;
 }
 
 void Transfer::write_linear(const Tets& tets, std::span<const Slot> vertices, mesh::LocalMesh& out) const {

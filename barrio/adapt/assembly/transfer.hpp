@@ -32,6 +32,13 @@ class Transfer {
   [[nodiscard]] const Tets::Carried& carried() const noexcept { return carried_; }
   /// Give a vertex what it carries. Local.
   void take_vertex(LocalId v, Slot slot, Tets& tets) const;
+  /// The same by parts: linear values of a local vertex, and where its other values wait.
+  [[nodiscard]] std::span<const double> values_of(LocalId v) const noexcept {
+    return std::span(values_).subspan(index(v) * carried_.n_values, carried_.n_values);
+  }
+  [[nodiscard]] Origin vertex_origin(LocalId v) const noexcept {
+    return vertex_origins_.empty() ? Origin{} : vertex_origins_[index(v)];
+  }
   /// Where the values of a local cell wait.
   [[nodiscard]] Origin cell_origin(LocalId c) const noexcept {
     return cell_origins_.empty() ? Origin{} : cell_origins_[index(c)];
@@ -40,9 +47,10 @@ class Transfer {
   void end_taking();
 
   /// Write the fields and tags of a mesh that takes the place of the one that was. Collective.
-  /// @param[in] vertices, cells  by place in `out`. Cost: two routes for vertices, two for cells, if they inherit
-  void give(mpi::Context& context, const Tets& tets, std::span<const Slot> vertices, std::span<const Slot> cells,
-            mesh::LocalMesh& out) const;
+  /// @param[in] vertices, tets  by place in `out` @param[in] others  cells that follow the tetrahedra there. Cost: two
+  /// routes for vertices, two for cells, if they inherit
+  void give(mpi::Context& context, const Tets& kernel, std::span<const Slot> vertices, std::span<const Slot> tets,
+            std::span<const Origin> others, mesh::LocalMesh& out) const;
 
  private:
   /// A field or tag whose values are linear.

@@ -129,7 +129,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
     report.kernel_seconds = seconds_since(start_of_rounds);
   }
   const detail::Shape shape = detail::shape_of(context, taken->tets);
-  report.n_unchanged = shape.n_unchanged;
+  report.n_unchanged = shape.n_unchanged + mpi::sum(context, std::ssize(taken->others.origins()));
   report.least_quality = shape.least_quality;
   report.mean_quality = shape.mean_quality;
   report.in_range = shape.in_range;

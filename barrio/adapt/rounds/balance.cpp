@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "barrio/adapt/assembly/other_cells.hpp"
 #include "barrio/adapt/kernel/measure.hpp"
 #include "barrio/adapt/kernel/sizes.hpp"
 #include "barrio/base/error.hpp"
@@ -41,6 +42,10 @@ std::vector<double> predicted_cells(const mesh::Mesh& mesh, const SizeFunction* 
   n.reserve(mesh.n_owned(mesh::Dim::volume));
   mpi::agree_after(mesh.context(), [&] {
     for (std::size_t c = 0; c < mesh.n_owned(mesh::Dim::volume); ++c) {
+      if (!is_tet(mesh, c)) {  // it stays
+        n.push_back(1.0);
+        continue;
+      }
       std::array<Point, 4> p{};
       Point centre{};
       double h = 0.0;

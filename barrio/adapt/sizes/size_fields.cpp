@@ -17,6 +17,7 @@
 #include "barrio/base/text.hpp"
 #include "barrio/mesh/adjacency.hpp"
 #include "barrio/mesh/reduce_field.hpp"
+#include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -96,6 +97,19 @@ double volume_of(const mesh::Mesh& mesh, std::size_t cell) {
          6;
 }
 
+/// The length of edges that a cell has: of a tetrahedron those of a regular one of its volume, of others the longest.
+double size_now(const mesh::Mesh& mesh, std::size_t cell) {
+  const mesh::CellType type = mesh.cells().type(cell);
+  if (type == mesh::CellType::tet) return std::cbrt(6 * std::sqrt(2.0) * volume_of(mesh, cell));
+  double longest = 0.0;
+  mesh::for_each_side(Dim::edge, type, mesh.cells().nodes_of(cell), [&](std::span<const LocalId> ends) {
+    const detail::Point a = place(mesh, ends[0]);
+    const detail::Point b = place(mesh, ends[1]);
+    longest = std::max(longest, std::hypot(b[0] - a[0], b[1] - a[1], b[2] - a[2]));
+  });
+  return longest;
+}
+
 }  // namespace
 
 void detail::check(const SizeLimits& limits) {
@@ -120,14 +134,12 @@ std::vector<double> sizes_from_errors(const mesh::Mesh& mesh, std::span<const do
              fmt::format("are not one for each of {} cells", n));
     for (std::size_t c = 0; c < n; ++c) {
       const auto nodes = mesh.cells().nodes_of(c);
-      if (mesh.cells().type(c) != mesh::CellType::tet)
-        refuse(ErrorCode::usage, fmt::format("cell {}", value(mesh.cells().id(c))), "is no tetrahedron");
       if (!(errors[c] >= 0) || !std::isfinite(errors[c]))
         refuse(ErrorCode::bad_input, fmt::format("error {} of cell {}", errors[c], value(mesh.cells().id(c))),
                "is below 0 or not finite");
-      const double now = std::cbrt(6 * std::sqrt(2.0) * volume_of(mesh, c));
-      const double factor = std::pow(target.error / errors[c], 1 / target.order);
-      const double size = now * std::clamp(factor, 1 / target.most_change, target.most_change);
+      const bool may_change = mesh.cells().type(c) == mesh::CellType::tet;
+      const double factor = may_change ? std::pow(target.error / errors[c], 1 / target.order) : 1.0;
+      const double size = size_now(mesh, c) * std::clamp(factor, 1 / target.most_change, target.most_change);
       for (const LocalId v : nodes) sizes.values()[index(v)] = std::min(sizes.values()[index(v)], size);
     }
   });
