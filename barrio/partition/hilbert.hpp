@@ -37,11 +37,4 @@ std::vector<std::int32_t> hilbert(mpi::Context& context, std::span<const double>
 std::vector<GlobalId> hilbert_numbers(mpi::Context& context, std::span<const double> points,
                                       std::span<const GlobalId> ids);
 
-/// Find the place of a cell of a regular grid on the Hilbert curve through the grid. Local.
-/// Consecutive places are cells with a common side, and the first n * k bits of a place are that of the cell of 2^k
-/// cells a side that it lies in.
-/// @param[in] cell  n = 1, 2 or 3 coordinates, each below 2^n_bits
-/// @param n_bits  > 0, n * n_bits <= 64
-std::uint64_t hilbert_place(std::span<const std::uint64_t> cell, int n_bits) noexcept;
-
 }  // namespace barrio::partition

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -11,6 +13,7 @@
 #include "barrio/adapt/adapt.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/mesh/box.hpp"
+#include "barrio/mesh/from_arrays.hpp"
 #include "barrio/mesh/local_mesh.hpp"
 #include "tests/adapt/cases.hpp"
 #include "tests/support/mpi_test.hpp"
@@ -218,6 +221,20 @@ TEST(AdaptBadInput, ABoundaryThatIsNoSurface) {
   Mesh mesh = mesh::adopt(context, std::move(local));
   ASSERT_EQ(mesh.n_global(mesh::Dim::volume), 2);
   expect_refused(mesh, test::shock(0.2), ErrorCode::bad_input, "has 4 boundary faces");
+}
+
+/// Its corners lie in a plane, and rounded numbers make a volume of either sign of it.
+TEST(AdaptBadInput, AFlatCellThatRoundingHides) {
+  const std::vector<double> coordinates{0,         0,        0,         1234567891, 987654321,  192837465,
+                                        735182947, 91827364, 918273645, 1969750838, 1079481685, 1111111110};
+  for (const std::vector<std::int64_t>& nodes : {std::vector<std::int64_t>{0, 1, 2, 3}, {0, 2, 1, 3}}) {
+    mesh::MeshArrays arrays;
+    if (world().rank() == 0) arrays.coordinates = coordinates;
+    arrays.cells.push_back({.type = mesh::CellType::tet, .nodes_per_cell = 4});
+    if (world().rank() == 0) arrays.cells[0].nodes = nodes;
+    Mesh mesh = mesh::mesh_from_arrays(world(), arrays);
+    expect_refused(mesh, [](const std::array<double, 3>&) { return 1e9; }, ErrorCode::bad_input, "is flat");
+  }
 }
 
 TEST(AdaptBadInput, AnInvertedCell) {

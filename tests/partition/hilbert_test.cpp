@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "barrio/geometry/hilbert_place.hpp"
 #include "tests/partition/points.hpp"
 #include "tests/support/mpi_test.hpp"
 
@@ -14,6 +15,7 @@ namespace barrio::partition {
 namespace {
 
 using Cell = std::vector<std::uint64_t>;
+using geometry::hilbert_place;
 using test::Point;
 
 /// What the curve does in one of the halves, quarters or eighths: where that lies, and how the whole curve is turned

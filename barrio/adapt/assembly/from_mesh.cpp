@@ -14,11 +14,12 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/halo.hpp"
+#include "barrio/geometry/hilbert_place.hpp"
+#include "barrio/geometry/predicates.hpp"
 #include "barrio/mesh/nested_sets.hpp"
 #include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
-#include "barrio/partition/hilbert.hpp"
 
 namespace barrio::adapt::detail {
 namespace {
@@ -44,7 +45,7 @@ std::vector<std::int32_t> order_along_curve(const mesh::Mesh& mesh) {
   for (std::size_t v = 0; v < n; ++v) {
     std::array<std::uint64_t, 3> cell{};
     for (std::size_t i = 0; i < 3; ++i) cell[i] = static_cast<std::uint64_t>((x[3 * v + i] - low[i]) / side * most);
-    place[v] = partition::hilbert_place(cell, n_bits);
+    place[v] = geometry::hilbert_place(cell, n_bits);
   }
   std::vector<std::int32_t> order(n);
   std::iota(order.begin(), order.end(), 0);
@@ -204,12 +205,18 @@ class Taking {
       tets().add_tet(tet);
     }
     mpi::agree_after(mesh_.context(), [&] {
-      for (std::size_t t = 0; t < order.size(); ++t)
-        if (const float q = tets().tets[t].quality; !(q > 0))
-          refuse(ErrorCode::bad_input, fmt::format("cell {}", value(cells.id(order[t].second))),
-                 q < 0    ? "is inverted: its volume is negative"
-                 : q == 0 ? "is flat: it has no volume"
-                          : "is too large or too small to compute with: scale the coordinates");
+      for (std::size_t t = 0; t < order.size(); ++t) {
+        const Tet& tet = tets().tets[t];
+        const auto& at = tets().vertices;
+        const int sign = std::isnan(tet.quality)
+                             ? 1
+                             : geometry::orient3d(at[tet.v[0]].at, at[tet.v[1]].at, at[tet.v[2]].at, at[tet.v[3]].at);
+        if (sign > 0 && tet.quality > 0) continue;
+        refuse(ErrorCode::bad_input, fmt::format("cell {}", value(cells.id(order[t].second))),
+               sign < 0    ? "is inverted: its volume is negative"
+               : sign == 0 ? "is flat: it has no volume"
+                           : "is too large or too small to compute with: scale the coordinates");
+      }
     });
   }
 

@@ -57,9 +57,15 @@ class Giving {
   struct Face {
     std::array<Slot, 4> v{no_slot, no_slot, no_slot, no_slot};  // of a triangle three
     std::uint16_t face_class = 0;
-    std::vector<Rank> ranks;  // that have it, ascending
     GlobalId id = no_global_id;
+    std::array<Rank, 2> ranks{};  // that have it, ascending
+    std::size_t n_ranks = 0;
 
+    void add(Rank rank) noexcept {
+      if (rank < 0 || n_ranks == ranks.size() || (n_ranks == 1 && ranks[0] == rank)) return;
+      ranks[n_ranks++] = rank;
+      if (n_ranks == 2 && ranks[1] < ranks[0]) std::swap(ranks[0], ranks[1]);
+    }
     [[nodiscard]] std::size_t n_nodes() const noexcept { return v[3] == no_slot ? 3 : 4; }
     [[nodiscard]] std::span<const Slot> nodes() const noexcept { return std::span(v).first(n_nodes()); }
   };
@@ -158,13 +164,13 @@ class Giving {
         if ((tet.face_class[f] & ~frozen_face) <= unlisted) continue;
         if (tet.across[f] >= 0 && static_cast<std::size_t>(tet.across[f] >> 2) < t) continue;
         const auto& at = face_of[f];
-        Face face{{tet.v[at[0]], tet.v[at[1]], tet.v[at[2]], no_slot}, tet.face_class[f], {owner_[t]}};
+        Face face{{tet.v[at[0]], tet.v[at[1]], tet.v[at[2]], no_slot}, tet.face_class[f]};
         std::ranges::sort(std::span(face.v).first(3), {}, [&](Slot v) { return vertex(v).key; });
         if (vertex(face.v[0]).owner != me()) continue;
-        if (tet.across[f] >= 0) face.ranks.push_back(owner_[tet.across[f] >> 2]);
+        face.add(owner_[t]);
+        if (tet.across[f] >= 0) face.add(owner_[tet.across[f] >> 2]);
         if (tet.across[f] < 0) meet_others(face);
-        sort_unique(face.ranks);
-        faces_.push_back(std::move(face));
+        faces_.push_back(face);
       }
     }
   }
@@ -174,8 +180,7 @@ class Giving {
     const auto at = std::ranges::lower_bound(others().faces(), keys, {}, &OtherFace::keys);
     if (at == others().faces().end() || at->keys != keys) return;
     is_found_[at - others().faces().begin()] = true;
-    for (const Rank rank : at->ranks)
-      if (rank >= 0) face.ranks.push_back(rank);
+    for (const Rank rank : at->ranks) face.add(rank);
   }
   /// Those that no tetrahedron has.
   void find_faces_of_others() {
@@ -185,9 +190,7 @@ class Giving {
       Face& face = faces_.emplace_back();
       face.face_class = from.face_class;
       for (std::size_t i = 0; i < 4 && from.keys[i] != Key{}; ++i) face.v[i] = others().slot_of(from.keys[i]);
-      for (const Rank rank : from.ranks)
-        if (rank >= 0) face.ranks.push_back(rank);
-      sort_unique(face.ranks);
+      for (const Rank rank : from.ranks) face.add(rank);
     }
   }
 
@@ -253,10 +256,11 @@ class Giving {
            [](Letter& to) -> auto& { return to.vertices; });
     }
     for (const Face& face : faces_) {
-      SharedItem item{{}, face.id, static_cast<std::uint32_t>(face.ranks.size())};
+      users.assign(face.ranks.begin(), face.ranks.begin() + static_cast<std::ptrdiff_t>(face.n_ranks));
+      SharedItem item{{}, face.id, static_cast<std::uint32_t>(users.size())};
       std::ranges::transform(face.nodes(), item.keys.begin(), [&](Slot v) { return vertex(v).key; });
-      tell(face.face_class, item, face.ranks, [](Letter& to) -> auto& { return to.faces; });
-      if (std::ranges::binary_search(face.ranks, me())) keep_face(face, face.ranks);
+      tell(face.face_class, item, users, [](Letter& to) -> auto& { return to.faces; });
+      if (std::ranges::binary_search(users, me())) keep_face(face, users);
     }
     if (context_.size() == 1) return;
     KnownKeys known(*this);

@@ -20,6 +20,7 @@
 #include "barrio/adapt/size_fields.hpp"
 #include "barrio/adapt/sizes/check.hpp"
 #include "barrio/base/error.hpp"
+#include "barrio/geometry/predicates.hpp"
 #include "barrio/mesh/local_mesh.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -156,6 +157,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
 
 AdaptReport adapt_to(mesh::Mesh& mesh, const SizeFunction* function, const std::string& size_field,
                      const AdaptOptions& options) {
+  mpi::agree_after(mesh.context(), [] { geometry::check_arithmetic(); });
   check_payloads(mesh.context(), options.payloads);
   mesh.pack(options.payloads);
   AdaptReport report;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "barrio/exchange/ask.hpp"
+#include "barrio/geometry/hilbert_place.hpp"
 #include "barrio/partition/methods/bisect.hpp"
 
 namespace barrio::partition {
@@ -68,7 +69,7 @@ class Grid {
       const auto row = static_cast<std::uint64_t>(std::ldexp(fraction, n_bits_));
       cell[i] = std::min(row, (std::uint64_t{1} << static_cast<unsigned>(n_bits_)) - 1);
     }
-    return n_axes_ == 0 ? 0 : hilbert_place(std::span(cell).first(n_axes_), n_bits_);
+    return n_axes_ == 0 ? 0 : geometry::hilbert_place(std::span(cell).first(n_axes_), n_bits_);
   }
 
  private:
@@ -80,53 +81,6 @@ class Grid {
 };
 
 }  // namespace
-
-namespace {
-
-/// Bit b of a number at bit n * b.
-std::uint64_t spread(std::uint64_t x, std::size_t n) noexcept {
-  struct Step {
-    unsigned shift;
-    std::uint64_t mask;
-  };
-  if (n == 2) {
-    for (const auto& [shift, mask] :
-         {Step{16, 0x0000FFFF0000FFFFULL}, Step{8, 0x00FF00FF00FF00FFULL}, Step{4, 0x0F0F0F0F0F0F0F0FULL},
-          Step{2, 0x3333333333333333ULL}, Step{1, 0x5555555555555555ULL}})
-      x = (x | x << shift) & mask;
-  }
-  if (n == 3) {
-    for (const auto& [shift, mask] :
-         {Step{32, 0x001F00000000FFFFULL}, Step{16, 0x001F0000FF0000FFULL}, Step{8, 0x100F00F00F00F00FULL},
-          Step{4, 0x10C30C30C30C30C3ULL}, Step{2, 0x1249249249249249ULL}})
-      x = (x | x << shift) & mask;
-  }
-  return x;
-}
-
-}  // namespace
-
-std::uint64_t hilbert_place(std::span<const std::uint64_t> cell, int n_bits) noexcept {
-  const std::size_t n = cell.size();
-  std::array<std::uint64_t, 3> x{};
-  std::copy(cell.begin(), cell.end(), x.begin());
-  // Undo the turn that each level gives to the levels below it: a reflection of the first axis, or an exchange with it.
-  // Which one it is comes by chance, so that masks beat branches.
-  for (int bit = n_bits - 1; bit > 0; --bit) {
-    const std::uint64_t below = (std::uint64_t{1} << static_cast<unsigned>(bit)) - 1;
-    for (std::size_t axis = 0; axis < n; ++axis) {
-      const std::uint64_t is_set = std::uint64_t{0} - ((x[axis] >> static_cast<unsigned>(bit)) & 1U);
-      const std::uint64_t differ = (x[0] ^ x[axis]) & below & ~is_set;
-      x[0] ^= differ | (below & is_set);
-      x[axis] ^= differ;
-    }
-  }
-  // What is left is a reflected Gray code, the first axis highest at each level.
-  std::uint64_t place = 0;
-  for (std::size_t axis = 0; axis < n; ++axis) place |= spread(x[axis], n) << (n - 1 - axis);
-  for (unsigned shift = 1; shift < 64; shift *= 2) place ^= place >> shift;
-  return place;
-}
 
 namespace {
 

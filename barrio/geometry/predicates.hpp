@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "barrio/base/ids.hpp"
+
+// Signs of determinants of coordinates, exact: what a triangulation may believe. Local.
+//
+// A sign is taken from rounded numbers where a bound on their error allows it, and else from sums of doubles that have
+// no error. That holds for coordinates that are 0 or whose magnitudes lie between 1e-45 and 1e60, and where doubles are
+// rounded as IEEE 754 says: see `check_arithmetic`.
+// Source: Shewchuk 1997, "Adaptive precision floating-point arithmetic and fast robust geometric predicates".
+
+namespace barrio::geometry {
+
+using Point2 = std::array<double, 2>;
+using Point3 = std::array<double, 3>;
+
+/// @return 1 if a, b, c run counterclockwise, -1 if clockwise, 0 if they lie on a line
+[[nodiscard]] int orient2d(const Point2& a, const Point2& b, const Point2& c);
+/// @return sign of det(b - a, c - a, d - a): 1 for a positive tetrahedron, 0 if the four lie in a plane
+[[nodiscard]] int orient3d(const Point3& a, const Point3& b, const Point3& c, const Point3& d);
+/// @return 1 if d lies inside the circle through a, b, c, which run counterclockwise, -1 outside, 0 on it. The other
+/// way round for a clockwise triangle
+[[nodiscard]] int incircle(const Point2& a, const Point2& b, const Point2& c, const Point2& d);
+/// @return 1 if e lies inside the sphere through a, b, c, d, a positive tetrahedron, -1 outside, 0 on it. The other way
+/// round for a negative one
+[[nodiscard]] int insphere(const Point3& a, const Point3& b, const Point3& c, const Point3& d, const Point3& e);
+
+/// The same where points on one circle are to have one answer, the same everywhere: as if the point of the highest id
+/// were lifted a little, the one of the next id by much less, and so on. Triangles that keep to it are a Delaunay
+/// triangulation, and the only one.
+/// @param[in] ids  of a, b, c, d; different @pre a, b, c do not lie on a line
+/// @return 1 or -1. Source: Devillers and Teillaud 2011, "Perturbations for Delaunay and weighted Delaunay 3D
+/// triangulations"
+[[nodiscard]] int incircle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids);
+/// @param[in] ids  of a, b, c, d, e; different @pre a, b, c, d do not lie in a plane
+[[nodiscard]] int insphere(const std::array<Point3, 5>& points, std::span<const GlobalId, 5> ids);
+
+/// Check that this program's arithmetic is the one that exact signs ask for: compilers that are allowed to reorder sums
+/// (-ffast-math) or to fuse products into them change it. Cost: microseconds.
+/// @throws Error{failed} if a known answer is missed
+void check_arithmetic();
+
+}  // namespace barrio::geometry

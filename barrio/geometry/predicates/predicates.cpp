@@ -1,0 +1,184 @@
+#include "barrio/geometry/predicates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "barrio/base/error.hpp"
+#include "barrio/geometry/predicates/expansion.hpp"
+
+namespace barrio::geometry {
+namespace {
+
+using detail::Expansion;
+using detail::Scratch;
+
+constexpr double half_ulp = std::numeric_limits<double>::epsilon() / 2;
+
+/// The sign of a rounded number if it is farther from 0 than its error may be.
+/// @param permanent  sum of the magnitudes of all products @param factor  bound of the error in half ulps of it
+/// @return 2 if nothing is known
+int sign_if_sure(double rounded, double permanent, double factor) noexcept {
+  const double bound = factor * half_ulp * permanent;
+  if (rounded > bound) return 1;
+  if (rounded < -bound) return -1;
+  return permanent == 0.0 ? 0 : 2;
+}
+
+template <class T>
+T minor2(const T& ax, const T& ay, const T& bx, const T& by) {
+  return ax * by - ay * bx;
+}
+
+/// Determinant of rows (a, b, c), by the last column.
+template <class T>
+T minor3(const std::array<T, 3>& a, const std::array<T, 3>& b, const std::array<T, 3>& c) {
+  return a[2] * minor2(b[0], b[1], c[0], c[1]) + b[2] * minor2(c[0], c[1], a[0], a[1]) +
+         c[2] * minor2(a[0], a[1], b[0], b[1]);
+}
+
+/// The same with magnitudes: what bounds the error.
+double permanent3(const std::array<double, 3>& a, const std::array<double, 3>& b, const std::array<double, 3>& c) {
+  const auto two = [](const std::array<double, 3>& p, const std::array<double, 3>& q) {
+    return std::abs(p[0] * q[1]) + std::abs(p[1] * q[0]);
+  };
+  return std::abs(a[2]) * two(b, c) + std::abs(b[2]) * two(c, a) + std::abs(c[2]) * two(a, b);
+}
+
+template <std::size_t n>
+std::array<double, n> rounded_difference(const std::array<double, n>& a, const std::array<double, n>& b) noexcept {
+  std::array<double, n> out{};
+  for (std::size_t i = 0; i < n; ++i) out[i] = a[i] - b[i];
+  return out;
+}
+
+Point3 lifted(const Point2& p) noexcept { return {p[0], p[1], p[0] * p[0] + p[1] * p[1]}; }
+
+std::array<Expansion, 2> exact_difference(Scratch& scratch, const Point2& a, const Point2& b) {
+  return {Expansion(scratch, a[0], b[0]), Expansion(scratch, a[1], b[1])};
+}
+
+std::array<Expansion, 3> exact_difference(Scratch& scratch, const Point3& a, const Point3& b) {
+  return {Expansion(scratch, a[0], b[0]), Expansion(scratch, a[1], b[1]), Expansion(scratch, a[2], b[2])};
+}
+
+std::array<Expansion, 3> lifted(const std::array<Expansion, 2>& p) { return {p[0], p[1], p[0] * p[0] + p[1] * p[1]}; }
+
+/// The first sign that is not 0 of what lifting each point would change, by descending id.
+template <std::size_t n, class Change>
+int sign_of_lifts(std::span<const GlobalId, n> ids, Change&& change) {
+  std::array<std::size_t, n> order{};
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, std::ranges::greater{}, [&](std::size_t i) { return value(ids[i]); });
+  for (const std::size_t i : order)
+    if (const int sign = change(i); sign != 0) return sign;
+  return 0;  // the precondition does not hold
+}
+
+}  // namespace
+
+int orient2d(const Point2& a, const Point2& b, const Point2& c) {
+  const auto u = rounded_difference(a, c);
+  const auto v = rounded_difference(b, c);
+  const double left = u[0] * v[1];
+  const double right = u[1] * v[0];
+  const int sure = sign_if_sure(left - right, std::abs(left) + std::abs(right), 5.0);
+  if (sure != 2) return sure;
+  Scratch scratch;
+  const auto x = exact_difference(scratch, a, c);
+  const auto y = exact_difference(scratch, b, c);
+  return minor2(x[0], x[1], y[0], y[1]).sign();
+}
+
+int orient3d(const Point3& a, const Point3& b, const Point3& c, const Point3& d) {
+  const auto u = rounded_difference(b, a);
+  const auto v = rounded_difference(c, a);
+  const auto w = rounded_difference(d, a);
+  const int sure = sign_if_sure(minor3(u, v, w), permanent3(u, v, w), 9.0);
+  if (sure != 2) return sure;
+  Scratch scratch;
+  return minor3(exact_difference(scratch, b, a), exact_difference(scratch, c, a), exact_difference(scratch, d, a))
+      .sign();
+}
+
+int incircle(const Point2& a, const Point2& b, const Point2& c, const Point2& d) {
+  const Point3 u = lifted(rounded_difference(a, d));
+  const Point3 v = lifted(rounded_difference(b, d));
+  const Point3 w = lifted(rounded_difference(c, d));
+  const int sure = sign_if_sure(minor3(u, v, w), permanent3(u, v, w), 12.0);
+  if (sure != 2) return sure;
+  Scratch scratch;
+  return minor3(lifted(exact_difference(scratch, a, d)), lifted(exact_difference(scratch, b, d)),
+                lifted(exact_difference(scratch, c, d)))
+      .sign();
+}
+
+int insphere(const Point3& a, const Point3& b, const Point3& c, const Point3& d, const Point3& e) {
+  const std::array<Point3, 4> u{rounded_difference(a, e), rounded_difference(b, e), rounded_difference(c, e),
+                                rounded_difference(d, e)};
+  double sum = 0.0;
+  double permanent = 0.0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Point3& p = u[(i + 1) % 4];
+    const Point3& q = u[(i + 2) % 4];
+    const Point3& r = u[(i + 3) % 4];
+    const double lift = u[i][0] * u[i][0] + u[i][1] * u[i][1] + u[i][2] * u[i][2];
+    sum += (i % 2 == 0 ? lift : -lift) * minor3(p, q, r);
+    permanent += lift * permanent3(p, q, r);
+  }
+  const int sure = sign_if_sure(sum, permanent, 20.0);
+  if (sure != 2) return sure;
+  Scratch scratch;
+  const std::array<std::array<Expansion, 3>, 4> x{exact_difference(scratch, a, e), exact_difference(scratch, b, e),
+                                                  exact_difference(scratch, c, e), exact_difference(scratch, d, e)};
+  Expansion exact(scratch);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Expansion lift = x[i][0] * x[i][0] + x[i][1] * x[i][1] + x[i][2] * x[i][2];
+    const Expansion part = lift * minor3(x[(i + 1) % 4], x[(i + 2) % 4], x[(i + 3) % 4]);
+    exact = i % 2 == 0 ? exact + part : exact - part;
+  }
+  return exact.sign();
+}
+
+int incircle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids) {
+  const auto& [a, b, c, d] = points;
+  if (const int sign = incircle(a, b, c, d); sign != 0) return sign;
+  return sign_of_lifts(ids, [&](std::size_t i) {
+    if (i == 3) return -orient2d(a, b, c);
+    std::array<Point2, 3> corners{a, b, c};
+    corners[i] = d;
+    return orient2d(corners[0], corners[1], corners[2]);
+  });
+}
+
+int insphere(const std::array<Point3, 5>& points, std::span<const GlobalId, 5> ids) {
+  const auto& [a, b, c, d, e] = points;
+  if (const int sign = insphere(a, b, c, d, e); sign != 0) return sign;
+  return sign_of_lifts(ids, [&](std::size_t i) {
+    if (i == 4) return -orient3d(a, b, c, d);
+    std::array<Point3, 4> corners{a, b, c, d};
+    corners[i] = e;
+    return orient3d(corners[0], corners[1], corners[2], corners[3]);
+  });
+}
+
+void check_arithmetic() {
+  constexpr double small = 0x1p-53;
+  volatile double one = 1.0;  // so that nothing is known at compile time
+  const auto [sum, lost] = detail::two_sum(one, small * one);
+  const double wide = one + 2 * small;
+  const auto [product, rest] = detail::two_product(wide, wide);
+  const Point2 a{0.5 * one, 0.5};
+  const Point2 b{12.0, 12.0};
+  const Point2 c{24.0, 24.0};
+  const bool are_signs = orient2d({a[0] + small, a[1]}, b, c) == -orient2d({a[0], a[1] + small}, b, c) &&
+                         orient2d(a, b, c) == 0 && orient2d({a[0] + small, a[1]}, b, c) != 0;
+  if (sum == 1.0 && lost == small && product == 1.0 + 4 * small && rest == 4 * small * small && are_signs) return;
+  throw Error(ErrorCode::failed,
+              {.subject = "arithmetic",
+               .cause = "does not round as IEEE 754 says, so that signs of determinants would be wrong",
+               .remedy = "build without -ffast-math and with -ffp-contract=off; on x86 with SSE2"});
+}
+
+}  // namespace barrio::geometry

@@ -1,0 +1,103 @@
+#include "barrio/geometry/predicates.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tests/support/mpi_test.hpp"
+
+// Signs beside those of fractions: test_signs.py.
+
+namespace barrio::geometry {
+namespace {
+
+TEST(Predicates, KnowLeftAndInside) {
+  check_arithmetic();
+  const Point2 a{0, 0};
+  const Point2 b{1, 0};
+  const Point2 c{0, 1};
+  EXPECT_EQ(orient2d(a, b, c), 1);
+  EXPECT_EQ(orient2d(a, c, b), -1);
+  EXPECT_EQ(orient2d(a, b, {3, 0}), 0);
+  EXPECT_EQ(incircle(a, b, c, {0.5, 0.5}), 1);
+  EXPECT_EQ(incircle(a, c, b, {0.5, 0.5}), -1);
+  EXPECT_EQ(incircle(a, b, c, {2, 2}), -1);
+  EXPECT_EQ(incircle(a, b, c, {1, 1}), 0);
+  const std::array<Point3, 4> tet{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  EXPECT_EQ(orient3d(tet[0], tet[1], tet[2], tet[3]), 1);
+  EXPECT_EQ(orient3d(tet[1], tet[0], tet[2], tet[3]), -1);
+  EXPECT_EQ(orient3d(tet[0], tet[1], tet[2], {5, 7, 0}), 0);
+  EXPECT_EQ(insphere(tet[0], tet[1], tet[2], tet[3], {0.5, 0.5, 0.5}), 1);
+  EXPECT_EQ(insphere(tet[1], tet[0], tet[2], tet[3], {0.5, 0.5, 0.5}), -1);
+  EXPECT_EQ(insphere(tet[0], tet[1], tet[2], tet[3], {-1, 0, 0}), -1);
+  EXPECT_EQ(insphere(tet[0], tet[1], tet[2], tet[3], {1, 1, 1}), 0);
+}
+
+/// Where rounded numbers know nothing: c is an ulp beside the line through a and b.
+TEST(Predicates, SeeAnUlp) {
+  const Point2 a{0.1, 0.1};
+  const Point2 b{0.7, 0.7};
+  const double x = 0.3;
+  EXPECT_EQ(orient2d(a, b, {x, x}), 0);
+  EXPECT_EQ(orient2d(a, b, {x, std::nextafter(x, 1.0)}), 1);
+  EXPECT_EQ(orient2d(a, b, {x, std::nextafter(x, 0.0)}), -1);
+}
+
+/// The corners of a square are cut by one of its two diagonals, whichever triangle is asked: that of the highest id.
+TEST(Predicates, TiesGiveOneTriangulation) {
+  const std::array<Point2, 4> square{{{0.1, 0.1}, {0.4, 0.1}, {0.4, 0.4}, {0.1, 0.4}}};
+  std::mt19937_64 random(test::seed());
+  for (int repeat = 0; repeat < 100; ++repeat) {
+    std::array<GlobalId, 4> ids{};
+    for (std::size_t i = 0; i < 4; ++i) ids[i] = GlobalId{static_cast<std::int64_t>(4 * (random() % 1000) + i)};
+    const auto in = [&](const std::array<std::size_t, 4>& order) {
+      std::array<Point2, 4> points{};
+      std::array<GlobalId, 4> of{};
+      for (std::size_t i = 0; i < 4; ++i) {
+        points[i] = square[order[i]];
+        of[i] = ids[order[i]];
+      }
+      return incircle(points, of);
+    };
+    const int cut_02 = in({0, 1, 2, 3});  // -1: the diagonal from 0 to 2 stays
+    EXPECT_EQ(in({2, 3, 0, 1}), cut_02);
+    EXPECT_EQ(in({1, 2, 3, 0}), -cut_02);
+    EXPECT_EQ(in({3, 0, 1, 2}), -cut_02);
+    EXPECT_EQ(in({1, 0, 2, 3}), -cut_02) << "clockwise";
+  }
+}
+
+/// The answer changes sign with each exchange of two points, and no other way: of the corners of a cube too.
+TEST(Predicates, TiesKeepTheirSignUnderPermutation) {
+  std::mt19937_64 random(test::seed());
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    std::array<std::size_t, 8> corners{};
+    std::iota(corners.begin(), corners.end(), std::size_t{0});
+    std::shuffle(corners.begin(), corners.end(), random);
+    std::array<Point3, 5> points{};
+    std::array<GlobalId, 5> ids{};
+    for (std::size_t i = 0; i < 5; ++i) {
+      for (std::size_t k = 0; k < 3; ++k) points[i][k] = ((corners[i] >> k) & 1U) != 0 ? 0.7 : 0.1;
+      ids[i] = GlobalId{static_cast<std::int64_t>(8 * (random() % 100) + i)};
+    }
+    if (orient3d(points[0], points[1], points[2], points[3]) == 0) continue;
+    const int before = insphere(points, ids);
+    EXPECT_NE(before, 0);
+    const std::size_t i = random() % 4;
+    const std::size_t j = (i + 1 + random() % 3) % 4;
+    std::swap(points[i], points[j]);
+    std::swap(ids[i], ids[j]);
+    EXPECT_EQ(insphere(points, ids), -before);
+  }
+}
+
+}  // namespace
+}  // namespace barrio::geometry

@@ -1,0 +1,65 @@
+// Print the sign for each line of the input: the name of a predicate, ids or "-", coordinates in hexadecimal.
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "barrio/geometry/predicates.hpp"
+
+namespace {
+
+using barrio::GlobalId;
+using namespace barrio::geometry;
+
+template <std::size_t n, std::size_t width>
+std::array<std::array<double, width>, n> points(const std::vector<double>& x) {
+  std::array<std::array<double, width>, n> out{};
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t k = 0; k < width; ++k) out[i][k] = x.at(width * i + k);
+  return out;
+}
+
+int sign_of(const std::string& name, const std::vector<double>& x, const std::vector<GlobalId>& ids) {
+  if (name == "orient2d") {
+    const auto p = points<3, 2>(x);
+    return orient2d(p[0], p[1], p[2]);
+  }
+  if (name == "orient3d") {
+    const auto p = points<4, 3>(x);
+    return orient3d(p[0], p[1], p[2], p[3]);
+  }
+  if (name == "incircle") {
+    const auto p = points<4, 2>(x);
+    return ids.empty() ? incircle(p[0], p[1], p[2], p[3]) : incircle(p, std::span(ids).first<4>());
+  }
+  const auto p = points<5, 3>(x);
+  return ids.empty() ? insphere(p[0], p[1], p[2], p[3], p[4]) : insphere(p, std::span(ids).first<5>());
+}
+
+}  // namespace
+
+int main() {
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    std::istringstream words(line);
+    std::string name;
+    std::string word;
+    int n_ids = 0;
+    words >> name >> n_ids;
+    std::vector<GlobalId> ids;
+    for (int i = 0; i < n_ids; ++i) {
+      std::int64_t id = 0;
+      words >> id;
+      ids.push_back(GlobalId{id});
+    }
+    std::vector<double> x;
+    while (words >> word) x.push_back(std::strtod(word.c_str(), nullptr));
+    std::printf("%d\n", sign_of(name, x, ids));
+  }
+  return 0;
+}

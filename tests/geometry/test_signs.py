@@ -1,0 +1,156 @@
+"""Signs of determinants beside those of fractions, which have no error.
+
+    test_signs.py PROGRAM [SEED]
+
+PROGRAM is print_signs. Points are as hard as can be: on lines, planes, circles and spheres, an ulp beside them, on
+lattices that doubles cannot hold, far from the origin, and as small and as large as is promised.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import subprocess
+import sys
+from fractions import Fraction
+
+Point = tuple[float, ...]
+
+
+def determinant(rows: list[list[Fraction]]) -> Fraction:
+    """By permutations, as the definition says."""
+    total = Fraction(0)
+    n = len(rows)
+    for order in itertools.permutations(range(n)):
+        inversions = sum(order[i] > order[j] for i in range(n) for j in range(i + 1, n))
+        product = Fraction(-1 if inversions % 2 else 1)
+        for i, column in enumerate(order):
+            product *= rows[i][column]
+        total += product
+    return total
+
+
+def sign(x: Fraction) -> int:
+    return (x > 0) - (x < 0)
+
+
+def wanted(name: str, points: list[Point], ids: list[int]) -> int:
+    exact = [[Fraction(x) for x in p] for p in points]
+    if name.startswith("orient"):
+        sides = [[x - y for x, y in zip(p, exact[0], strict=True)] for p in exact[1:]]
+        return sign(determinant(sides))
+    rows = [[*p, sum(x * x for x in p), Fraction(1)] for p in exact]
+    for place, i in enumerate(sorted(range(len(ids)), key=lambda i: -ids[i])):
+        rows[i][-2] += Fraction(1, 2 ** (2000 * (place + 1)))
+    # Inside is positive for a counterclockwise triangle, and for a positive tetrahedron.
+    return sign(determinant(rows)) * (1 if name == "incircle" else -1)
+
+
+def beside(rng: random.Random, x: float) -> float:
+    """The same number, or one of those next to it; 0 stays, since those next to it are smaller than is promised."""
+    if x == 0:
+        return x
+    for _ in range(rng.choice((0, 0, 0, 1, 2))):
+        x = math.nextafter(x, rng.choice((-math.inf, math.inf)))
+    return x
+
+
+def make(rng: random.Random, name: str) -> list[Point]:
+    n_points, dim = {
+        "orient2d": (3, 2),
+        "orient3d": (4, 3),
+        "incircle": (4, 2),
+        "insphere": (5, 3),
+    }[name]
+    kind = rng.randrange(6)
+    if kind == 0:
+        return [tuple(rng.uniform(-1, 1) for _ in range(dim)) for _ in range(n_points)]
+    if kind == 1:  # a lattice of thirds, far away
+        shift = rng.choice((0.0, 1.0, 1e6, -12345.678))
+        step = rng.choice((1 / 3, 0.1, 1.0, 2.0**-30))
+        return [
+            tuple(beside(rng, shift + step * rng.randrange(4)) for _ in range(dim))
+            for _ in range(n_points)
+        ]
+    if kind == 2:  # on a line or in a plane, but for rounding
+        base = [[rng.uniform(-1, 1) for _ in range(dim)] for _ in range(dim)]
+        points = []
+        for _ in range(n_points):
+            weights = [rng.uniform(-2, 2) for _ in range(dim - 1)]
+            weights.append(1 - sum(weights))
+            points.append(
+                tuple(
+                    beside(rng, sum(w * b[k] for w, b in zip(weights, base, strict=True)))
+                    for k in range(dim)
+                )
+            )
+        return points
+    if kind == 3:  # on a circle or a sphere, but for rounding
+        centre = [rng.uniform(-3, 3) for _ in range(dim)]
+        points = []
+        for _ in range(n_points):
+            way = [rng.gauss(0, 1) for _ in range(dim)]
+            length = math.hypot(*way)
+            points.append(
+                tuple(beside(rng, c + w / length) for c, w in zip(centre, way, strict=True))
+            )
+        return points
+    if kind == 4:  # the corners of a box, in any order: on one circle or sphere without any error
+        corners = list(itertools.product((0.0, 1.0), repeat=dim))
+        scale = rng.choice((1.0, 0.1, 3e59, 1e-45))
+        return [tuple(scale * x for x in rng.choice(corners)) for _ in range(n_points)]
+    small, large = 1e-45, 1e60  # of any magnitude
+    return [
+        tuple(
+            rng.choice((-1, 1)) * math.exp(rng.uniform(math.log(small), math.log(large)))
+            for _ in range(dim)
+        )
+        for _ in range(n_points)
+    ]
+
+
+def is_flat(name: str, points: list[Point]) -> bool:
+    corners = points[:3] if name == "incircle" else points[:4]
+    return wanted("orient2d" if name == "incircle" else "orient3d", corners, []) == 0
+
+
+def main(program: str, seed: int) -> int:
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    cases = []
+    for name in ("orient2d", "orient3d", "incircle", "insphere"):
+        for _ in range(400):
+            points = make(rng, name)
+            ids: list[int] = []
+            if name.startswith("in") and rng.random() < 0.5 and not is_flat(name, points):
+                ids = rng.sample(range(100), len(points))
+            cases.append((name, points, ids))
+    lines = [
+        " ".join([name, str(len(ids)), *map(str, ids), *(x.hex() for p in points for x in p)])
+        for name, points, ids in cases
+    ]
+    done = subprocess.run(
+        [program], input="\n".join(lines), capture_output=True, text=True, check=True, timeout=100
+    )
+    answers = [int(word) for word in done.stdout.split()]
+    assert len(answers) == len(cases)
+    counts: dict[tuple[str, int], int] = {}
+    n_wrong = 0
+    for (name, points, ids), answer in zip(cases, answers, strict=True):
+        right = wanted(name, points, ids)
+        counts[name, right] = counts.get((name, right), 0) + 1
+        if answer != right:
+            n_wrong += 1
+            print(f"{name} {ids} {points}: {answer}, not {right}")
+    print(counts)
+    assert all(
+        counts[name, s] > 20
+        for name in ("orient2d", "orient3d", "incircle", "insphere")
+        for s in (-1, 0, 1)
+    )
+    return 1 if n_wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(2**32)))
