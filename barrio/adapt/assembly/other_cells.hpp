@@ -73,7 +73,7 @@ class OtherCells {
   std::vector<Rank> neighbours_;
 };
 
-/// Whether the cells of a mesh that `adapt` changes are of this kind.
+/// Whether a cell is one that `adapt` changes.
 [[nodiscard]] inline bool is_tet(const mesh::Mesh& mesh, std::size_t cell) noexcept {
   return mesh.cells().type(cell) == mesh::CellType::tet;
 }
