@@ -361,7 +361,8 @@ class Taking {
     // Who decides about a vertex sees all its tetrahedra. By way of the owner in the mesh the others hear of it.
     std::vector<std::int32_t> on(mesh_.n_local(Dim::vertex), -1);
     for (std::size_t v = 0; v < on.size(); ++v)
-      if (owner_[v] == me()) on[v] = static_cast<std::int32_t>(tets().vertices[slot_[v]].on);
+      if (owner_[v] == me() && slot_[v] >= 0)  // others are of cells that stay
+        on[v] = static_cast<std::int32_t>(tets().vertices[slot_[v]].on);
     exchange::HaloExchange<std::int32_t> halo(mesh_.context(), mesh_.halo_plan(Dim::vertex), on, 1);
     halo.reduce([](std::int32_t mine, std::int32_t other) { return std::max(mine, other); });
     halo.exchange();
