@@ -261,11 +261,11 @@ class Mesh {
   /// highest about twice the mesh.
   std::size_t migrate(std::span<const Rank> to, const std::vector<Payload>& payloads = {},
                       const std::optional<BuildOptions>& ghosts = {});
-  /// Keep what the program has for entities in the mesh, out of sight: whatever takes cells of this mesh to other ranks,
-  /// or puts others in their place, takes it along, as a tag. Collective. The next call is `unpack`, with the same
-  /// payloads. `migrate` does both by itself.
-  /// @throws AgreedError on all ranks, as `migrate`; the mesh is untouched then. Cost: three reductions, and a round for
-  /// each
+  /// Keep what the program has for entities in the mesh, out of sight: whatever takes cells of this mesh to other
+  /// ranks, or puts others in their place, takes it along, as a tag. Collective. The next call is `unpack`, with the
+  /// same payloads. `migrate` does both by itself.
+  /// @throws AgreedError on all ranks, as `migrate`; the mesh is untouched then. Cost: three reductions, and a round
+  /// for each
   void pack(std::span<const Payload> payloads);
   /// Hand out what `pack` kept, with what it has become. Collective. Cost: a reduction
   void unpack(std::span<const Payload> payloads);
