@@ -323,9 +323,11 @@ class Taking {
     const auto face_class = [&](const EdgeFace& side) { return tets().tets[side.tet].face_class[side.face]; };
     const auto n_outer =
         std::ranges::count_if(sides, [&](const EdgeFace& side) { return tets().tets[side.tet].across[side.face] < 0; });
-    const bool meets_frozen =
-        std::ranges::any_of(sides, [&](const EdgeFace& side) { return (face_class(side) & frozen_face) != 0; });
-    if (n_outer != 0 && n_outer != 2 && !meets_frozen)
+    // What lies on other cells is no boundary.
+    const bool may_meet_others = !mesh_.cells().has_one_type && std::ranges::any_of(sides, [&](const EdgeFace& side) {
+      return (face_class(side) & frozen_face) != 0;
+    });
+    if (n_outer != 0 && n_outer != 2 && !may_meet_others)
       refuse(
           ErrorCode::bad_input,
           fmt::format("edge between vertices {} and {}", tets().key(sides[0].low).low, tets().key(sides[0].high).low),

@@ -75,8 +75,10 @@ void check_kept(mesh::Mesh& mesh, const AdaptOptions& options, AdaptReport& repo
                                          .remedy = "choose another name"});
 }
 
-void check_payloads(mpi::Context& context, std::span<const mesh::Payload> payloads) {
+/// That this program computes as signs ask for, and payloads are of what changes.
+void check_start(mpi::Context& context, std::span<const mesh::Payload> payloads) {
   mpi::agree_after(context, [&] {
+    geometry::check_arithmetic();
     for (const mesh::Payload& payload : payloads)
       if (payload.dim != mesh::Dim::vertex && payload.dim != mesh::Dim::volume)
         throw Error(ErrorCode::usage, {.subject = fmt::format("payload on dimension {}", mesh::value(payload.dim)),
@@ -157,8 +159,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
 
 AdaptReport adapt_to(mesh::Mesh& mesh, const SizeFunction* function, const std::string& size_field,
                      const AdaptOptions& options) {
-  mpi::agree_after(mesh.context(), [] { geometry::check_arithmetic(); });
-  check_payloads(mesh.context(), options.payloads);
+  check_start(mesh.context(), options.payloads);
   mesh.pack(options.payloads);
   AdaptReport report;
   try {
