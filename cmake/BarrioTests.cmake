@@ -97,8 +97,9 @@ function(barrio_add_mpi_test name)
           string(APPEND launch_name _${launch}of${n_launches})
         endif()
         math(EXPR shard "${launch} - 1")
+        # Brief: where a launch of hundreds of tests fails, its record is the failure and not a list of what passed.
         barrio_launch_test(${launch_name} $<TARGET_FILE:${target}> ${ranks} TIMEOUT ${launch_limit}
-          LABELS ${labels} ENVIRONMENT BARRIO_TEST_LIMIT=${limit};GTEST_TOTAL_SHARDS=${n_launches};GTEST_SHARD_INDEX=${shard})
+          LABELS ${labels} ENVIRONMENT BARRIO_TEST_LIMIT=${limit};GTEST_BRIEF=1;GTEST_TOTAL_SHARDS=${n_launches};GTEST_SHARD_INDEX=${shard})
       endforeach()
     endforeach()
   endforeach()
