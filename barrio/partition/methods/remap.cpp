@@ -1,0 +1,145 @@
+#include "barrio/partition/remap.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "barrio/base/assert.hpp"
+#include "barrio/exchange/ask.hpp"
+#include "barrio/exchange/router.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::partition {
+namespace {
+
+using Part = std::int32_t;
+
+/// A part, and how much of its weight lies on a rank.
+struct Wish {
+  Part part;
+  std::int64_t weight;
+};
+
+/// The parts of this rank's items, the heaviest first.
+std::vector<Wish> wishes_of(std::span<const Part> part, std::span<const std::int64_t> weights) {
+  std::vector<Wish> wishes;
+  wishes.reserve(part.size());
+  for (std::size_t i = 0; i < part.size(); ++i) wishes.push_back({part[i], weights.empty() ? 1 : weights[i]});
+  std::ranges::sort(wishes, {}, &Wish::part);
+  std::size_t n = 0;
+  for (const Wish& wish : wishes) {
+    if (n > 0 && wishes[n - 1].part == wish.part)
+      wishes[n - 1].weight += wish.weight;
+    else
+      wishes[n++] = wish;
+  }
+  wishes.resize(n);
+  std::ranges::stable_sort(wishes, std::ranges::greater{}, &Wish::weight);
+  return wishes;
+}
+
+/// Pairs of ranks and parts. The rank with the number of a part decides for it.
+class Pairs {
+ public:
+  Pairs(mpi::Context& context, std::vector<Wish> wishes) : context_(context), wishes_(std::move(wishes)) {
+    propose_until_settled();
+    pair_what_is_left();
+  }
+
+  /// The rank that each of these parts goes to. Collective.
+  [[nodiscard]] std::vector<Rank> ranks_of(std::span<const Part> parts) const {
+    return exchange::ask(context_, parts, parts, [&](Part) { return holder_->rank; });
+  }
+
+ private:
+  struct Holder {
+    Rank rank;
+    std::int64_t weight;
+  };
+
+  void propose_until_settled();
+  /// @return ranks that do not get this rank's part, ascending
+  [[nodiscard]] std::vector<Rank> choose_among(const exchange::Parcels<std::int64_t>& proposals);
+  void pair_what_is_left();
+
+  mpi::Context& context_;
+  std::vector<Wish> wishes_;
+  std::size_t n_refused_ = 0;     // of the wishes; the next may be granted so far
+  std::optional<Holder> holder_;  // of the part of this rank's number
+};
+
+void Pairs::propose_until_settled() {
+  bool is_waiting = false;  // a part has been asked for, and nobody has refused
+  for (;;) {
+    const bool proposes = !is_waiting && n_refused_ < wishes_.size();
+    if (mpi::sum(context_, proposes ? 1 : 0) == 0) return;
+    exchange::Parcels<std::int64_t> proposals;
+    if (proposes) proposals.add(wishes_[n_refused_].part, std::span(&wishes_[n_refused_].weight, 1));
+    is_waiting = is_waiting || proposes;
+    exchange::Parcels<Part> refusals;
+    const Part own = context_.rank();
+    for (const Rank rank : choose_among(exchange::route(context_, proposals))) refusals.add(rank, std::span(&own, 1));
+    const auto refused = exchange::route(context_, refusals);
+    BARRIO_ASSERT(cheap, refused.items.size() <= 1, refused.items.size());
+    if (refused.items.empty()) continue;
+    n_refused_ += 1;
+    is_waiting = false;
+  }
+}
+
+std::vector<Rank> Pairs::choose_among(const exchange::Parcels<std::int64_t>& proposals) {
+  std::vector<Rank> refused;
+  for (std::size_t i = 0; i < proposals.n_peers(); ++i) {
+    const Holder one{proposals.peers[i], proposals.of(i)[0]};
+    const bool is_better =
+        !holder_ || one.weight > holder_->weight || (one.weight == holder_->weight && one.rank < holder_->rank);
+    if (!is_better) {
+      refused.push_back(one.rank);
+      continue;
+    }
+    if (holder_) refused.push_back(holder_->rank);
+    holder_ = one;
+  }
+  std::ranges::sort(refused);
+  return refused;
+}
+
+/// The k-th part without a rank meets the k-th rank without a part on rank k.
+void Pairs::pair_what_is_left() {
+  const bool has_part = n_refused_ < wishes_.size();
+  enum Side : std::int32_t { of_part, of_rank };
+  std::array<std::int64_t, 2> places{holder_ ? 0 : 1, has_part ? 0 : 1};
+  mpi::exclusive_sum(context_, std::span<std::int64_t>(places));
+  std::vector<Rank> to;
+  std::vector<std::int32_t> sides;
+  if (!holder_) to.push_back(static_cast<Rank>(places[of_part])), sides.push_back(of_part);
+  if (!has_part) to.push_back(static_cast<Rank>(places[of_rank])), sides.push_back(of_rank);
+  const auto met = exchange::route(context_, exchange::pack_by_rank(to, sides));
+  Rank part = -1;
+  Rank rank = -1;
+  for (std::size_t i = 0; i < met.n_peers(); ++i)
+    for (const std::int32_t side : met.of(i)) (side == of_part ? part : rank) = met.peers[i];
+  BARRIO_ASSERT(cheap, (part < 0) == (rank < 0), part, rank);
+  exchange::Parcels<Rank> found;
+  if (part >= 0) found.add(part, std::span(&rank, 1));
+  for (const Rank one : exchange::route(context_, found).items) holder_ = Holder{one, 0};
+}
+
+}  // namespace
+
+std::vector<std::int32_t> remap(mpi::Context& context, std::vector<std::int32_t> part,
+                                std::span<const std::int64_t> weights) {
+  if (context.size() == 1) return part;
+  std::vector<Wish> wishes = wishes_of(part, weights);
+  std::vector<Part> parts;
+  parts.reserve(wishes.size());
+  for (const Wish& wish : wishes) parts.push_back(wish.part);
+  std::ranges::sort(parts);
+  const std::vector<Rank> ranks = Pairs(context, std::move(wishes)).ranks_of(parts);
+  for (Part& one : part) one = ranks[static_cast<std::size_t>(std::ranges::lower_bound(parts, one) - parts.begin())];
+  return part;
+}
+
+}  // namespace barrio::partition
