@@ -207,7 +207,7 @@ class Migrating {
 
   void balance(const std::vector<std::int64_t>& work) {
     if (context_.size() == 1) return;
-    timed(balance_region, [&] { mesh_.migrate(mesh::balanced_ranks(mesh_, work)); });
+    timed(balance_region, [&] { mesh_.migrate(mesh::balanced_ranks(mesh_, {.weights = work})); });
   }
 
   /// @return whether cells have gone to where their stars are to be

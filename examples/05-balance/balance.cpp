@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
       std::vector<std::int64_t> costs = cost(0.1 * step);
       const double before = imbalance(costs);
       if (before > 1.1) {
-        mesh.migrate(barrio::mesh::balanced_ranks(mesh, costs), {with_cells});  // fields and plans are asked for again
+        mesh.migrate(barrio::mesh::balanced_ranks(mesh, {.weights = costs}), {with_cells});  // ask for fields again
         costs = cost(0.1 * step);
       }
       const double after = imbalance(costs);

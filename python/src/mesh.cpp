@@ -202,23 +202,25 @@ copies of its fields brought up to date; drop it to free its memory.)")
       .def(
           "balanced_ranks",
           [](SharedMesh& self,
-             const std::optional<nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>&
-                 weights) {
+             const std::optional<nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>& weights,
+             const std::string& method, bool keep) {
             std::vector<Rank> ranks;
             {
               const std::span<const std::int64_t> all =
                   weights ? std::span(weights->data(), weights->shape(0)) : std::span<const std::int64_t>();
               const nb::gil_scoped_release unlocked;
-              ranks = mesh::balanced_ranks(self.mesh(), all);
+              ranks = mesh::balanced_ranks(self.mesh(), {.weights = all, .method = method, .keep = keep});
             }
             return copied(std::move(ranks));
           },
-          nb::arg("weights") = nb::none(),
-          nb::sig("def balanced_ranks(self, weights: numpy.typing.NDArray[numpy.int64] | None = None) -> "
-                  "numpy.typing.NDArray[numpy.int32]"),
-          "A rank for each owned cell, so that all ranks get the same weight: what `migrate` takes. Collective. "
-          "Without "
-          "weights all cells count alike.")
+          nb::arg("weights") = nb::none(), nb::arg("method") = "rcb", nb::arg("keep") = true,
+          nb::sig("def balanced_ranks(self, weights: numpy.typing.NDArray[numpy.int64] | None = None, "
+                  "method: str = 'rcb', keep: bool = True) -> numpy.typing.NDArray[numpy.int32]"),
+          R"(A rank for each owned cell, so that all ranks get the same weight: what `migrate` takes. Collective.
+
+Without `weights` all cells count alike. `method` is `rcb` or `hilbert` (by centres), `metis` or `ptscotch` (by cells
+with a common side: less between ranks, for more time). Each rank keeps the part of which it has most already, unless
+`keep` is false: then part p goes to rank p.)")
       .def(
           "checksum",
           [](SharedMesh& self) {

@@ -101,7 +101,7 @@ void Balance::before(mesh::Mesh& mesh, std::span<const std::int64_t> work) {
   const double sum = static_cast<double>(std::accumulate(work.begin(), work.end(), std::int64_t{0}));
   const bool stay = is_even(sum);
   const std::vector<Rank> to =
-      stay ? std::vector<Rank>(work.size(), context_.rank()) : mesh::balanced_ranks(mesh, work);
+      stay ? std::vector<Rank>(work.size(), context_.rank()) : mesh::balanced_ranks(mesh, {.weights = work});
   mesh.migrate(to, {}, mesh::BuildOptions{.ghost_layers = 1, .bridge = mesh::Dim::vertex, .ghost_sides = true});
   if (!stay) seconds_ += seconds_since(start);
 }

@@ -1,23 +1,58 @@
 #include "barrio/mesh/balance.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/exchange/ask.hpp"
+#include "barrio/mesh/parts/graph_labels.hpp"
+#include "barrio/mesh/sides/dual_graph.hpp"
 #include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "barrio/partition/graph.hpp"
+#include "barrio/partition/hilbert.hpp"
 #include "barrio/partition/rcb.hpp"
+#include "barrio/partition/remap.hpp"
 
 namespace barrio::mesh {
+namespace {
 
-std::vector<Rank> balanced_ranks(const Mesh& mesh, std::span<const std::int64_t> weights) {
-  const EntityTable& cells = mesh.cells();
+using Weights = std::span<const std::int64_t>;
+
+void check_method(const std::string& method) {
+  const std::vector<std::string> known{"rcb", "hilbert", "metis", "ptscotch"};
+  if (std::ranges::find(known, method) != known.end()) return;
+  throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partitioner '{}'", method),
+                                       .cause = "is not known for a mesh." + did_you_mean(method, known),
+                                       .remedy = fmt::format("use one of {}", fmt::join(known, ", "))});
+}
+
+/// Weights of the owned cells, if any rank has some. Collective.
+std::optional<std::vector<std::int64_t>> checked(const Mesh& mesh, Weights weights) {
+  const std::size_t n_cells = mesh.cells().n_owned;
   agree_after(mesh.context(), [&] {
-    if (weights.empty() || weights.size() == cells.n_owned) return;
-    throw Error(ErrorCode::usage,
-                {.subject = fmt::format("{} weights", weights.size()),
-                 .cause = fmt::format("are not one for each of the {} cells of this rank", cells.n_owned),
-                 .remedy = "give a weight for each owned cell, in local order, or none at all"});
+    if (!weights.empty() && weights.size() != n_cells)
+      throw Error(ErrorCode::usage, {.subject = fmt::format("{} weights", weights.size()),
+                                     .cause = fmt::format("are not one for each of the {} cells of this rank", n_cells),
+                                     .remedy = "give a weight for each owned cell, in local order, or none at all"});
+    const auto negative = std::ranges::find_if(weights, [](std::int64_t one) { return one < 0; });
+    if (negative != weights.end())
+      throw Error(ErrorCode::bad_input, {.subject = fmt::format("weight of cell {}", negative - weights.begin()),
+                                         .cause = fmt::format("is {}, less than 0", *negative)});
   });
+  if (!mpi::all_reduce(mesh.context(), !weights.empty(), MPI_LOR)) return std::nullopt;
+  if (weights.empty()) return std::vector<std::int64_t>(n_cells, 1);
+  return std::vector<std::int64_t>(weights.begin(), weights.end());
+}
+
+std::vector<double> centres_of(const Mesh& mesh) {
+  const EntityTable& cells = mesh.cells();
   const std::vector<double>& x = mesh.vertices().coordinates;
   std::vector<double> centres(3 * cells.n_owned, 0.0);
   std::vector<LocalId> room;
@@ -28,8 +63,86 @@ std::vector<Rank> balanced_ranks(const Mesh& mesh, std::span<const std::int64_t>
       for (std::size_t k = 0; k < 3; ++k) centres[3 * c + k] += x[3 * index(node) + k];
     for (std::size_t k = 0; k < 3; ++k) centres[3 * c + k] /= static_cast<double>(corners.size());
   }
-  return partition::rcb(mesh.context(), centres, mesh.global_ids(mesh.cell_dim()).first(cells.n_owned), weights,
-                        mesh.context().size());
+  return centres;
+}
+
+std::vector<std::int32_t> cut_centres(const Mesh& mesh, const std::string& method, Weights weights, int n_parts) {
+  const auto cut = method == "hilbert" ? partition::hilbert : partition::rcb;
+  return cut(mesh.context(), centres_of(mesh), mesh.global_ids(mesh.cell_dim()).first(mesh.cells().n_owned), weights,
+             n_parts);
+}
+
+/// Owned cells as rows of the dual graph.
+class Rows {
+ public:
+  Rows(const Mesh& mesh, const Slabs& slabs)
+      : context_(mesh.context()), slabs_(slabs), first_(first_row(mesh)), n_(mesh.cells().n_owned) {}
+
+  /// What is known of owned cells, for the rows of this rank's slab. Collective.
+  template <class T>
+  [[nodiscard]] std::vector<T> values(std::span<const T> of_cells) const {
+    std::vector<detail::CellLabel<T>> labels;
+    labels.reserve(n_);
+    for (std::size_t i = 0; i < n_; ++i) labels.push_back({row(i), of_cells[i]});
+    return detail::move_labels<T>(context_, labels, [&](GlobalId one) { return slabs_.rank_of(one); });
+  }
+  /// And back. Collective.
+  template <class T>
+  [[nodiscard]] std::vector<T> of_cells(std::span<const T> of_rows) const {
+    std::vector<GlobalId> rows;
+    std::vector<Rank> to;
+    for (std::size_t i = 0; i < n_; ++i) rows.push_back(row(i)), to.push_back(slabs_.rank_of(row(i)));
+    const GlobalId first{slabs_.first(context_.rank())};
+    return exchange::ask(context_, to, rows, [&](GlobalId one) { return of_rows[index(one) - index(first)]; });
+  }
+
+ private:
+  [[nodiscard]] GlobalId row(std::size_t cell) const { return GlobalId{first_ + static_cast<std::int64_t>(cell)}; }
+
+  mpi::Context& context_;
+  Slabs slabs_;
+  std::int64_t first_;
+  std::size_t n_;
+};
+
+/// What METIS cuts: the cells if it can take them all, else clusters of cells that lie together.
+std::vector<std::int32_t> clusters_of(const Mesh& mesh, const partition::Graph& graph, const Rows& rows,
+                                      Weights weights, int n_clusters) {
+  if (n_clusters < graph.vertices.n_rows)
+    return rows.values<std::int32_t>(cut_centres(mesh, "rcb", weights, n_clusters));
+  std::vector<std::int32_t> cluster(graph.vertices.size(mesh.context().rank()));
+  for (std::size_t i = 0; i < cluster.size(); ++i)
+    cluster[i] = static_cast<std::int32_t>(graph.vertices.first(mesh.context().rank()) + static_cast<std::int64_t>(i));
+  return cluster;
+}
+
+/// @param has_weights  any rank
+std::vector<std::int32_t> cut_graph(const Mesh& mesh, partition::GraphMethod method, Weights weights, bool has_weights,
+                                    int n_parts) {
+  mpi::Context& context = mesh.context();
+  partition::Graph graph = dual_graph(mesh);
+  const Rows rows(mesh, graph.vertices);
+  if (has_weights) graph.weights = rows.values<std::int64_t>(weights);
+  if (method == partition::GraphMethod::ptscotch)
+    return rows.of_cells<std::int32_t>(partition::cut_by_ptscotch(context, graph, n_parts));
+  const auto n_clusters =
+      static_cast<int>(std::clamp<std::int64_t>(graph.vertices.n_rows, n_parts, partition::metis_max_vertices));
+  const std::vector<std::int32_t> cluster = clusters_of(mesh, graph, rows, weights, n_clusters);
+  return rows.of_cells<std::int32_t>(partition::cut_by_metis(context, graph, cluster, n_clusters, n_parts));
+}
+
+}  // namespace
+
+std::vector<Rank> balanced_ranks(const Mesh& mesh, const BalanceOptions& options) {
+  check_method(options.method);
+  const bool by_centres = options.method == "rcb" || options.method == "hilbert";
+  const std::optional<std::vector<std::int64_t>> given = checked(mesh, options.weights);
+  const Weights weights = given ? Weights(*given) : Weights();
+  const int n_parts = mesh.context().size();
+  std::vector<Rank> part =
+      by_centres ? cut_centres(mesh, options.method, weights, n_parts)
+                 : cut_graph(mesh, partition::graph_method(options.method), weights, given.has_value(), n_parts);
+  return options.keep ? partition::remap(mesh.context(), std::move(part), weights) : part;
 }
 
 }  // namespace barrio::mesh

@@ -1,11 +1,18 @@
 #include "barrio/mesh/sides/dual_graph.hpp"
 
 #include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
 
+#include "barrio/base/assert.hpp"
 #include "barrio/base/hash.hpp"
+#include "barrio/exchange/neighborhood.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/mesh/sides.hpp"
 #include "barrio/mesh/tables/side_key.hpp"
 #include "barrio/mesh/topology.hpp"
+#include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh {
 namespace {
@@ -15,10 +22,38 @@ struct Side {
   GlobalId cell;
 };
 
+/// A cell, and the global id of a side that it has.
+struct CellOfSide {
+  GlobalId side;
+  GlobalId cell;
+};
+
 struct Link {
   GlobalId cell;
   GlobalId other;
 };
+
+/// Bring links to the slabs of their first cells. Collective. Links may come more than once.
+/// @param[in] to  the rank of that slab
+partition::Graph to_graph(mpi::Context& context, const Slabs& rows, std::vector<Link> links, std::span<const Rank> to) {
+  links = exchange::route(context, exchange::pack_by_rank<Link>(to, links)).items;
+  std::sort(links.begin(), links.end(),
+            [](const Link& a, const Link& b) { return a.cell != b.cell ? a.cell < b.cell : a.other < b.other; });
+  links.erase(std::unique(links.begin(), links.end(),
+                          [](const Link& a, const Link& b) { return a.cell == b.cell && a.other == b.other; }),
+              links.end());
+
+  partition::Graph graph;
+  graph.vertices = rows;
+  const std::int64_t first = rows.first(context.rank());
+  graph.offsets.assign(rows.size(context.rank()) + 1, 0);
+  for (const Link& link : links) {
+    graph.offsets[index(link.cell) - static_cast<std::size_t>(first) + 1] += 1;
+    graph.neighbours.push_back(link.other);
+  }
+  for (std::size_t v = 1; v < graph.offsets.size(); ++v) graph.offsets[v] += graph.offsets[v - 1];
+  return graph;
+}
 
 }  // namespace
 
@@ -59,23 +94,62 @@ partition::Graph dual_graph(mpi::Context& context, const MeshTables& tables) {
     }
     i = end;
   }
-  links = exchange::route(context, exchange::pack_by_rank<Link>(to, links)).items;
-  std::sort(links.begin(), links.end(),
-            [](const Link& a, const Link& b) { return a.cell != b.cell ? a.cell < b.cell : a.other < b.other; });
-  links.erase(std::unique(links.begin(), links.end(),
-                          [](const Link& a, const Link& b) { return a.cell == b.cell && a.other == b.other; }),
-              links.end());
+  return to_graph(context, graph_slabs, std::move(links), to);
+}
 
-  partition::Graph graph;
-  graph.vertices = graph_slabs;
-  const std::int64_t first = graph_slabs.first(context.rank());
-  graph.offsets.assign(graph_slabs.size(context.rank()) + 1, 0);
-  for (const Link& link : links) {
-    graph.offsets[index(link.cell) - static_cast<std::size_t>(first) + 1] += 1;
-    graph.neighbours.push_back(link.other);
+std::int64_t first_row(const Mesh& mesh) {
+  return mpi::exclusive_sum(mesh.context(), static_cast<std::int64_t>(mesh.n_owned(mesh.cell_dim())));
+}
+
+partition::Graph dual_graph(const Mesh& mesh) {
+  mpi::Context& context = mesh.context();
+  const Slabs rows{mesh.n_global(mesh.cell_dim()), context.size()};
+  const GlobalId first{first_row(mesh)};
+  const Sides sides(mesh, mesh.cell_dim() == Dim::volume ? Dim::face : Dim::edge);
+
+  // The owned cells of each side, one after the other.
+  std::vector<std::int32_t> begin(sides.table().size() + 1, 0);
+  const std::size_t n_cells = mesh.n_owned(mesh.cell_dim());
+  for (std::size_t c = 0; c < n_cells; ++c)
+    for (const LocalId side : sides.of_cell(c)) begin[index(side) + 1] += 1;
+  for (std::size_t s = 1; s < begin.size(); ++s) begin[s] += begin[s - 1];
+  std::vector<GlobalId> cells(static_cast<std::size_t>(begin.back()));
+  std::vector<std::int32_t> end(begin.begin(), begin.end() - 1);
+  for (std::size_t c = 0; c < n_cells; ++c)
+    for (const LocalId side : sides.of_cell(c)) cells[end[index(side)]++] = first + static_cast<std::int64_t>(c);
+  const auto cells_of = [&](std::size_t side) {
+    return std::span<const GlobalId>(cells).subspan(begin[side], begin[side + 1] - begin[side]);
+  };
+
+  std::vector<Link> links;
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s)
+    for (const GlobalId a : cells_of(s))
+      for (const GlobalId b : cells_of(s))
+        if (a != b) links.push_back({a, b});
+
+  // Each sharer of a side hears of the cells that the others have with it.
+  exchange::Neighborhood hood(context, mesh.neighbours());
+  auto round = hood.begin_round<CellOfSide>();
+  const EntityTable& table = sides.table();
+  std::vector<std::pair<GlobalId, std::size_t>> shared;
+  for (std::size_t i = 0; i < table.shared.size(); ++i) {
+    const std::size_t s = index(table.shared[i]);
+    shared.emplace_back(table.id(s), s);
+    for (const Rank rank : table.sharers_of(i))
+      if (rank != context.rank())
+        for (const GlobalId cell : cells_of(s)) round.allocate(rank) = {table.id(s), cell};
   }
-  for (std::size_t v = 1; v < graph.offsets.size(); ++v) graph.offsets[v] += graph.offsets[v - 1];
-  return graph;
+  round.close();
+  std::ranges::sort(shared);
+  for (const auto& [from, told] : round.received()) {
+    const auto at = std::ranges::lower_bound(shared, told.side, {}, &std::pair<GlobalId, std::size_t>::first);
+    BARRIO_ASSERT(cheap, at != shared.end() && at->first == told.side, from);
+    for (const GlobalId cell : cells_of(at->second)) links.push_back({cell, told.cell});
+  }
+  std::vector<Rank> to;
+  to.reserve(links.size());
+  for (const Link& link : links) to.push_back(rows.rank_of(link.cell));
+  return to_graph(context, rows, std::move(links), to);
 }
 
 }  // namespace barrio::mesh

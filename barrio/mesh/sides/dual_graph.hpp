@@ -1,5 +1,6 @@
 #pragma once
 
+#include "barrio/mesh/mesh.hpp"
 #include "barrio/mesh/tables.hpp"
 #include "barrio/partition/graph.hpp"
 
@@ -9,5 +10,13 @@ namespace barrio::mesh {
 /// Rows of the graph are the cells' global ids. Cost: each side travels once to a rank found by hashing its corners,
 /// and back; memory O(sides of this rank's cells).
 partition::Graph dual_graph(mpi::Context& context, const MeshTables& tables);
+
+/// The same of a mesh. Rows are its cells in the order of ranks, owned ones by local order: this rank's begin with
+/// `first_row(mesh)`. Cost: all sides (sides.hpp), a round with neighbours, and a routed exchange of what is not in its
+/// slab; memory O(sides of this rank's cells). @throws as Sides
+partition::Graph dual_graph(const Mesh& mesh);
+
+/// Owned cells of all lower ranks. Collective.
+[[nodiscard]] std::int64_t first_row(const Mesh& mesh);
 
 }  // namespace barrio::mesh
