@@ -99,7 +99,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
   report.n_cells_before = mesh.n_global(mesh::Dim::volume);
   const std::uint64_t revision = mesh.revision();
   const mesh::BuildOptions had = mesh.build_options();
-  double n_expected = 0.0;
+  detail::Forecast expected{};
   {
     std::vector<double> nodal;
     if (function == nullptr) {
@@ -107,16 +107,17 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
       limit_sizes(mesh, nodal, options.limits);
     }
     const std::vector<double> n_cells = detail::predicted_cells(mesh, function, nodal);
-    n_expected = detail::check_number(context, n_cells, options.most_cells_per_rank);
+    const std::vector<std::int64_t> work = detail::predicted_work(n_cells);
+    expected = detail::forecast(context, n_cells, work, options.most_cells_per_rank);
     if (function == nullptr)
       std::ranges::copy(nodal, mesh.add_field<double>(sizes_name, mesh::Dim::vertex).values().begin());
-    balance.before(mesh, detail::predicted_work(n_cells));
+    balance.before(mesh, work, expected.work);
   }
   const detail::Sizes sizes(function);
   std::optional<detail::Taken> taken;
   try {
     const Region taking(context.trace(), take_region);
-    taken = detail::take_mesh(mesh, sizes, sizes_name, options, static_cast<std::size_t>(n_expected));
+    taken = detail::take_mesh(mesh, sizes, sizes_name, options, static_cast<std::size_t>(expected.cells));
   } catch (const AgreedError&) {
     put_back(mesh, had);
     throw;
@@ -132,7 +133,8 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
     report.kernel_seconds = seconds_since(start_of_rounds);
   }
   const detail::Shape shape = detail::shape_of(context, taken->tets);
-  report.n_unchanged = shape.n_unchanged + mpi::sum(context, std::ssize(taken->others.origins()));
+  const auto n_others = mpi::sum(context, std::ssize(taken->others.origins()));
+  report.n_unchanged = shape.n_unchanged + n_others;
   report.least_quality = shape.least_quality;
   report.mean_quality = shape.mean_quality;
   report.in_range = shape.in_range;
@@ -140,7 +142,8 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
     const Region giving(context.trace(), give_region);
     mesh::LocalMesh local = detail::give_back(context, *std::move(taken), schedule.neighbours());
     local.revision = revision;
-    const bool is_even = balance.is_even(static_cast<double>(local.size(mesh::Dim::volume)));
+    const bool is_even = balance.is_even(static_cast<double>(local.size(mesh::Dim::volume)),
+                                         static_cast<double>(shape.n_tets + n_others) / context.size());
     local.options = is_even ? had : mesh::BuildOptions();
     mesh = mesh::adopt(context, std::move(local));
     if (!is_even) balance.after(mesh, had);

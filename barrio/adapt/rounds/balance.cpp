@@ -25,13 +25,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The greatest of all ranks over the mean. Collective.
-double imbalance(mpi::Context& context, double of_rank) {
-  const double mean = mpi::sum(context, of_rank) / context.size();
-  const double most = mpi::max(context, of_rank);
-  return mean > 0 ? most / mean : 1.0;
-}
-
 }  // namespace
 
 std::vector<double> predicted_cells(const mesh::Mesh& mesh, const SizeFunction* function,
@@ -74,10 +67,12 @@ std::vector<std::int64_t> predicted_work(std::span<const double> n_cells) {
   return work;
 }
 
-double check_number(mpi::Context& context, std::span<const double> n_cells, double most_per_rank) {
-  double n = 0.0;
-  for (const double one : n_cells) n += one;
-  n = mpi::sum(context, n);
+Forecast forecast(mpi::Context& context, std::span<const double> n_cells, std::span<const std::int64_t> work,
+                  double most_per_rank) {
+  std::array<double, 2> sums{std::accumulate(n_cells.begin(), n_cells.end(), 0.0),
+                             static_cast<double>(std::accumulate(work.begin(), work.end(), std::int64_t{0}))};
+  mpi::all_reduce(context, std::span<double>(sums), MPI_SUM);
+  const double n = sums[0];
   if (n > most_per_rank * context.size())
     throw AgreedError(
         ErrorCode::usage,
@@ -86,20 +81,20 @@ double check_number(mpi::Context& context, std::span<const double> n_cells, doub
                               most_per_rank * context.size(), context.size()),
          .remedy =
              "ask for larger cells, use more ranks, or allow more cells on each: most_cells_per_rank, --most-cells"});
-  return n / context.size();
+  return {.cells = n / context.size(), .work = sums[1] / context.size()};
 }
 
-bool Balance::is_even(double of_rank) {
+bool Balance::is_even(double of_rank, double mean) {
   constexpr double most = 1.03;
-  return !is_wanted_ || imbalance(context_, of_rank) <= most;
+  return !is_wanted_ || mpi::max(context_, of_rank) <= most * mean;
 }
 
-void Balance::before(mesh::Mesh& mesh, std::span<const std::int64_t> work) {
+void Balance::before(mesh::Mesh& mesh, std::span<const std::int64_t> work, double mean) {
   if (context_.size() == 1) return;  // it has all cells around its own
   const Region region(context_.trace(), balance_region);
   const auto start = std::chrono::steady_clock::now();
   const double sum = static_cast<double>(std::accumulate(work.begin(), work.end(), std::int64_t{0}));
-  const bool stay = is_even(sum);
+  const bool stay = is_even(sum, mean);
   const std::vector<Rank> to =
       stay ? std::vector<Rank>(work.size(), context_.rank()) : mesh::balanced_ranks(mesh, {.weights = work});
   mesh.migrate(to, {}, mesh::BuildOptions{.ghost_layers = 1, .bridge = mesh::Dim::vertex, .ghost_sides = true});

@@ -1,6 +1,7 @@
 #include "barrio/adapt/rounds/rounds.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -139,11 +140,15 @@ void Rounds::find_visible_cavity(const Candidate& candidate, std::vector<Slot>& 
 void Rounds::announce() {
   exchange::Round<Announced> round = hood_->begin_round<Announced>();
   const std::span<const Rank> neighbours = border_.neighbours();
+  std::vector<Slot>& star = change_.cavity;
+  Slot centre = no_slot;  // candidates of a vertex follow each other
   for (Item& item : items_) {
     const Candidate& candidate = item.candidate;
     if (!border_.is_met(candidate.of[0])) continue;
-    mesh_.star(candidate.of[0], cavity_);
-    std::erase_if(cavity_, [&](Slot t) { return !is_in_cavity(mesh_.tets[t], candidate); });
+    if (std::exchange(centre, candidate.of[0]) != candidate.of[0]) mesh_.star(candidate.of[0], star);
+    cavity_.clear();
+    std::ranges::copy_if(star, std::back_inserter(cavity_),
+                         [&](Slot t) { return is_in_cavity(mesh_.tets[t], candidate); });
     find_others(cavity_);
     if (others_.empty()) continue;
     Announced one{candidate.order, {}};
