@@ -1,5 +1,5 @@
 // A front of heat runs through a block, and the mesh follows it: fine where the temperature changes, coarse elsewhere.
-// follow FILM.vtkhdf
+// follow FILM.vtkhdf STATE.h5m
 #include <algorithm>
 #include <barrio/adapt/adapt.hpp>
 #include <barrio/adapt/size_fields.hpp>
@@ -74,6 +74,9 @@ int main(int argc, char** argv) {
     }
     film.close();
     mesh.validate();
+    auto error = mesh.add_field<double>("error", Dim::volume);
+    std::ranges::copy(errors(mesh), error.values().begin());
+    barrio::io::write_h5m(mesh, argv[2]);  // the last mesh with its fields, to go on from
     off = barrio::mpi::max(context, off);
     const auto checksum = static_cast<unsigned long long>(mesh.checksum());
     if (context.is_root())

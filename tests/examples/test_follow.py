@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 
-from barrio_case import MPIEXEC, Case, execute
+from barrio_case import MPIEXEC, Case, barrio, execute
 
 try:
     import numpy as np
@@ -41,13 +41,29 @@ class Follow(Case):
         lines = set()
         for ranks in (1, 2, 3):
             path = self.folder / f"film{ranks}.vtkhdf"
-            outcome = execute([*MPIEXEC, "-n", str(ranks), FOLLOW, str(path)])
+            state = self.folder / f"state{ranks}.h5m"
+            outcome = execute([*MPIEXEC, "-n", str(ranks), FOLLOW, str(path), str(state)])
             self.assert_code(outcome, 0)
             self.assertRegex(outcome.out, SAYS)
             lines.add(outcome.out)
             if vtk is not None:
                 self.expect_fine_at_front(path, 3, 0.2 + 0.15 * 3)
         self.assertEqual(len(lines), 1, lines)
+        for wanted in (
+            ("--size-field", "size", "--finest", 0.06, "--growth", 0.4),
+            (
+                "--error-field",
+                "error",
+                "--target-error",
+                0.25,
+                "--error-order",
+                1,
+                "--finest",
+                0.06,
+            ),
+        ):
+            outcome = barrio("adapt", state, *wanted, "-o", self.folder / "next.vtkhdf", ranks=2)
+            self.assert_code(outcome, 0)
 
     def expect_fine_at_front(self, path: Path, step: int, radius: float) -> None:
         near, far = [], []
