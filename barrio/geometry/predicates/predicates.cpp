@@ -142,24 +142,22 @@ int insphere(const Point3& a, const Point3& b, const Point3& c, const Point3& d,
 }
 
 int incircle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids) {
-  const auto& [a, b, c, d] = points;
-  if (const int sign = incircle(a, b, c, d); sign != 0) return sign;
+  if (const int sign = incircle(points[0], points[1], points[2], points[3]); sign != 0) return sign;
   return sign_of_lifts(ids, [&](std::size_t i) {
-    if (i == 3) return -orient2d(a, b, c);
-    std::array<Point2, 3> corners{a, b, c};
-    corners[i] = d;
-    return orient2d(corners[0], corners[1], corners[2]);
+    std::array<Point2, 3> corners{points[0], points[1], points[2]};
+    if (i < 3) corners[i] = points[3];
+    const int sign = orient2d(corners[0], corners[1], corners[2]);
+    return i < 3 ? sign : -sign;
   });
 }
 
 int insphere(const std::array<Point3, 5>& points, std::span<const GlobalId, 5> ids) {
-  const auto& [a, b, c, d, e] = points;
-  if (const int sign = insphere(a, b, c, d, e); sign != 0) return sign;
+  if (const int sign = insphere(points[0], points[1], points[2], points[3], points[4]); sign != 0) return sign;
   return sign_of_lifts(ids, [&](std::size_t i) {
-    if (i == 4) return -orient3d(a, b, c, d);
-    std::array<Point3, 4> corners{a, b, c, d};
-    corners[i] = e;
-    return orient3d(corners[0], corners[1], corners[2], corners[3]);
+    std::array<Point3, 4> corners{points[0], points[1], points[2], points[3]};
+    if (i < 4) corners[i] = points[4];
+    const int sign = orient3d(corners[0], corners[1], corners[2], corners[3]);
+    return i < 4 ? sign : -sign;
   });
 }
 

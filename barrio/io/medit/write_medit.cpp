@@ -18,7 +18,6 @@ namespace {
 
 using detail::MeditHead;
 using detail::MeditKeyword;
-using detail::MeditRow;
 using detail::MeditSets;
 using detail::MeditUse;
 using mesh::CellBlock;
