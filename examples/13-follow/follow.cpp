@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdio>
 
-using barrio::Dim, barrio::index, barrio::Mesh;
+using barrio::Dim, barrio::Mesh;
 
 namespace {
 
