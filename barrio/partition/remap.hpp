@@ -16,8 +16,9 @@ namespace barrio::partition {
 /// @param[in] part  of each item that this rank has now, 0 <= part < context.size()
 /// @param[in] weights  one per item, >= 0; empty means 1 each
 /// @return new part of each item: part numbers are permuted, the same way on every rank
-/// Cost: a reduction and two routed exchanges of a few bytes a rank until no rank asks for another part, four more at
-/// the end; memory O(parts of this rank's items).
+/// Cost: a sort of the items, memory O(items); a reduction and two routed exchanges of a few bytes a rank for each pass
+/// in which some rank is refused and asks for another part; refusals that follow from each other take a pass each, so
+/// that no bound holds but the number of proposals. Four exchanges more at the end.
 /// Source: Oliker and Biswas 1998 for what is wanted; pairs by deferred acceptance, Gale and Shapley 1962.
 [[nodiscard]] std::vector<std::int32_t> remap(mpi::Context& context, std::vector<std::int32_t> part,
                                               std::span<const std::int64_t> weights = {});

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "barrio/mesh/to_tables.hpp"
 #include "tests/mesh/filled_mesh.hpp"
 #include "tests/mesh/oracle.hpp"
 #include "tests/mesh/polyhedra.hpp"
