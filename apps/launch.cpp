@@ -86,18 +86,16 @@ std::vector<std::string> launch_line(int n_ranks, const std::string& program, co
                                      LauncherSpeech speech) {
   std::vector<std::string> line;
   const bool is_oversubscribed = n_ranks > mpi::usable_cores();
-  const std::string flavour = BARRIO_MPI_FLAVOUR;
-  if (flavour == "openmpi") {
-    if (::geteuid() == 0) line = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
+  if (const std::filesystem::path shim = preloaded_library("barrio_yield.so"); is_oversubscribed && !shim.empty()) {
+    const char* const others = std::getenv("LD_PRELOAD");  // what the user loads stays
+    line.push_back("LD_PRELOAD=" + shim.string() + (others != nullptr ? fmt::format(":{}", others) : ""));
+  }
+  if (std::string_view(BARRIO_MPI_FLAVOUR) == "openmpi") {
+    if (::geteuid() == 0) line.insert(line.end(), {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
     line.insert(line.end(), {BARRIO_MPIEXEC, "-n", std::to_string(n_ranks), "--bind-to", "none"});
     if (is_oversubscribed) line.emplace_back("--oversubscribe");
     if (speech == LauncherSpeech::quiet) line.emplace_back("-q");
   } else {
-    if (flavour == "mpich" && is_oversubscribed) {
-      const char* const others = std::getenv("LD_PRELOAD");  // what the user loads stays
-      if (const std::filesystem::path shim = preloaded_library("barrio_mpich_yield.so"); !shim.empty())
-        line.push_back("LD_PRELOAD=" + shim.string() + (others != nullptr ? fmt::format(":{}", others) : ""));
-    }
     line.insert(line.end(), {BARRIO_MPIEXEC, "-n", std::to_string(n_ranks)});
   }
   line.push_back(program);

@@ -18,7 +18,7 @@ if(TARGET barrio_command)
   install(TARGETS barrio_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/doctor DESTINATION ${CMAKE_INSTALL_DATADIR}/barrio)
 endif()
-foreach(preloaded IN ITEMS barrio_mpich_yield barrio_record)
+foreach(preloaded IN ITEMS barrio_yield barrio_record)
   if(TARGET ${preloaded})
     install(TARGETS ${preloaded} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/barrio)
   endif()
@@ -26,7 +26,7 @@ endforeach()
 
 # All that has to be built first; BarrioInstallCheck looks for the files.
 set(installed ${rooms})
-foreach(target IN ITEMS barrio_command barrio_mpich_yield barrio_record barrio_bench_exchange barrio_bench_mesh barrio_bench_rankmap
+foreach(target IN ITEMS barrio_command barrio_yield barrio_record barrio_bench_exchange barrio_bench_mesh barrio_bench_rankmap
         barrio_bench_strategies)
   if(TARGET ${target})
     list(APPEND installed ${target})

@@ -2,7 +2,7 @@
 #
 # One GoogleTest binary, launched once per rank count, as `<name>_npN`. RANKS run in the fast set (if LABELS says
 # `fast`), FULL_RANKS in the full set only. Under MPICH all of them are full. The limit per single test is TIMEOUT
-# (default 60 s); a rank that exceeds it is named, with the test it is in.
+# (default 180 s); a rank that exceeds it is named, with the test it is in.
 find_package(GTest QUIET)
 if(NOT GTest_FOUND)
   message(FATAL_ERROR "barrio: the tests need GoogleTest, which is not found.\n"
@@ -31,7 +31,9 @@ elseif(BARRIO_MPI_FLAVOUR STREQUAL smpi)
       --cfg=smpi/test:1e-7 --cfg=smpi/grow-injected-times:no --log=root.thres:warning)
 elseif(BARRIO_MPI_FLAVOUR STREQUAL mpich)
   set(barrio_launch_flags)
-  list(APPEND barrio_launch_environment LD_PRELOAD=${PROJECT_BINARY_DIR}/lib/barrio_mpich_yield.so)
+endif()
+if(TARGET barrio_yield)
+  list(APPEND barrio_launch_environment LD_PRELOAD=$<TARGET_FILE:barrio_yield>)
 endif()
 
 add_library(barrio_test_main STATIC ${BARRIO_MPI_TEST_SUPPORT}/main.cpp)
@@ -67,7 +69,7 @@ endfunction()
 function(barrio_add_mpi_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;RANKS;FULL_RANKS;LABELS;LINK")
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 60)
+    set(arg_TIMEOUT 180)
   endif()
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # which makes programs several times as slow
     math(EXPR arg_TIMEOUT "3 * ${arg_TIMEOUT}")
@@ -75,7 +77,7 @@ function(barrio_add_mpi_test name)
   set(target test_${name})
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE barrio_test_main barrio_warnings ${arg_LINK})
-  math(EXPR launch_limit "20 * ${arg_TIMEOUT}")
+  math(EXPR launch_limit "7 * ${arg_TIMEOUT}")
   foreach(set IN ITEMS RANKS FULL_RANKS)
     foreach(ranks IN LISTS arg_${set})
       set(labels ${arg_LABELS} ${name})

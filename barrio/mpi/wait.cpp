@@ -1,12 +1,11 @@
 #include "barrio/mpi/wait.hpp"
 
-#include <sched.h>
-
 #include <climits>
 #include <cstdlib>
 #include <string_view>
 
 #include "barrio/mpi/check.hpp"
+#include "barrio/mpi/give_way.h"
 #include "barrio/mpi/node.hpp"
 
 namespace barrio::mpi {
@@ -50,7 +49,7 @@ bool is_wait_kind(std::string_view text) noexcept { return text == "spin" || tex
 
 void Pause::operator()() noexcept {
   if (policy_.kind == WaitPolicy::Kind::spin) return;
-  if (++polls_ >= policy_.spin_polls) ::sched_yield();
+  if (++polls_ >= policy_.spin_polls) barrio_give_way();
 }
 
 void wait(MPI_Request& request, const WaitPolicy& policy, MPI_Status* status) {

@@ -1,5 +1,4 @@
 #include <dlfcn.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,14 +9,15 @@
 #include "barrio/base/assert.hpp"
 #include "barrio/exchange/repeated/engine_threads.hpp"
 #include "barrio/mpi/cores.hpp"
+#include "barrio/mpi/give_way.h"
 
 namespace barrio::exchange::detail {
 namespace {
 
-/// Tell mpich_yield.c, where it is preloaded, that threads of this rank share MPI's lock, or no longer do.
+/// Tell yield_shim.c, where it is preloaded, that threads of this rank share MPI's lock, or no longer do.
 void hold_yield(int change) {
   using Hold = void (*)(int);
-  if (const auto hold = reinterpret_cast<Hold>(::dlsym(RTLD_DEFAULT, "barrio_mpich_hold_yield"))) hold(change);
+  if (const auto hold = reinterpret_cast<Hold>(::dlsym(RTLD_DEFAULT, "barrio_hold_yield"))) hold(change);
 }
 
 /// The engine whose thread this is; null for all others.
@@ -49,7 +49,7 @@ void EngineThread::put(Work work) {
 void EngineThread::linger() const {
   constexpr auto most = std::chrono::milliseconds(20);
   const auto end = std::chrono::steady_clock::now() + most;
-  while (!has_news_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) ::sched_yield();
+  while (!has_news_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) barrio_give_way();
 }
 
 bool EngineThread::take(std::vector<Work>& under_way) {
@@ -79,7 +79,7 @@ void EngineThread::run() {
   std::vector<Work> under_way;
   while (take(under_way)) {
     // Yield even a spare core: a computing thread or a waiting rank may want it for a moment.
-    if (std::erase_if(under_way, [](const Work& work) { return work.is_done(); }) == 0) ::sched_yield();
+    if (std::erase_if(under_way, [](const Work& work) { return work.is_done(); }) == 0) barrio_give_way();
   }
 }
 
