@@ -1,20 +1,13 @@
 #include "barrio/mesh/balance.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <optional>
 #include <utility>
 
-#include "barrio/base/error.hpp"
-#include "barrio/base/text.hpp"
 #include "barrio/exchange/ask.hpp"
+#include "barrio/mesh/parts/cut_choice.hpp"
 #include "barrio/mesh/parts/graph_labels.hpp"
 #include "barrio/mesh/sides/dual_graph.hpp"
 #include "barrio/mesh/topology.hpp"
-#include "barrio/mpi/agree.hpp"
-#include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/graph.hpp"
 #include "barrio/partition/hilbert.hpp"
 #include "barrio/partition/rcb.hpp"
@@ -24,32 +17,6 @@ namespace barrio::mesh {
 namespace {
 
 using Weights = std::span<const std::int64_t>;
-
-void check_method(const std::string& method) {
-  const std::vector<std::string> known{"rcb", "hilbert", "metis", "ptscotch"};
-  if (std::ranges::find(known, method) != known.end()) return;
-  throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partitioner '{}'", method),
-                                       .cause = "is not known for a mesh." + did_you_mean(method, known),
-                                       .remedy = fmt::format("use one of {}", fmt::join(known, ", "))});
-}
-
-/// Weights of the owned cells, if any rank has some. Collective.
-std::optional<std::vector<std::int64_t>> checked(const Mesh& mesh, Weights weights) {
-  const std::size_t n_cells = mesh.cells().n_owned;
-  agree_after(mesh.context(), [&] {
-    if (!weights.empty() && weights.size() != n_cells)
-      throw Error(ErrorCode::usage, {.subject = fmt::format("{} weights", weights.size()),
-                                     .cause = fmt::format("are not one for each of the {} cells of this rank", n_cells),
-                                     .remedy = "give a weight for each owned cell, in local order, or none at all"});
-    const auto negative = std::ranges::find_if(weights, [](std::int64_t one) { return one < 0; });
-    if (negative != weights.end())
-      throw Error(ErrorCode::bad_input, {.subject = fmt::format("weight of cell {}", negative - weights.begin()),
-                                         .cause = fmt::format("is {}, less than 0", *negative)});
-  });
-  if (!mpi::all_reduce(mesh.context(), !weights.empty(), MPI_LOR)) return std::nullopt;
-  if (weights.empty()) return std::vector<std::int64_t>(n_cells, 1);
-  return std::vector<std::int64_t>(weights.begin(), weights.end());
-}
 
 std::vector<double> centres_of(const Mesh& mesh) {
   const EntityTable& cells = mesh.cells();
@@ -75,8 +42,9 @@ std::vector<std::int32_t> cut_centres(const Mesh& mesh, const std::string& metho
 /// Owned cells as rows of the dual graph.
 class Rows {
  public:
-  Rows(const Mesh& mesh, const Slabs& slabs)
-      : context_(mesh.context()), slabs_(slabs), first_(first_row(mesh)), n_(mesh.cells().n_owned) {}
+  /// @param first_row  of this rank's cells
+  Rows(const Mesh& mesh, const Slabs& slabs, std::int64_t first_row)
+      : context_(mesh.context()), slabs_(slabs), first_(first_row), n_(mesh.cells().n_owned) {}
 
   /// What is known of owned cells, for the rows of this rank's slab. Collective.
   template <class T>
@@ -120,8 +88,9 @@ std::vector<std::int32_t> clusters_of(const Mesh& mesh, const partition::Graph& 
 std::vector<std::int32_t> cut_graph(const Mesh& mesh, partition::GraphMethod method, Weights weights, bool has_weights,
                                     int n_parts) {
   mpi::Context& context = mesh.context();
-  partition::Graph graph = dual_graph(mesh);
-  const Rows rows(mesh, graph.vertices);
+  const std::int64_t first = first_row(mesh);
+  partition::Graph graph = dual_graph(mesh, first);
+  const Rows rows(mesh, graph.vertices, first);
   if (has_weights) graph.weights = rows.values<std::int64_t>(weights);
   if (method == partition::GraphMethod::ptscotch)
     return rows.of_cells<std::int32_t>(partition::cut_by_ptscotch(context, graph, n_parts));
@@ -134,9 +103,9 @@ std::vector<std::int32_t> cut_graph(const Mesh& mesh, partition::GraphMethod met
 }  // namespace
 
 std::vector<Rank> balanced_ranks(const Mesh& mesh, const BalanceOptions& options) {
-  check_method(options.method);
+  detail::check_cut_method(options.method, {"rcb", "hilbert", "metis", "ptscotch"}, "is not known for a mesh");
   const bool by_centres = options.method == "rcb" || options.method == "hilbert";
-  const std::optional<std::vector<std::int64_t>> given = checked(mesh, options.weights);
+  const auto given = detail::agreed_weights(mesh.context(), mesh.cells().n_owned, options.weights);
   const Weights weights = given ? Weights(*given) : Weights();
   const int n_parts = mesh.context().size();
   std::vector<Rank> part =

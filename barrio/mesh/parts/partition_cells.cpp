@@ -1,16 +1,14 @@
 #include "barrio/mesh/partition_cells.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "barrio/base/error.hpp"
-#include "barrio/base/text.hpp"
+#include "barrio/mesh/parts/cut_choice.hpp"
 #include "barrio/mesh/parts/graph_labels.hpp"
 #include "barrio/mesh/sides/dual_graph.hpp"
 #include "barrio/mesh/sides/vertex_nets.hpp"
-#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/hilbert.hpp"
 #include "barrio/partition/rcb.hpp"
@@ -20,20 +18,12 @@ namespace {
 
 using Weights = std::span<const std::int64_t>;
 
-/// Weights of this rank's cells, if any rank has some. Collective.
-std::vector<std::int64_t> checked(mpi::Context& context, const MeshTables& tables, Weights weights) {
-  std::size_t n_cells = 0;
+/// Top cells of this rank.
+std::size_t n_top_cells(const MeshTables& tables, Rank rank) {
+  std::size_t n = 0;
   for (const CellBlock& block : tables.blocks)
-    if (topology(block.type).dim == tables.top_dim()) n_cells += block.rows.size(context.rank());
-  agree_after(context, [&] {
-    if (weights.empty() || weights.size() == n_cells) return;
-    throw Error(ErrorCode::usage, {.subject = fmt::format("{} weights", weights.size()),
-                                   .cause = fmt::format("are not one for each of the {} cells of this rank", n_cells),
-                                   .remedy = "give a weight for each cell, or none at all"});
-  });
-  if (!mpi::all_reduce(context, !weights.empty(), MPI_LOR)) return {};
-  return weights.empty() ? std::vector<std::int64_t>(n_cells, 1)
-                         : std::vector<std::int64_t>(weights.begin(), weights.end());
+    if (topology(block.type).dim == tables.top_dim()) n += block.rows.size(rank);
+  return n;
 }
 
 // What METIS cuts: the cells themselves if it can take them all, else clusters of neighbouring cells.
@@ -79,11 +69,7 @@ std::vector<std::int32_t> cut_nets(mpi::Context& context, const MeshTables& tabl
 std::vector<std::string> partitioner_names() { return {"rcb", "hilbert", "ptscotch", "metis", "hypergraph"}; }
 
 void check_partitioner(const std::string& method) {
-  const std::vector<std::string> known = partitioner_names();
-  if (std::find(known.begin(), known.end(), method) != known.end()) return;
-  throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partitioner '{}'", method),
-                                       .cause = "is not known." + did_you_mean(method, known),
-                                       .remedy = fmt::format("use one of {}", fmt::join(known, ", "))});
+  detail::check_cut_method(method, partitioner_names(), "is not known");
 }
 
 void partition_cells(mpi::Context& context, MeshTables& tables, int n_parts, const std::string& method, Weights given) {
@@ -93,7 +79,8 @@ void partition_cells(mpi::Context& context, MeshTables& tables, int n_parts, con
                                          .cause = "is not a number of parts",
                                          .remedy = "ask for 1 or more"});
   }
-  const std::vector<std::int64_t> weights = checked(context, tables, given);
+  const auto agreed = detail::agreed_weights(context, n_top_cells(tables, context.rank()), given);
+  const Weights weights = agreed ? Weights(*agreed) : Weights();
   if (method == "rcb" || method == "hilbert") {
     const auto cut = method == "rcb" ? partition::rcb : partition::hilbert;
     tables.parts = cut(context, compute_centres(context, tables), top_ids(context, tables), weights, n_parts);

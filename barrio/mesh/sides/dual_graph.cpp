@@ -101,10 +101,9 @@ std::int64_t first_row(const Mesh& mesh) {
   return mpi::exclusive_sum(mesh.context(), static_cast<std::int64_t>(mesh.n_owned(mesh.cell_dim())));
 }
 
-partition::Graph dual_graph(const Mesh& mesh) {
+partition::Graph dual_graph(const Mesh& mesh, std::int64_t first) {
   mpi::Context& context = mesh.context();
   const Slabs rows{mesh.n_global(mesh.cell_dim()), context.size()};
-  const GlobalId first{first_row(mesh)};
   const Sides sides(mesh, mesh.cell_dim() == Dim::volume ? Dim::face : Dim::edge);
 
   // The owned cells of each side, one after the other.
@@ -116,7 +115,8 @@ partition::Graph dual_graph(const Mesh& mesh) {
   std::vector<GlobalId> cells(static_cast<std::size_t>(begin.back()));
   std::vector<std::int32_t> end(begin.begin(), begin.end() - 1);
   for (std::size_t c = 0; c < n_cells; ++c)
-    for (const LocalId side : sides.of_cell(c)) cells[end[index(side)]++] = first + static_cast<std::int64_t>(c);
+    for (const LocalId side : sides.of_cell(c))
+      cells[end[index(side)]++] = GlobalId{first + static_cast<std::int64_t>(c)};
   const auto cells_of = [&](std::size_t side) {
     return std::span<const GlobalId>(cells).subspan(begin[side], begin[side + 1] - begin[side]);
   };

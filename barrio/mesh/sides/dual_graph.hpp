@@ -11,12 +11,12 @@ namespace barrio::mesh {
 /// and back; memory O(sides of this rank's cells).
 partition::Graph dual_graph(mpi::Context& context, const MeshTables& tables);
 
-/// The same of a mesh. Rows are its cells in the order of ranks, owned ones by local order: this rank's begin with
-/// `first_row(mesh)`. Cost: all sides (sides.hpp), a round with neighbours, and a routed exchange of what is not in its
-/// slab; memory O(sides of this rank's cells). @throws as Sides
-partition::Graph dual_graph(const Mesh& mesh);
-
 /// Owned cells of all lower ranks. Collective.
 [[nodiscard]] std::int64_t first_row(const Mesh& mesh);
+
+/// Build the dual graph of a mesh. Rows are its cells in the order of ranks, owned ones by local order: this rank's
+/// begin with `first`, which is `first_row(mesh)`. Cost: all sides (sides.hpp), a round with neighbours, and a routed
+/// exchange of what is not in its slab; memory O(sides of this rank's cells). @throws as Sides
+partition::Graph dual_graph(const Mesh& mesh, std::int64_t first);
 
 }  // namespace barrio::mesh
