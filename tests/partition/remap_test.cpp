@@ -23,9 +23,9 @@ struct Result {
 };
 
 /// @return of all ranks; a part that gets two numbers is a failure
-Result renumber(const std::vector<std::int32_t>& part, const std::vector<std::int64_t>& weights) {
+Result renumber(const std::vector<std::int32_t>& part, const std::vector<std::int64_t>& weights, int most_passes = 16) {
   const auto n = static_cast<std::size_t>(world().size());
-  const std::vector<std::int32_t> now = remap(world(), part, weights);
+  const std::vector<std::int32_t> now = remap(world(), part, weights, most_passes);
   EXPECT_EQ(now.size(), part.size());
   struct Item {
     Rank rank;
@@ -63,16 +63,22 @@ std::int64_t most_that_can_stay(const std::vector<std::vector<std::int64_t>>& we
   return best.back();
 }
 
+void expect_permutation(const Result& result) {
+  std::vector<int> times(result.weight.size(), 0);
+  for (const auto& [part, rank] : result.renumbered) {
+    ASSERT_GE(rank, 0);
+    ASSERT_LT(static_cast<std::size_t>(rank), times.size());
+    EXPECT_EQ(++times[rank], 1) << "two parts go to rank " << rank;
+  }
+}
+
 void expect_good(const Result& result) {
+  ASSERT_NO_FATAL_FAILURE(expect_permutation(result));
   const std::size_t n = result.weight.size();
-  std::vector<int> times(n, 0);
   std::vector<std::int64_t> of_part(n, -1);  // what of it stays
   std::vector<std::int64_t> of_rank(n, -1);
   std::int64_t kept = 0;
   for (const auto& [part, rank] : result.renumbered) {
-    ASSERT_GE(rank, 0);
-    ASSERT_LT(static_cast<std::size_t>(rank), n);
-    EXPECT_EQ(++times[rank], 1) << "two parts go to rank " << rank;
     of_part[part] = of_rank[rank] = result.weight[rank][part];
     kept += std::max<std::int64_t>(of_part[part], 0);
   }
@@ -108,18 +114,30 @@ TEST(Remap, PairsTheHeaviestFirst) {
   }
 }
 
-TEST(Remap, ALongChainOfRefusalsEnds) {
-  // Each rank wants the part of the one before most, and rank 0 moves them all.
-  const Rank me = world().rank();
+/// Each rank wants the part of the one before most, and rank 0 moves them all.
+struct Chain {
   std::vector<std::int32_t> part;
   std::vector<std::int64_t> weights;
-  const auto has = [&](Rank one, std::int64_t weight) {
+
+  Chain() {
+    const Rank me = world().rank();
+    has(std::max(me - 1, 0), 1000 - me);
+    has(me, 999 - me);
+  }
+  void has(Rank one, std::int64_t weight) {
     part.push_back(one);
     weights.push_back(weight);
-  };
-  has(std::max(me - 1, 0), 100 - me);
-  has(me, 99 - me);
-  expect_good(renumber(part, weights));
+  }
+};
+
+TEST(Remap, ALongChainOfRefusalsEnds) {
+  const Chain chain;
+  expect_good(renumber(chain.part, chain.weights, world().size() + 1));
+}
+
+TEST(Remap, AChainThatIsCutLeavesAPermutation) {
+  const Chain chain;
+  for (const int most_passes : {0, 1, 2, 5}) expect_permutation(renumber(chain.part, chain.weights, most_passes));
 }
 
 }  // namespace

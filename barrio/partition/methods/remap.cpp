@@ -43,8 +43,10 @@ std::vector<Wish> wishes_of(std::span<const Part> part, std::span<const std::int
 /// Pairs of ranks and parts. The rank with the number of a part decides for it.
 class Pairs {
  public:
-  Pairs(mpi::Context& context, std::vector<Wish> wishes) : context_(context), wishes_(std::move(wishes)) {
-    propose_until_settled();
+  Pairs(mpi::Context& context, std::vector<Wish> wishes, int most_passes)
+      : context_(context), wishes_(std::move(wishes)) {
+    for (int pass = 0; pass < most_passes && propose(); ++pass) {
+    }
     pair_what_is_left();
   }
 
@@ -59,34 +61,36 @@ class Pairs {
     std::int64_t weight;
   };
 
-  void propose_until_settled();
+  /// Ask for a part on each rank that was refused its last. Collective. @return false if there was none, and all is
+  /// settled
+  bool propose();
   /// @return ranks that do not get this rank's part, ascending
   [[nodiscard]] std::vector<Rank> choose_among(const exchange::Parcels<std::int64_t>& proposals);
   void pair_what_is_left();
 
   mpi::Context& context_;
   std::vector<Wish> wishes_;
-  std::size_t n_refused_ = 0;     // of the wishes; the next may be granted so far
+  std::size_t n_refused_ = 0;     // of the wishes
+  bool is_waiting_ = false;       // the next wish has been asked for, and nobody has refused so far
   std::optional<Holder> holder_;  // of the part of this rank's number
 };
 
-void Pairs::propose_until_settled() {
-  bool is_waiting = false;  // a part has been asked for, and nobody has refused
-  for (;;) {
-    const bool proposes = !is_waiting && n_refused_ < wishes_.size();
-    if (mpi::sum(context_, proposes ? 1 : 0) == 0) return;
-    exchange::Parcels<std::int64_t> proposals;
-    if (proposes) proposals.add(wishes_[n_refused_].part, std::span(&wishes_[n_refused_].weight, 1));
-    is_waiting = is_waiting || proposes;
-    exchange::Parcels<Part> refusals;
-    const Part own = context_.rank();
-    for (const Rank rank : choose_among(exchange::route(context_, proposals))) refusals.add(rank, std::span(&own, 1));
-    const auto refused = exchange::route(context_, refusals);
-    BARRIO_ASSERT(cheap, refused.items.size() <= 1, refused.items.size());
-    if (refused.items.empty()) continue;
+bool Pairs::propose() {
+  const bool proposes = !is_waiting_ && n_refused_ < wishes_.size();
+  if (mpi::sum(context_, proposes ? 1 : 0) == 0) return false;
+  exchange::Parcels<std::int64_t> proposals;
+  if (proposes) proposals.add(wishes_[n_refused_].part, std::span(&wishes_[n_refused_].weight, 1));
+  is_waiting_ = is_waiting_ || proposes;
+  exchange::Parcels<Part> refusals;
+  const Part own = context_.rank();
+  for (const Rank rank : choose_among(exchange::route(context_, proposals))) refusals.add(rank, std::span(&own, 1));
+  const auto refused = exchange::route(context_, refusals);
+  BARRIO_ASSERT(cheap, refused.items.size() <= 1, refused.items.size());
+  if (!refused.items.empty()) {
     n_refused_ += 1;
-    is_waiting = false;
+    is_waiting_ = false;
   }
+  return true;
 }
 
 std::vector<Rank> Pairs::choose_among(const exchange::Parcels<std::int64_t>& proposals) {
@@ -108,14 +112,13 @@ std::vector<Rank> Pairs::choose_among(const exchange::Parcels<std::int64_t>& pro
 
 /// The k-th part without a rank meets the k-th rank without a part on rank k.
 void Pairs::pair_what_is_left() {
-  const bool has_part = n_refused_ < wishes_.size();
   enum Side : std::int32_t { of_part, of_rank };
-  std::array<std::int64_t, 2> places{holder_ ? 0 : 1, has_part ? 0 : 1};
+  std::array<std::int64_t, 2> places{holder_ ? 0 : 1, is_waiting_ ? 0 : 1};
   mpi::exclusive_sum(context_, std::span<std::int64_t>(places));
   std::vector<Rank> to;
   std::vector<std::int32_t> sides;
   if (!holder_) to.push_back(static_cast<Rank>(places[of_part])), sides.push_back(of_part);
-  if (!has_part) to.push_back(static_cast<Rank>(places[of_rank])), sides.push_back(of_rank);
+  if (!is_waiting_) to.push_back(static_cast<Rank>(places[of_rank])), sides.push_back(of_rank);
   const auto met = exchange::route(context_, exchange::pack_by_rank(to, sides));
   Rank part = -1;
   Rank rank = -1;
@@ -130,14 +133,14 @@ void Pairs::pair_what_is_left() {
 }  // namespace
 
 std::vector<std::int32_t> remap(mpi::Context& context, std::vector<std::int32_t> part,
-                                std::span<const std::int64_t> weights) {
+                                std::span<const std::int64_t> weights, int most_passes) {
   if (context.size() == 1) return part;
   std::vector<Wish> wishes = wishes_of(part, weights);
   std::vector<Part> parts;
   parts.reserve(wishes.size());
   for (const Wish& wish : wishes) parts.push_back(wish.part);
   std::ranges::sort(parts);
-  const std::vector<Rank> ranks = Pairs(context, std::move(wishes)).ranks_of(parts);
+  const std::vector<Rank> ranks = Pairs(context, std::move(wishes), most_passes).ranks_of(parts);
   for (Part& one : part) one = ranks[static_cast<std::size_t>(std::ranges::lower_bound(parts, one) - parts.begin())];
   return part;
 }
