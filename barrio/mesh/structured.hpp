@@ -9,35 +9,12 @@
 #include <vector>
 
 #include "barrio/exchange/halo.hpp"
+#include "barrio/geometry/index_box.hpp"
 #include "barrio/mesh/tables.hpp"
 
 namespace barrio::mesh {
 
-/// A box of the index space: low[k] .. high[k] - 1 along each axis. Places in it run along the first axis first.
-struct IndexBox {
-  std::array<std::int64_t, 3> low{};
-  std::array<std::int64_t, 3> high{};
-
-  [[nodiscard]] constexpr std::int64_t extent(std::size_t axis) const noexcept { return high[axis] - low[axis]; }
-  [[nodiscard]] constexpr bool empty() const noexcept { return extent(0) <= 0 || extent(1) <= 0 || extent(2) <= 0; }
-  [[nodiscard]] constexpr std::int64_t size() const noexcept { return empty() ? 0 : extent(0) * extent(1) * extent(2); }
-  [[nodiscard]] constexpr bool contains(const std::array<std::int64_t, 3>& at) const noexcept {
-    for (std::size_t k = 0; k < 3; ++k)
-      if (at[k] < low[k] || at[k] >= high[k]) return false;
-    return true;
-  }
-  /// @pre contains(at)
-  [[nodiscard]] constexpr std::int64_t place(const std::array<std::int64_t, 3>& at) const noexcept {
-    return ((at[2] - low[2]) * extent(1) + at[1] - low[1]) * extent(0) + at[0] - low[0];
-  }
-  [[nodiscard]] constexpr std::array<std::int64_t, 3> at(std::int64_t place) const noexcept {
-    return {low[0] + place % extent(0), low[1] + place / extent(0) % extent(1), low[2] + place / extent(0) / extent(1)};
-  }
-  [[nodiscard]] IndexBox intersected(const IndexBox& other) const noexcept;
-  /// Moved by a number of places along each axis.
-  [[nodiscard]] IndexBox shifted(const std::array<std::int64_t, 3>& by) const noexcept;
-  constexpr bool operator==(const IndexBox&) const = default;
-};
+using IndexBox = geometry::IndexBox<3>;
 
 /// How ranks cut the index space: into how many boxes along i, j and k.
 /// Source: Tautges et al. 2012, section VI; names as in its reference implementation.

@@ -97,24 +97,6 @@ std::array<int, 3> make_grid(Decomposition decomposition, int n_ranks, const Pla
 
 }  // namespace
 
-IndexBox IndexBox::intersected(const IndexBox& other) const noexcept {
-  IndexBox both;
-  for (std::size_t k = 0; k < 3; ++k) {
-    both.low[k] = std::max(low[k], other.low[k]);
-    both.high[k] = std::max(both.low[k], std::min(high[k], other.high[k]));
-  }
-  return both;
-}
-
-IndexBox IndexBox::shifted(const std::array<std::int64_t, 3>& by) const noexcept {
-  IndexBox moved = *this;
-  for (std::size_t k = 0; k < 3; ++k) {
-    moved.low[k] += by[k];
-    moved.high[k] += by[k];
-  }
-  return moved;
-}
-
 std::string_view name(Decomposition decomposition) noexcept {
   return decomposition_names[static_cast<std::size_t>(decomposition)];
 }
@@ -272,13 +254,9 @@ void StructuredMesh::find_neighbours() {
           if (!exists) continue;
           const IndexBox theirs = box_of(at).shifted(shift);
           IndexBox their_vertices = theirs;
-          IndexBox their_local = theirs;
-          for (std::size_t k = 0; k < 3; ++k) {
-            their_vertices.high[k] += 1;
-            // No clipping is needed: towards this rank, the neighbour's index space does not end.
-            their_local.low[k] -= options_.ghost_layers;
-            their_local.high[k] += options_.ghost_layers;
-          }
+          for (std::int64_t& high : their_vertices.high) high += 1;
+          // No clipping is needed: towards this rank, the neighbour's index space does not end.
+          const IndexBox their_local = theirs.grown(options_.ghost_layers);
           neighbours_.push_back({rank_at(at), shift, own_vertices().intersected(their_vertices),
                                  own_.intersected(their_local), local_.intersected(theirs)});
         }
