@@ -102,8 +102,6 @@ fuzz:  ## clang's fuzzer on every mesh reader, SECONDS for each
 tidy:  ## clang-tidy over everything, and that each source includes what it uses
 	@tools/setup $(base) tidy lint
 	@test -f build/tidy/build.ninja || cmake --preset release -B build/tidy  # which lists each source alone
-	@test -f build/tidy-unity/build.ninja || \
-	  cmake --preset release -B build/tidy-unity -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12
 	tools/lint --tidy
 
 doctor:  ## what this machine has, what is missing and how to get it
