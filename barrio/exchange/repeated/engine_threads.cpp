@@ -1,4 +1,5 @@
 #include <dlfcn.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +10,6 @@
 #include "barrio/base/assert.hpp"
 #include "barrio/exchange/repeated/engine_threads.hpp"
 #include "barrio/mpi/cores.hpp"
-#include "barrio/mpi/give_way.h"
 
 namespace barrio::exchange::detail {
 namespace {
@@ -49,7 +49,7 @@ void EngineThread::put(Work work) {
 void EngineThread::linger() const {
   constexpr auto most = std::chrono::milliseconds(20);
   const auto end = std::chrono::steady_clock::now() + most;
-  while (!has_news_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) barrio_give_way();
+  while (!has_news_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) ::sched_yield();
 }
 
 bool EngineThread::take(std::vector<Work>& under_way) {
@@ -78,8 +78,9 @@ void EngineThread::run() {
   engine_of_this_thread = &owner_;
   std::vector<Work> under_way;
   while (take(under_way)) {
-    // Yield even a spare core: a computing thread or a waiting rank may want it for a moment.
-    if (std::erase_if(under_way, [](const Work& work) { return work.is_done(); }) == 0) barrio_give_way();
+    // Yield even a spare core: a computing thread or a waiting rank may want it for a moment. Its whole slice, so that
+    // where it computes on this core, messages cost it little.
+    if (std::erase_if(under_way, [](const Work& work) { return work.is_done(); }) == 0) ::sched_yield();
   }
 }
 
