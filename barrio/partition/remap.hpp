@@ -14,7 +14,8 @@ namespace barrio::partition {
 /// first, then the heaviest of what is left. So at least half as much stays as any numbering could keep. Where weights
 /// tie, the lower number counts. Parts without a rank and ranks without a part follow each other in order.
 /// A rank that is refused asks for its next part, which may refuse another in turn: such a chain takes a pass for each.
-/// It is cut after `most_passes`, and who is without a part then is treated like ranks without one.
+/// It is cut after `most_passes`, and who is without a part then is treated like ranks without one: they may keep less
+/// than what is said above.
 /// @param[in] part  of each item that this rank has now, 0 <= part < context.size()
 /// @param[in] weights  one per item, >= 0; empty means 1 each
 /// @return new part of each item: part numbers are permuted, the same way on every rank

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -22,8 +23,11 @@ struct Result {
   std::map<std::int32_t, std::int32_t> renumbered;
 };
 
+constexpr int until_settled = std::numeric_limits<int>::max();
+
 /// @return of all ranks; a part that gets two numbers is a failure
-Result renumber(const std::vector<std::int32_t>& part, const std::vector<std::int64_t>& weights, int most_passes = 16) {
+Result renumber(const std::vector<std::int32_t>& part, const std::vector<std::int64_t>& weights,
+                int most_passes = until_settled) {
   const auto n = static_cast<std::size_t>(world().size());
   const std::vector<std::int32_t> now = remap(world(), part, weights, most_passes);
   EXPECT_EQ(now.size(), part.size());
