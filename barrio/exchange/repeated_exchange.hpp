@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
-#include <vector>
+#include <string>
 
 #include "barrio/exchange/strategy.hpp"
 #include "barrio/mpi/context.hpp"
@@ -38,6 +39,21 @@ struct RepeatedExchangeOptions {
   /// The communication thread, for `Strategy::thread` and `automatic`; it must outlive the exchange. If it is off, the
   /// exchange goes on without it. Exchanges with the same tag must have the same engine.
   Engine* engine = nullptr;
+  /// What `automatic` learns is kept in the context under this name, the same on all ranks, and an exchange of the same
+  /// class that is made later goes on with it: name it where exchanges are made anew every few rounds, as those of a
+  /// mesh that changes. Messages of a class are of like sizes. Empty: it learns for itself, from its fifth round on.
+  std::string message_class = {};
+  /// Fill in the seconds of the statistics; a round then takes some 0.1 us more.
+  bool is_timed = false;
+};
+
+/// Where the time of an exchange went, on this rank. Seconds.
+struct RepeatedExchangeSeconds {
+  double pack = 0.0;      ///< in the caller's `Pack`
+  double start = 0.0;     ///< starting receives and sends; with `wait_each` also waiting for these
+  double test = 0.0;      ///< in tests while the caller computed
+  double wait = 0.0;      ///< in end() and wait_for_arrived(), until the messages were there and the sends done
+  double hand_out = 0.0;  ///< in the caller's `Arrived`, and copying messages that arrived joined
 };
 
 /// What has happened in an exchange so far.
@@ -47,6 +63,7 @@ struct RepeatedExchangeStatistics {
   /// Rounds whose messages had all arrived when end() was called, as far as the strategy tests before.
   std::uint64_t n_done_before_end = 0;
   Strategy strategy = Strategy::automatic;  ///< of the last round
+  RepeatedExchangeSeconds seconds;          ///< if they were asked for
 };
 
 /// Exchange fixed messages with fixed peers again and again: begin(), compute and call progress() now and then, end().
@@ -84,8 +101,14 @@ class RepeatedExchange {
   /// Make progress while the caller computes. Local; most calls cost a nanosecond, so call it often.
   /// @return whether all messages are there and all sends done
   bool progress();
-  /// Wait for the messages of this round. Local, blocks. @param arrived  called for each incoming message, in the order
-  /// of the list, with `wait_some` in the order of arrival
+  /// Take a message that has arrived and was not handed out in this round, to use it while others travel. Local;
+  /// between begin() and end(), which hands out the rest. Costs a test of the messages that are on their way.
+  /// @return its place in the list of incoming ones; nothing if there is none now
+  [[nodiscard]] std::optional<std::size_t> next_arrived();
+  /// The same, and wait for one. Local, blocks. @return nothing if all were handed out
+  [[nodiscard]] std::optional<std::size_t> wait_for_arrived();
+  /// Wait for the messages of this round. Local, blocks. @param arrived  called for each incoming message that was not
+  /// handed out before, in the order of the list; in the order of arrival with `wait_some` and after next_arrived()
   void end(const Arrived& arrived = {});
 
   [[nodiscard]] bool is_travelling() const noexcept;

@@ -231,12 +231,15 @@ class Mesh {
   [[nodiscard]] std::span<const std::unique_ptr<FieldData>> fields() const& noexcept;
 
   /// An exchange that brings the copies of a field up to date. Local: the plan was made with the mesh.
-  /// @param how  strategy, tests while the caller computes, communication thread
+  /// @param how  strategy, tests while the caller computes, communication thread. If it names no class of messages,
+  /// exchanges of values of one size on entities of one dimension are a class: those of a mesh that was made anew go on
+  /// with what those before have learnt.
   /// @throws Error{usage} if the mesh has no entities of the field's dimension
   template <class T>
   [[nodiscard]] exchange::HaloExchange<T> plan(const Field<T>& field,
                                                const exchange::RepeatedExchangeOptions& how = {}) const {
-    return {context(), halo_plan(field.dim()), field.values(), field.n_components(), how};
+    return {context(), halo_plan(field.dim()), field.values(), field.n_components(),
+            with_message_class(how, field.dim(), sizeof(T) * static_cast<std::size_t>(field.n_components()))};
   }
   [[nodiscard]] std::shared_ptr<const exchange::HaloPlan> halo_plan(Dim dim) const;
 
@@ -299,6 +302,8 @@ class Mesh {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
+  [[nodiscard]] static exchange::RepeatedExchangeOptions with_message_class(exchange::RepeatedExchangeOptions how,
+                                                                            Dim dim, std::size_t n_bytes);
   friend class MeshAssembly;
   friend class MeshBuilder;
   friend class MeshMigration;

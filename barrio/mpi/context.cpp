@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "barrio/base/assert.hpp"
@@ -48,6 +49,11 @@ TagBlock Context::take_tags(int count) {
   const TagBlock block{next_tag_, count};
   next_tag_ += count;
   return block;
+}
+
+std::shared_ptr<void>& Context::kept_of(std::type_index type) {
+  const auto found = std::ranges::find(kept_, type, &std::pair<std::type_index, std::shared_ptr<void>>::first);
+  return found != kept_.end() ? found->second : kept_.emplace_back(type, nullptr).second;
 }
 
 }  // namespace barrio::mpi

@@ -3,7 +3,12 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <thread>
+#include <typeindex>
+#include <utility>
+#include <vector>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/log.hpp"
@@ -85,8 +90,19 @@ class Context {
   /// MPI_TAG_UB / count others are made before its tags come round again.
   TagBlock take_tags(int count);
 
+  /// What a room above keeps for all objects that it makes of this context: one T, made at the first call, gone with
+  /// the context. Local; any thread.
+  template <class T>
+  [[nodiscard]] T& kept() {
+    const std::lock_guard lock(kept_lock_);
+    std::shared_ptr<void>& place = kept_of(typeid(T));
+    if (!place) place = std::make_shared<T>();
+    return *static_cast<T*>(place.get());
+  }
+
  private:
   [[noreturn]] static void refuse_thread(const char* act);
+  std::shared_ptr<void>& kept_of(std::type_index type);
   Comm comm_;
   Rank rank_;
   int size_;
@@ -95,6 +111,8 @@ class Context {
   Log log_;
   Trace trace_;
   Counters counters_;
+  std::mutex kept_lock_;
+  std::vector<std::pair<std::type_index, std::shared_ptr<void>>> kept_;
   int tag_limit_ = 32767;
   int next_tag_ = 0;
 };

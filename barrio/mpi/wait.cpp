@@ -1,5 +1,6 @@
 #include "barrio/mpi/wait.hpp"
 
+#include <chrono>
 #include <climits>
 #include <cstdlib>
 #include <string_view>
@@ -43,6 +44,14 @@ WaitPolicy wait_policy_from_environment() {
     if (kind == "block") policy.kind = WaitPolicy::Kind::block;
   }
   return policy;
+}
+
+double seconds_now() noexcept {
+#ifdef BARRIO_MPI_SMPI
+  return MPI_Wtime();
+#else
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+#endif
 }
 
 bool is_wait_kind(std::string_view text) noexcept { return text == "spin" || text == "yield" || text == "block"; }

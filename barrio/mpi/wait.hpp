@@ -23,6 +23,9 @@ struct WaitPolicy {
 /// started more ranks on this node than it has cores, polls yield at once.
 WaitPolicy wait_policy_from_environment();
 
+/// Seconds of a steady clock; of simulated time where the cluster is simulated. Only differences mean something.
+[[nodiscard]] double seconds_now() noexcept;
+
 /// Whether BARRIO_WAIT may have this value.
 [[nodiscard]] bool is_wait_kind(std::string_view text) noexcept;
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "barrio/exchange/strategy.hpp"
@@ -12,14 +14,20 @@ using exchange::Strategy;
 constexpr double shortest_cell_seconds = 20e-6;
 constexpr double compute_of_cell = 2.0;  // computing of a round, in times of its exchange alone
 
+/// @param rounds_of_life  after which each exchange is made anew; 0: never
 Json measure_cell(mpi::Context& context, const StrategyOptions& options, Computing& computing, std::uint64_t n_bytes,
-                  double imbalance, int n_messages) {
+                  double imbalance, int n_messages, std::uint64_t rounds_of_life) {
   std::vector<Strategy> strategies;
   for (const Strategy strategy : exchange::all_strategies)
     if (strategy != Strategy::thread) strategies.push_back(strategy);
   RingMessages messages(context, n_bytes, n_messages);
   std::vector<std::unique_ptr<exchange::RepeatedExchange>> exchanges;
-  for (const Strategy strategy : strategies) exchanges.push_back(messages.make_exchange({.strategy = strategy}));
+  const std::string message_class =
+      rounds_of_life > 0 ? fmt::format("{} x {}, {}", n_bytes, n_messages, imbalance) : "";
+  const auto make = [&](Strategy strategy) {
+    return messages.make_exchange({.strategy = strategy, .message_class = message_class});
+  };
+  for (const Strategy strategy : strategies) exchanges.push_back(make(strategy));
 
   double alone = 1e30;
   for (int i = 0; i < 10; ++i)
@@ -28,7 +36,14 @@ Json measure_cell(mpi::Context& context, const StrategyOptions& options, Computi
   const double mine = context.rank() % 2 == 1 ? compute * (1.0 + imbalance) : compute;
   const std::uint64_t n_rows = computing.rows_of(mine);
   const double round = compute * (1.0 + imbalance) + alone;
-  const std::uint64_t n_rounds = std::max<std::uint64_t>(static_cast<std::uint64_t>(options.batch_seconds / round), 8);
+  const std::uint64_t n_lives =
+      rounds_of_life == 0
+          ? 1
+          : std::max<std::uint64_t>(
+                static_cast<std::uint64_t>(options.batch_seconds / round / static_cast<double>(rounds_of_life)), 1);
+  const std::uint64_t n_rounds =
+      rounds_of_life > 0 ? rounds_of_life
+                         : std::max<std::uint64_t>(static_cast<std::uint64_t>(options.batch_seconds / round), 8);
 
   std::vector<std::vector<double>> times(strategies.size());
   bool is_right = true;
@@ -37,15 +52,20 @@ Json measure_cell(mpi::Context& context, const StrategyOptions& options, Computi
       // Not always the same one after the same other.
       const std::size_t which = (i + static_cast<std::size_t>(repeat)) % strategies.size();
       messages.clear();
-      const RoundTimes found = time_rounds(context, messages, *exchanges[which], computing, n_rows, n_rounds);
-      times[which].push_back(found.total);
-      is_right = is_right && found.is_right;
+      double seconds = 0.0;
+      for (std::uint64_t life = 0; life < n_lives; ++life) {
+        if (rounds_of_life > 0) exchanges[which] = make(strategies[which]);
+        const RoundTimes found = time_rounds(context, messages, *exchanges[which], computing, n_rows, n_rounds);
+        seconds += found.total / static_cast<double>(n_lives);
+        is_right = is_right && found.is_right;
+      }
+      times[which].push_back(seconds);
     }
   }
   check_contents(is_right, "cells");
 
-  Json cell{{"bytes", n_bytes},       {"imbalance", imbalance}, {"messages", n_messages},
-            {"alone_seconds", alone}, {"rounds", n_rounds},     {"compute_seconds", compute}};
+  Json cell{{"bytes", n_bytes},       {"imbalance", imbalance},       {"messages", n_messages},
+            {"alone_seconds", alone}, {"rounds", n_lives * n_rounds}, {"compute_seconds", compute}};
   double best = 1e30;
   double delayed = 0.0;
   double automatic = 0.0;
@@ -72,13 +92,13 @@ Json measure_cell(mpi::Context& context, const StrategyOptions& options, Computi
 
 }  // namespace
 
-Json measure_cells(mpi::Context& context, const StrategyOptions& options) {
+Json measure_cells(mpi::Context& context, const StrategyOptions& options, std::uint64_t rounds_of_life) {
   Computing computing;
   Json cells = Json::array();
   for (const std::uint64_t n_bytes : options.sizes)
     for (const double imbalance : options.imbalances)
       for (const int n_messages : options.messages)
-        cells.push_back(measure_cell(context, options, computing, n_bytes, imbalance, n_messages));
+        cells.push_back(measure_cell(context, options, computing, n_bytes, imbalance, n_messages, rounds_of_life));
   return cells;
 }
 

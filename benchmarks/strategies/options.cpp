@@ -15,8 +15,8 @@ std::optional<StrategyOptions> parse_strategy_options(mpi::Context& context, int
   StrategyOptions options;
   for (std::size_t i = 0; i < Profile::n_sizes; ++i) options.sizes.push_back(Profile::size_bytes(i));
   CLI::App app{"Strategies of an exchange that is made again and again: what is left to wait for, which is fastest"};
-  app.add_option("--parts", options.parts, "What to measure: overlap, cells, engine (by itself), rounds")
-      ->check(CLI::IsMember({"overlap", "cells", "engine", "rounds"}));
+  app.add_option("--parts", options.parts, "What to measure: overlap, cells, anew, engine (by itself), rounds")
+      ->check(CLI::IsMember({"overlap", "cells", "anew", "engine", "rounds"}));
   app.add_option("--sizes", options.sizes, "Bytes of a message")->check(CLI::Range(8, 1 << 28));
   app.add_option("--imbalance", options.imbalances,
                  "Computing that odd ranks have more than even ones, as a part of it")

@@ -11,10 +11,10 @@ namespace barrio::bench {
 
 struct StrategyOptions {
   Output output = {};
-  std::vector<std::string> parts{"overlap", "cells"};  ///< and engine, which needs MPI_THREAD_MULTIPLE; rounds
-  std::vector<std::uint64_t> sizes;                    ///< bytes of a message; those of a profile if empty
-  std::vector<double> imbalances{0.0, 0.5};            ///< what the odd ranks compute more than the even ones
-  std::vector<int> messages{1, 4};                     ///< to each peer in a round
+  std::vector<std::string> parts{"overlap", "cells", "anew"};  ///< and engine, which needs MPI_THREAD_MULTIPLE; rounds
+  std::vector<std::uint64_t> sizes;                            ///< bytes of a message; those of a profile if empty
+  std::vector<double> imbalances{0.0, 0.5};                    ///< what the odd ranks compute more than the even ones
+  std::vector<int> messages{1, 4};                             ///< to each peer in a round
   int n_repeats = 9;
   double batch_seconds = 8e-3;  ///< rounds of a strategy in one go take about that
 };

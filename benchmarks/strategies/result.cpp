@@ -12,6 +12,8 @@
 namespace barrio::bench {
 namespace {
 
+constexpr std::uint64_t rounds_of_life = 8;  // of the part "anew": Saif's regridding interval
+
 double of_strategy(const Json& row, const char* name, const char* what) {
   for (const Json& strategy : row["strategies"])
     if (strategy["name"] == name) return strategy[what].get<double>();
@@ -32,7 +34,8 @@ void add_overlap_goals(Goals& goals, const Json& rows) {
   }
 }
 
-void add_cell_goals(Goals& goals, const Json& cells) {
+/// @param part  "cells" or "anew"
+void add_cell_goals(Goals& goals, const char* part, const Json& cells) {
   constexpr double most = 1.10;
   int n_good = 0;
   double worst_of_delayed = 0.0;
@@ -41,9 +44,9 @@ void add_cell_goals(Goals& goals, const Json& cells) {
     worst_of_delayed = std::max(worst_of_delayed, cell["automatic_of_delayed"].get<double>());
   }
   if (cells.empty()) return;
-  goals.add("cells.within_10_percent_of_best", static_cast<double>(n_good) / static_cast<double>(cells.size()), "",
-            0.95, true);
-  goals.add("cells.worst_of_delayed_waits", worst_of_delayed, "x", most);
+  goals.add(fmt::format("{}.within_10_percent_of_best", part),
+            static_cast<double>(n_good) / static_cast<double>(cells.size()), "", 0.95, true);
+  goals.add(fmt::format("{}.worst_of_delayed_waits", part), worst_of_delayed, "x", most);
 }
 
 void add_engine_goals(Goals& goals, const Json& engine) {
@@ -69,8 +72,8 @@ std::string overlap_text(const Json& rows) {
   return text;
 }
 
-std::string cells_text(const Json& cells) {
-  std::string text = "a round by each strategy, in times of the best fixed one\n";
+std::string cells_text(const Json& cells, const std::string& which) {
+  std::string text = "a round by each strategy, in times of the best fixed one" + which + "\n";
   for (const Json& cell : cells) {
     double best = 1e30;
     for (const Json& strategy : cell["strategies"])
@@ -124,7 +127,11 @@ Json make_document(mpi::Context& context, const StrategyOptions& options) {
   }
   if (has_part(options, "cells")) {
     document["cells"] = measure_cells(context, options);
-    add_cell_goals(goals, document["cells"]);
+    add_cell_goals(goals, "cells", document["cells"]);
+  }
+  if (has_part(options, "anew")) {
+    document["anew"] = measure_cells(context, options, rounds_of_life);
+    add_cell_goals(goals, "anew", document["anew"]);
   }
   if (has_part(options, "engine")) {
     document["engine"] = measure_engine(context, options);
@@ -138,7 +145,9 @@ Json make_document(mpi::Context& context, const StrategyOptions& options) {
 std::string to_text(const Json& document) {
   std::string text;
   if (document.contains("overlap")) text += overlap_text(document["overlap"]);
-  if (document.contains("cells")) text += cells_text(document["cells"]);
+  if (document.contains("cells")) text += cells_text(document["cells"], "");
+  if (document.contains("anew"))
+    text += cells_text(document["anew"], fmt::format("; every exchange is made anew after {} rounds", rounds_of_life));
   if (document.contains("engine")) text += engine_text(document["engine"]);
   for (const Json& row : document.value("rounds", Json::array()))
     text +=

@@ -15,7 +15,8 @@ namespace barrio::bench {
 /// What is left to wait for after computing, by size: untouched, and with the strategies that call MPI meanwhile.
 Json measure_overlap(mpi::Context& context, const StrategyOptions& options);
 /// All strategies, interleaved, by size, imbalance and number of messages.
-Json measure_cells(mpi::Context& context, const StrategyOptions& options);
+/// @param rounds_of_life  after which each exchange is made anew, as by a mesh that changes; 0: never
+Json measure_cells(mpi::Context& context, const StrategyOptions& options, std::uint64_t rounds_of_life = 0);
 /// The communication engine on rank 0, which computes, while the others wait. MPI_THREAD_MULTIPLE.
 Json measure_engine(mpi::Context& context, const StrategyOptions& options);
 

@@ -43,16 +43,18 @@ def variables(transport: str, is_open_mpi: bool) -> dict[str, str]:
 
 
 def judge_together(runs: list[dict]) -> list[dict]:
-    """Goals over the cells of all runs, beside those of each run."""
-    cells = [cell for one in runs for cell in one.get("cells", [])]
-    if not cells:
-        return []
-    part = sum(cell["automatic_of_best"] <= 1.10 for cell in cells) / len(cells)
-    worst = max(cell["automatic_of_delayed"] for cell in cells)
-    return [
-        goal_of("all.within_10_percent_of_best", part, 0.95, "higher"),
-        goal_of("all.worst_of_delayed_waits", worst, 1.10, "lower"),
-    ]
+    """Goals over the cells of all runs, beside those of each run: of exchanges that live on, and of
+    those that are made anew every few rounds."""
+    goals = []
+    for part, name in (("cells", "all"), ("anew", "all_anew")):
+        cells = [cell for one in runs for cell in one.get(part, [])]
+        if not cells:
+            continue
+        good = sum(cell["automatic_of_best"] <= 1.10 for cell in cells) / len(cells)
+        worst = max(cell["automatic_of_delayed"] for cell in cells)
+        goals.append(goal_of(f"{name}.within_10_percent_of_best", good, 0.95, "higher"))
+        goals.append(goal_of(f"{name}.worst_of_delayed_waits", worst, 1.10, "lower"))
+    return goals
 
 
 def measure(
@@ -64,7 +66,7 @@ def measure(
     mpi = "openmpi" if is_open_mpi else "mpich"
     environment = {**profiles, **variables(transport, is_open_mpi)}
     documents = []
-    for engine, parts in (("", ["overlap", "cells"]), ("-engine", ["engine"])):
+    for engine, parts in (("", ["overlap", "cells", "anew"]), ("-engine", ["engine"])):
         words = [command, "--ranks", 2, "bench", "strategies", "--json", *options.options]
         document = json.loads(run([*words, "--parts", *parts], environment))
         (options.out / f"{mpi}-{transport}{engine}{suffix}.json").write_text(

@@ -1,7 +1,6 @@
 #include "benchmarks/strategies/workload.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "barrio/base/hash.hpp"
@@ -16,19 +15,13 @@ constexpr std::size_t stamp_stride = 4096;  // a page
 /// What a look at the clock takes, on the average of many.
 double clock_seconds() {
   constexpr int n = 1000;
-  const double start = seconds_now();
-  for (int i = 1; i < n; ++i) seconds_now();
-  return (seconds_now() - start) / n;
+  const double start = mpi::seconds_now();
+  double now = start;
+  for (int i = 0; i < n; ++i) now = mpi::seconds_now();
+  return (now - start) / n;
 }
 
 }  // namespace
-
-double seconds_now() {
-#ifdef BARRIO_MPI_SMPI
-  return MPI_Wtime();  // of the simulated machine
-#endif
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
@@ -40,9 +33,9 @@ Computing::Computing() : values_(n_values, 1.0) {
   constexpr int n_trials = 20;
   row_seconds_ = 1.0;
   for (int trial = 0; trial < n_trials; ++trial) {
-    const double start = seconds_now();
+    const double start = mpi::seconds_now();
     run(n_rows);
-    row_seconds_ = std::min(row_seconds_, (seconds_now() - start) / n_rows);
+    row_seconds_ = std::min(row_seconds_, (mpi::seconds_now() - start) / n_rows);
   }
 }
 
@@ -114,12 +107,12 @@ RoundTimes time_round(mpi::Context& context, RingMessages& messages, exchange::R
                       Computing& computing, std::uint64_t n_rows, std::uint64_t round) {
   static const double clock = clock_seconds();
   mpi::barrier(context);
-  const double start = seconds_now();
+  const double start = mpi::seconds_now();
   exchange.begin([&](std::size_t i) { messages.pack(exchange, i, round); });
   computing.run(n_rows, [&] { exchange.progress(); });
-  const double computed = seconds_now();
+  const double computed = mpi::seconds_now();
   exchange.end();
-  const double end = seconds_now();
+  const double end = mpi::seconds_now();
   RoundTimes times{.total = end - start, .wait = end - computed - clock};
   times.is_right = messages.is_right(round);
   std::array<double, 3> all{times.total, times.wait, times.is_right ? 0.0 : 1.0};
@@ -130,24 +123,24 @@ RoundTimes time_round(mpi::Context& context, RingMessages& messages, exchange::R
 double time_caller(mpi::Context& context, const RingMessages& messages, exchange::RepeatedExchange& exchange,
                    Computing& computing, std::uint64_t n_rows, std::uint64_t round) {
   mpi::barrier(context);
-  const double start = seconds_now();
+  const double start = mpi::seconds_now();
   for (std::size_t i = 0; i < exchange.n_outgoing(); ++i) messages.pack(exchange, i, round);
   computing.run(n_rows);
-  return mpi::max(context, seconds_now() - start);
+  return mpi::max(context, mpi::seconds_now() - start);
 }
 
 RoundTimes time_rounds(mpi::Context& context, RingMessages& messages, exchange::RepeatedExchange& exchange,
                        Computing& computing, std::uint64_t n_rows, std::uint64_t n_rounds) {
   bool is_right = true;
   mpi::barrier(context);
-  const double start = seconds_now();
+  const double start = mpi::seconds_now();
   for (std::uint64_t round = 0; round < n_rounds; ++round) {
     exchange.begin([&](std::size_t i) { messages.pack(exchange, i, round); });
     computing.run(n_rows, [&] { exchange.progress(); });
     exchange.end();
     is_right = is_right && messages.is_right(round);
   }
-  const double mean = (seconds_now() - start) / static_cast<double>(n_rounds);
+  const double mean = (mpi::seconds_now() - start) / static_cast<double>(n_rounds);
   std::array<double, 2> all{mean, is_right ? 0.0 : 1.0};
   mpi::all_reduce(context, std::span<double>(all), MPI_MAX);
   return {.total = all[0], .wait = 0.0, .is_right = all[1] == 0.0};

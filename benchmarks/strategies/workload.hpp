@@ -9,8 +9,6 @@
 
 namespace barrio::bench {
 
-double seconds_now();
-
 /// The upper one of the middle two if their number is even. @param values  one at least
 double median(std::vector<double> values);
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <climits>
 #include <string>
 
@@ -21,24 +20,34 @@ constexpr bool has_persistent_requests = false;  // a ring of them never ends th
 constexpr bool has_persistent_requests = true;
 #endif
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+/// Adds the time it lives to a sum.
+class Stopwatch {
+ public:
+  Stopwatch(bool is_on, double& sum) noexcept
+      : sum_(is_on ? &sum : nullptr), begin_(is_on ? mpi::seconds_now() : 0.0) {}
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() {
+    if (sum_ != nullptr) *sum_ += mpi::seconds_now() - begin_;
+  }
+
+ private:
+  double* sum_;
+  double begin_;
+};
 
 bool has_thread(const RepeatedExchangeOptions& options) {
   return options.engine != nullptr && options.engine->is_on() &&
          (options.strategy == Strategy::thread || options.strategy == Strategy::automatic);
 }
 
-std::vector<Strategy> candidates_of(const mpi::Context& context, const RepeatedExchangeOptions& options) {
+std::vector<Strategy> candidates_of(const RepeatedExchangeOptions& options) {
   if (has_thread(options)) return {Strategy::thread};
   // If its engine is off, `thread` falls back to the best there is without it.
   if (options.strategy != Strategy::automatic && options.strategy != Strategy::thread) {
     if (options.strategy == Strategy::persistent && !has_persistent_requests) return {Strategy::staggered_tests};
     return {options.strategy};
   }
-  // Only a simulator sleeps in MPI for messages, and its clock shows nothing of the machine.
-  if (context.wait_policy().kind == mpi::WaitPolicy::Kind::block) return {Strategy::delayed_waits};
   std::vector<Strategy> candidates{Strategy::staggered_tests, Strategy::delayed_waits};
   if (has_persistent_requests) candidates.push_back(Strategy::persistent);
   return candidates;
@@ -73,9 +82,10 @@ RepeatedCore::RepeatedCore(mpi::Context& context, std::span<const Outgoing> outg
     : context_(context),
       engine_(options.engine),
       tag_(tag),
-      choice_(candidates_of(context, options)),
+      learnt_(context.kept<StrategyMemory>().of(options.message_class, candidates_of(options))),
       pace_(options.n_tests > 0 ? options.n_tests : context.profile().n_tests, context.profile().test_seconds,
-            options.n_tests > 0) {
+            options.n_tests > 0),
+      is_timed_(options.is_timed) {
   check_messages(context, outgoing, incoming, tag);
   if (options.strategy == Strategy::thread && options.engine == nullptr)
     throw Error(ErrorCode::usage, {.subject = "Strategy::thread",
@@ -87,6 +97,7 @@ RepeatedCore::RepeatedCore(mpi::Context& context, std::span<const Outgoing> outg
 
 RepeatedCore::~RepeatedCore() {
   BARRIO_ASSERT(cheap, (!is_travelling_ || requests_.empty()) && "an exchange was dropped between begin() and end()");
+  learnt_->leave(this);
   int is_over = 0;
   MPI_Finalized(&is_over);
   for (MPI_Request& request : persistent_)
@@ -139,9 +150,10 @@ void RepeatedCore::start_sends() {
   for (std::size_t i = 0; i < wires_->out.size(); ++i) start_send(i);
 }
 
-void RepeatedCore::pack_wire(const Wire& wire, const Pack& pack) const {
-  if (pack)
-    for (const std::size_t i : wire.messages) pack(i);
+void RepeatedCore::pack_wire(const Wire& wire, const Pack& pack) {
+  if (!pack) return;
+  const Stopwatch timing(is_timed_, statistics_.seconds.pack);
+  for (const std::size_t i : wire.messages) pack(i);
 }
 
 void RepeatedCore::start_all(const Pack& pack) {
@@ -181,26 +193,31 @@ bool RepeatedCore::is_paced() const noexcept {
 
 void RepeatedCore::begin(const Pack& pack) {
   BARRIO_ASSERT(cheap, !is_travelling_ && "begin() again before end()");
-  const double now = seconds_now();
-  if (begun_ >= 0.0) choice_.end_round(now - begun_);
-  begun_ = now;
-  strategy_ = choice_.now();
+  strategy_ = learnt_->begin_round(this, &mpi::seconds_now);
   is_travelling_ = true;
   is_done_ = requests_.empty();
+  takes_arrivals_ = false;
   pace_.begin_round();
-  if (is_threaded()) {
-    for (const Wire& wire : wires_->out) pack_wire(wire, pack);
-    if (!is_done_) engine_->start(*this);
-  } else {
-    if (strategy_ == Strategy::persistent) make_persistent();
-    start_all(pack);
+  const double packed = statistics_.seconds.pack;
+  {
+    const Stopwatch timing(is_timed_, statistics_.seconds.start);
+    if (is_threaded()) {
+      arrivals_.begin_round(wires_->in.size());
+      for (const Wire& wire : wires_->out) pack_wire(wire, pack);
+      if (!is_done_) engine_->start(*this);
+    } else {
+      if (strategy_ == Strategy::persistent) make_persistent();
+      start_all(pack);
+    }
   }
+  statistics_.seconds.start -= statistics_.seconds.pack - packed;
   count_round();
-  if (is_paced()) computing_since_ = seconds_now();
+  if (is_paced()) computing_since_ = mpi::seconds_now();
 }
 
 bool RepeatedCore::test() {
   if (!is_travelling_) return true;
+  const Stopwatch timing(is_timed_, statistics_.seconds.test);
   if (is_threaded()) {
     pace_.tested(false);
     return is_done_ = is_done();
@@ -218,11 +235,11 @@ bool RepeatedCore::test() {
   const bool yields =
       context_.wait_policy().spin_polls == 0 || context_.wait_policy().kind == mpi::WaitPolicy::Kind::block;
   bool has_moved = true;
-  double now = seconds_now();
+  double now = mpi::seconds_now();
   for (const double begin = now; has_moved && !is_done_ && now - begin < longest;) {
     statistics_.n_tests += 1;
     is_done_ = call_mpi();
-    const double end = seconds_now();
+    const double end = mpi::seconds_now();
     has_moved = !yields && end - now > longest_idle;
     now = end;
   }
@@ -238,10 +255,8 @@ bool RepeatedCore::call_mpi() {
 }
 
 bool RepeatedCore::test_receives() {
-  int done = 0;
-  mpi::check(MPI_Testall(static_cast<int>(wires_->in.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
-             "MPI_Testall");
-  return done != 0;
+  record_arrived(false);
+  return arrivals_.all_arrived();
 }
 
 bool RepeatedCore::test_sends() {
@@ -251,51 +266,85 @@ bool RepeatedCore::test_sends() {
   return done != 0;
 }
 
-void RepeatedCore::hand_out_in_arrival(const Arrived& arrived) {
-  completed_.resize(std::max<std::size_t>(wires_->in.size(), 1));
-  const auto n_wires = static_cast<int>(wires_->in.size());
-  const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block;
+bool RepeatedCore::record_arrived(bool blocks) {
+  const std::span<MPI_Request> requests = receives();
+  completed_.resize(std::max<std::size_t>(requests.size(), 1));
+  int n = 0;
+  mpi::check((blocks ? MPI_Waitsome : MPI_Testsome)(mpi::as_count(requests.size()), requests.data(), &n,
+                                                    completed_.data(), MPI_STATUSES_IGNORE),
+             "MPI_Testsome");
+  if (n == MPI_UNDEFINED) {
+    arrivals_.record_all();
+    return true;
+  }
+  for (int k = 0; k < n; ++k) arrivals_.record(completed_[k]);
+  return n > 0;
+}
+
+void RepeatedCore::find_arrived(bool waits) {
+  const bool blocks = waits && context_.wait_policy().kind == mpi::WaitPolicy::Kind::block;
   mpi::Pause pause(context_.wait_policy());
-  while (true) {
-    int n = 0;
-    mpi::check(
-        (blocks ? MPI_Waitsome : MPI_Testsome)(n_wires, requests_.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
-        "MPI_Testsome");
-    if (n == MPI_UNDEFINED) return;
-    if (n == 0) {
-      pause();
-      continue;
-    }
-    pause.reset();
-    for (int k = 0; k < n; ++k) {
-      const Wire& wire = wires_->in[completed_[k]];
-      wires_->hand_out(wire);
-      if (arrived)
-        for (const std::size_t i : wire.messages) arrived(i);
-    }
+  if (is_threaded()) {
+    while (waits && !arrivals_.next_wire()) pause();
+  } else if (is_done_) {
+    arrivals_.record_all();
+  } else {
+    while (!record_arrived(blocks) && waits) pause();
   }
 }
 
-void RepeatedCore::wait_for_receives(const Arrived& arrived) {
-  if (strategy_ == Strategy::wait_some) return hand_out_in_arrival(arrived);
-  if (is_threaded()) {
-    mpi::Pause pause(context_.wait_policy());
-    while (!is_done()) pause();
-  } else if (!is_done_) {
-    mpi::wait_all(receives(), context_.wait_policy());
+std::optional<std::size_t> RepeatedCore::take_arrived(bool waits) {
+  BARRIO_ASSERT(cheap, is_travelling_ && "a message is asked for outside of begin() and end()");
+  if (!takes_arrivals_ && !is_threaded()) arrivals_.begin_round(wires_->in.size());
+  takes_arrivals_ = true;
+  if (arrivals_.all_taken()) return std::nullopt;
+  std::optional<std::size_t> at = arrivals_.next_wire();
+  if (!at) {
+    const Stopwatch timing(is_timed_, waits ? statistics_.seconds.wait : statistics_.seconds.test);
+    find_arrived(waits);
+    at = arrivals_.next_wire();
+    if (!at) return std::nullopt;
   }
+  const Wire& wire = wires_->in[*at];
+  const std::size_t n = arrivals_.take(wire.messages.size());
+  if (n == 0) {
+    const Stopwatch timing(is_timed_, statistics_.seconds.hand_out);
+    wires_->hand_out(wire);
+  }
+  return wire.messages[n];
+}
+
+void RepeatedCore::wait_for_receives(const Arrived& arrived) {
+  if (strategy_ == Strategy::wait_some || takes_arrivals_) {
+    while (const std::optional<std::size_t> i = take_arrived(true)) {
+      const Stopwatch timing(is_timed_, statistics_.seconds.hand_out);
+      if (arrived) arrived(*i);
+    }
+  }
+  {
+    const Stopwatch timing(is_timed_, statistics_.seconds.wait);
+    if (is_threaded()) {
+      mpi::Pause pause(context_.wait_policy());
+      while (!is_done()) pause();
+    } else if (!is_done_) {
+      mpi::wait_all(receives(), context_.wait_policy());
+    }
+  }
+  if (takes_arrivals_) return;
+  const Stopwatch timing(is_timed_, statistics_.seconds.hand_out);
   for (const Wire& wire : wires_->in) wires_->hand_out(wire);
   for (std::size_t i = 0; arrived && i < wires_->n_incoming(); ++i) arrived(i);
 }
 
 void RepeatedCore::end(const Arrived& arrived) {
   BARRIO_ASSERT(cheap, is_travelling_ && "end() without begin()");
-  if (is_paced()) pace_.end_round(seconds_now() - computing_since_);
+  if (is_paced()) pace_.end_round(mpi::seconds_now() - computing_since_);
   if (is_threaded() && is_done()) is_done_ = true;
   if (is_done_ && !requests_.empty()) statistics_.n_done_before_end += 1;
   // As a rule nothing is left to do if the caller computed and called progress().
   if (!is_done_ || arrived || wires_->has_joined()) {
     wait_for_receives(arrived);
+    const Stopwatch timing(is_timed_, statistics_.seconds.wait);
     if (!is_done_ && !is_threaded()) mpi::wait_all(sends(), context_.wait_policy());
   }
   is_travelling_ = false;
@@ -306,7 +355,7 @@ void RepeatedCore::end(const Arrived& arrived) {
 
 std::uint64_t RepeatedCore::memory_bytes() const noexcept {
   return wires_->memory_bytes() + barrio::memory_bytes(requests_) + barrio::memory_bytes(persistent_) +
-         barrio::memory_bytes(completed_);
+         barrio::memory_bytes(completed_) + arrivals_.memory_bytes();
 }
 
 }  // namespace barrio::exchange::detail

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "barrio/exchange/repeated/arrivals.hpp"
 #include "barrio/exchange/repeated/engine_job.hpp"
-#include "barrio/exchange/repeated/strategy_choice.hpp"
+#include "barrio/exchange/repeated/strategy_memory.hpp"
 #include "barrio/exchange/repeated/test_pace.hpp"
 #include "barrio/exchange/repeated/wires.hpp"
 #include "barrio/exchange/repeated_exchange.hpp"
@@ -24,6 +26,8 @@ class RepeatedCore : public EngineJob {
     if (is_done_ || !pace_.is_due()) return is_done_;
     return test();
   }
+  /// A message that has arrived and was not handed out. @param waits  for one, unless all were handed out
+  std::optional<std::size_t> take_arrived(bool waits);
   void end(const RepeatedExchange::Arrived& arrived);
 
   [[nodiscard]] const Wires& wires() const noexcept { return *wires_; }
@@ -45,12 +49,14 @@ class RepeatedCore : public EngineJob {
   /// One call that lets MPI go on. @return whether all messages are there and all sends done
   bool call_mpi();
   void start_all(const Pack& pack);
-  void pack_wire(const Wire& wire, const Pack& pack) const;
+  void pack_wire(const Wire& wire, const Pack& pack);
   void start_send(std::size_t wire);
   void make_persistent();
   void count_round();
+  void find_arrived(bool waits);
+  /// Record the receives that are done. @param blocks  sleep in MPI until one is @return whether there was one
+  bool record_arrived(bool blocks);
   void wait_for_receives(const Arrived& arrived);
-  void hand_out_in_arrival(const Arrived& arrived);
   /// Whether to time the caller's computing in this round: the clock costs more than an exchange that is done.
   [[nodiscard]] bool is_paced() const noexcept;
   [[nodiscard]] bool is_threaded() const noexcept { return strategy_ == Strategy::thread; }
@@ -64,14 +70,16 @@ class RepeatedCore : public EngineJob {
   std::vector<MPI_Request> requests_;    ///< of incoming, then of outgoing wires
   std::vector<MPI_Request> persistent_;  ///< the same, made when first used
   std::vector<int> completed_;
-  StrategyChoice choice_;
+  Arrivals arrivals_;
+  std::shared_ptr<LearntChoice> learnt_;
   TestPace pace_;
+  bool is_timed_;
   Strategy strategy_ = Strategy::delayed_waits;  ///< of this round
   RepeatedExchangeStatistics statistics_;
-  double begun_ = -1.0;  ///< when the last round began
   double computing_since_ = 0.0;
   bool is_travelling_ = false;
   bool is_done_ = true;
+  bool takes_arrivals_ = false;  ///< whether the caller of this round takes messages as they arrive
 };
 
 }  // namespace barrio::exchange::detail

@@ -22,6 +22,8 @@ std::span<std::byte> RepeatedExchange::outgoing(std::size_t i) const& noexcept {
 std::size_t RepeatedExchange::n_outgoing() const noexcept { return core_->wires().n_outgoing(); }
 void RepeatedExchange::begin(const Pack& pack) { core_->begin(pack); }
 bool RepeatedExchange::progress() { return core_->progress(); }
+std::optional<std::size_t> RepeatedExchange::next_arrived() { return core_->take_arrived(false); }
+std::optional<std::size_t> RepeatedExchange::wait_for_arrived() { return core_->take_arrived(true); }
 void RepeatedExchange::end(const Arrived& arrived) { core_->end(arrived); }
 bool RepeatedExchange::is_travelling() const noexcept { return core_->is_travelling(); }
 const RepeatedExchangeStatistics& RepeatedExchange::statistics() const& noexcept { return core_->statistics(); }

@@ -19,21 +19,36 @@ class StrategyChoice {
   [[nodiscard]] Strategy now() const noexcept { return candidates_[running()]; }
   /// The best one by the trials so far.
   [[nodiscard]] Strategy chosen() const noexcept { return candidates_[chosen_]; }
+  /// Whether there is more than one.
+  [[nodiscard]] bool is_open() const noexcept { return candidates_.size() > 1; }
   /// Record the time of the last round, from its begin to the next one's, the caller's work included. Seconds.
   void end_round(double seconds);
+  /// What follows are rounds of an exchange made anew, maybe of other sizes: its times compare with one another only.
+  void begin_anew();
 
  private:
+  /// What is known of a candidate in this trial.
+  struct Evidence {
+    double shortest;             ///< round of this exchange; infinity if none was timed
+    double sum_of_logs = 0.0;    ///< of its shortest round over the chosen one's, of exchanges before
+    std::uint32_t n_before = 0;  ///< exchanges in that sum
+  };
+
   /// A rejected candidate's rounds run the chosen strategy: ranks that think otherwise keep step.
   [[nodiscard]] std::size_t running() const noexcept { return is_trying_ && !is_out_[tried_] ? tried_ : chosen_; }
   void begin_trial();
   void end_trial();
+  /// Its time over that of the chosen one, by all exchanges of this trial; 1 if nothing is known.
+  [[nodiscard]] double ratio(std::size_t candidate) const noexcept;
+  void keep_ratios();
 
   std::vector<Strategy> candidates_;
-  std::vector<double> best_;  ///< shortest round of each in this trial
+  std::vector<Evidence> evidence_;
   std::vector<bool> is_out_;  ///< too slow to be tried again in this trial
   std::size_t chosen_ = 0;
   std::size_t tried_ = 0;
   bool is_trying_ = false;
+  bool is_timed_ = false;       ///< whether the round that runs counts: the first after a change does not
   std::uint32_t n_rounds_ = 0;  ///< of this candidate in this pass, or since the trial
   std::uint32_t n_passes_ = 0;
   std::uint32_t n_until_trial_;

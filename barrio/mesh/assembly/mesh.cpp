@@ -298,6 +298,12 @@ FieldData& Mesh::find_field(std::string_view wanted, Dim dim) const {
                .cause = fmt::format("does not exist on dimension {}.{}", value(dim), did_you_mean(wanted, known))});
 }
 
+exchange::RepeatedExchangeOptions Mesh::with_message_class(exchange::RepeatedExchangeOptions how, Dim dim,
+                                                           std::size_t n_bytes) {
+  if (how.message_class.empty()) how.message_class = fmt::format("mesh, {} bytes on dimension {}", n_bytes, index(dim));
+  return how;
+}
+
 std::shared_ptr<const exchange::HaloPlan> Mesh::halo_plan(Dim dim) const {
   const auto d = index(dim);
   if (d < storage_->halos.size() && storage_->halos[d]) return storage_->halos[d];
