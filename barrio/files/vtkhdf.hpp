@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "barrio/files/detail/growing_column.hpp"
 #include "barrio/files/writer.hpp"
 
 namespace barrio::files {
@@ -116,12 +117,7 @@ class VtkhdfFile {
     of_face_offsets,
     n_kinds
   };
-  /// A dataset of the grid.
-  struct Column {
-    FileWriter::Rows rows;
-    std::int64_t n = 0;      // rows so far
-    std::int64_t first = 0;  // of the present grid
-  };
+  using Column = detail::GrowingColumn;
   struct Array {
     int width = 1;
     std::size_t number_bytes = 0;
@@ -139,8 +135,9 @@ class VtkhdfFile {
   [[nodiscard]] bool fits(const ArrayRows& array, std::size_t piece, std::int64_t n);
   [[nodiscard]] const Rows& rows_of(Of of) const { return kinds_[of == Of::points ? of_points : of_cells]; }
   [[nodiscard]] std::int64_t first_row(Of of, std::size_t piece) const { return rows_of(of).first[piece]; }
-  /// Make rows once, or make those of a series longer.
-  void make(Column& column, const std::string& path, hid_t type, std::int64_t row_size, std::int64_t n);
+  void make(Column& column, const std::string& path, hid_t type, std::int64_t row_size, std::int64_t n) {
+    column.append(file_, "/VTKHDF/" + path, type, row_size, n, has_steps_);
+  }
   template <class T>
   void make_column(const std::string& name, Kind kind, std::int64_t row_size = 0) {
     make(columns_[name], name, FileWriter::native_type<T>(), row_size, kinds_[kind].n);

@@ -19,8 +19,6 @@
 namespace barrio::files {
 namespace {
 
-constexpr std::int64_t largest_chunk = 1 << 16;  // rows
-
 std::int64_t sum_of(std::span<const std::int64_t> numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
 }
@@ -48,19 +46,6 @@ VtkhdfFile::VtkhdfFile(mpi::Context& context, const std::string& path, std::uint
     : context_(context), path_(path), has_steps_(has_steps), file_(context, path, expected_bytes) {
   file_.make_group("/VTKHDF");
   file_.write_attribute("/VTKHDF", "Type", "UnstructuredGrid");
-}
-
-void VtkhdfFile::make(Column& column, const std::string& path, hid_t type, std::int64_t row_size, std::int64_t n) {
-  const std::string place = "/VTKHDF/" + path;
-  column.first = column.n;
-  column.n += n;
-  if (!has_steps_) {
-    column.rows = file_.make_rows(place, type, n, row_size);
-    return;
-  }
-  if (!column.rows)
-    column.rows = file_.make_growing(place, type, row_size, std::clamp<std::int64_t>(n, 1, largest_chunk));
-  file_.grow(column.rows, column.n);
 }
 
 void VtkhdfFile::check(const VtkhdfArrays& arrays, const VtkhdfSizes& sizes) const {
