@@ -5,6 +5,8 @@
 #include "barrio/mesh/adjacency.hpp"
 #include "barrio/mesh/balance.hpp"
 #include "barrio/mesh/box.hpp"
+#include "barrio/mesh/box_halo.hpp"
+#include "barrio/mesh/box_layout.hpp"
 #include "barrio/mesh/cell_type.hpp"
 #include "barrio/mesh/cell_weights.hpp"
 #include "barrio/mesh/degenerate.hpp"

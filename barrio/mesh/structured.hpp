@@ -8,9 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "barrio/exchange/halo.hpp"
 #include "barrio/geometry/index_box.hpp"
+#include "barrio/mesh/box_layout.hpp"
 #include "barrio/mesh/tables.hpp"
+#include "barrio/mpi/datatype.hpp"
 
 namespace barrio::mesh {
 
@@ -54,8 +55,6 @@ class StructuredMesh {
     Rank rank;
     std::array<std::int64_t, 3> shift;
     IndexBox shared_vertices;  ///< of this rank's box
-    IndexBox send_cells;       ///< own cells that are ghosts there
-    IndexBox receive_cells;    ///< ghosts here that it owns, in this rank's index space
   };
 
   /// Collective only for a check: each neighbour gets one message with the box that this rank computed for it.
@@ -99,10 +98,16 @@ class StructuredMesh {
   /// Explicit coordinates of the own vertices, shape (own_vertices().size(), 3).
   [[nodiscard]] std::vector<double> make_coordinates() const;
 
-  /// Bring the ghosts of a field on cells up to date. All ranks take part.
+  /// This rank's box, if it has one, and those near it: for a `BoxHalo` of several fields, or one that travels while
+  /// the caller computes. Its reach are the ghost layers.
+  [[nodiscard]] std::shared_ptr<const BoxLayout<3>> layout() const noexcept { return layout_; }
+  /// Bring the ghosts of a field on cells up to date, by a halo made for this one time. All ranks take part.
   /// @param[in,out] values  shape (local_cells().size(), n_components)
+  /// @throws Error{usage} for a field of another size
   template <mpi::Trivial T>
-  void exchange(std::span<T> values, int n_components = 1) const;
+  void exchange(std::span<T> values, int n_components = 1) const {
+    exchange_bytes(std::as_writable_bytes(values), sizeof(T) * static_cast<std::size_t>(n_components));
+  }
 
   /// The same mesh as tables, each rank its slabs, with the ranks' boxes as parts: for files, for joining with other
   /// cells, and for a `Mesh`. Hexes of a box with descending axes are turned the right way. Collective, without a
@@ -119,6 +124,7 @@ class StructuredMesh {
   [[nodiscard]] Rank rank_at(const std::array<int, 3>& at) const noexcept;
   void check_axis(std::size_t axis) const;
   void find_neighbours();
+  void exchange_bytes(std::span<std::byte> values, std::size_t cell_bytes) const;
 
   mpi::Context* context_;
   StructuredOptions options_;
@@ -126,61 +132,7 @@ class StructuredMesh {
   IndexBox own_;
   IndexBox local_;
   std::vector<Neighbour> neighbours_;
-  mpi::TagBlock tags_;
+  std::shared_ptr<const BoxLayout<3>> layout_;
 };
-
-template <mpi::Trivial T>
-void StructuredMesh::exchange(std::span<T> values, int n_components) const {
-  const std::size_t width = n_components;
-  const std::size_t n = neighbours_.size();
-  std::vector<std::vector<T>> out(n);
-  std::vector<std::vector<T>> in(n);
-  std::vector<MPI_Request> requests(2 * n, MPI_REQUEST_NULL);
-  const auto for_each_row = [&](const IndexBox& box, auto&& visit) {
-    for (std::int64_t k = box.low[2]; k < box.high[2]; ++k)
-      for (std::int64_t j = box.low[1]; j < box.high[1]; ++j)
-        visit(static_cast<std::size_t>(local_.place({box.low[0], j, k})) * width,
-              static_cast<std::size_t>(box.extent(0)) * width);
-  };
-  // A rank may be a neighbour several times, across periodic boundaries: the shift tells the messages apart.
-  const auto tag = [&](const std::array<std::int64_t, 3>& shift, int sign) {
-    int code = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      const std::int64_t turned = sign * shift[k];
-      code = 3 * code + (turned > 0 ? 2 : (turned < 0 ? 0 : 1));
-    }
-    return tags_.first + code;
-  };
-  for (std::size_t i = 0; i < n; ++i) {
-    const Neighbour& neighbour = neighbours_[i];
-    in[i].resize(static_cast<std::size_t>(neighbour.receive_cells.size()) * width);
-    if (in[i].empty()) continue;
-    mpi::check(MPI_Irecv(in[i].data(), mpi::as_count(in[i].size() * sizeof(T)), MPI_BYTE, neighbour.rank,
-                         tag(neighbour.shift, -1), context_->comm(), &requests[i]),
-               "MPI_Irecv");
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    const Neighbour& neighbour = neighbours_[i];
-    if (neighbour.send_cells.empty()) continue;
-    out[i].reserve(static_cast<std::size_t>(neighbour.send_cells.size()) * width);
-    for_each_row(neighbour.send_cells, [&](std::size_t first, std::size_t count) {
-      out[i].insert(out[i].end(), &values[first], &values[first] + count);
-    });
-    mpi::check(MPI_Isend(out[i].data(), mpi::as_count(out[i].size() * sizeof(T)), MPI_BYTE, neighbour.rank,
-                         tag(neighbour.shift, 1), context_->comm(), &requests[n + i]),
-               "MPI_Isend");
-    context_->counters().messages_sent += 1;
-    context_->counters().bytes_sent += out[i].size() * sizeof(T);
-  }
-  mpi::wait_all(requests, context_->wait_policy());
-  for (std::size_t i = 0; i < n; ++i) {
-    if (in[i].empty()) continue;
-    const T* from = in[i].data();
-    for_each_row(neighbours_[i].receive_cells, [&](std::size_t first, std::size_t count) {
-      std::copy(from, from + count, &values[first]);
-      from += count;
-    });
-  }
-}
 
 }  // namespace barrio::mesh

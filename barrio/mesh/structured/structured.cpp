@@ -7,11 +7,13 @@
 #include <cmath>
 #include <tuple>
 
+#include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/exchange/neighborhood.hpp"
+#include "barrio/mesh/box_halo.hpp"
 #include "barrio/mesh/tables/drawn_owner.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -23,7 +25,6 @@ using Place = std::array<std::int64_t, 3>;
 
 constexpr RegionName structured_region{"mesh.structured"};
 constexpr std::array<std::string_view, 5> decomposition_names{"alljorkori", "alljkbal", "sqij", "sqjk", "sqijk"};
-constexpr int n_shift_tags = 27;
 
 std::int64_t cut_at(std::int64_t n, std::int64_t piece, std::int64_t n_pieces) { return n * piece / n_pieces; }
 
@@ -111,7 +112,7 @@ Decomposition decomposition_of(std::string_view wanted) {
 }
 
 StructuredMesh::StructuredMesh(mpi::Context& context, StructuredOptions options)
-    : context_(&context), options_(std::move(options)), tags_(context.take_tags(n_shift_tags)) {
+    : context_(&context), options_(std::move(options)) {
   const Region region(context.trace(), structured_region);
   const auto& n = options_.n;
   const std::string box = fmt::format("box of {} x {} x {} cells", n[0], n[1], n[2]);
@@ -234,6 +235,7 @@ Rank StructuredMesh::owner(const Place& vertex) const noexcept {
 }
 
 void StructuredMesh::find_neighbours() {
+  std::vector<BoxLayout<3>::Neighbour> near;
   if (!own_.empty()) {
     const std::array<int, 3> here = place_of(context_->rank());
     const int reach = 1;  // boxes are no thinner than the ghosts are deep
@@ -255,15 +257,16 @@ void StructuredMesh::find_neighbours() {
           const IndexBox theirs = box_of(at).shifted(shift);
           IndexBox their_vertices = theirs;
           for (std::int64_t& high : their_vertices.high) high += 1;
-          // No clipping is needed: towards this rank, the neighbour's index space does not end.
-          const IndexBox their_local = theirs.grown(options_.ghost_layers);
-          neighbours_.push_back({rank_at(at), shift, own_vertices().intersected(their_vertices),
-                                 own_.intersected(their_local), local_.intersected(theirs)});
+          neighbours_.push_back({rank_at(at), shift, own_vertices().intersected(their_vertices)});
+          near.push_back({.box = 0, .rank = rank_at(at), .other = 0, .shift = shift, .cells = theirs});
         }
       }
     }
     std::ranges::sort(neighbours_, {}, [](const Neighbour& one) { return std::tuple(one.rank, one.shift); });
   }
+  layout_ = std::make_shared<const BoxLayout<3>>(
+      *context_, all_cells(), own_.empty() ? std::vector<IndexBox>{} : std::vector{own_}, std::move(near),
+      BoxLayoutOptions<3>{.is_periodic = options_.is_periodic, .reach = options_.ghost_layers});
   // The handshake: each tells the others which box it computed for them; nothing else needs a message.
   std::vector<Rank> ranks;
   for (const Neighbour& neighbour : neighbours_)
@@ -281,6 +284,13 @@ void StructuredMesh::find_neighbours() {
   for (const auto& [from, claim] : round.received())
     agrees = agrees && claim.yours == own_ && claim.mine == box_of(place_of(from));
   BARRIO_ASSERT(cheap, agrees && "ranks were given different boxes", context_->rank());
+}
+
+void StructuredMesh::exchange_bytes(std::span<std::byte> values, std::size_t cell_bytes) const {
+  const std::vector<std::span<std::byte>> boxes(layout_->boxes().size(), values);
+  BoxHalo<3> halo(layout_, {BoxField::by_place<std::byte>(Centering::cell, boxes, static_cast<int>(cell_bytes))},
+                  {.ghosts = options_.ghost_layers, .has_outside = false});
+  halo.exchange();
 }
 
 std::int64_t StructuredMesh::n_shared_vertices() const noexcept {
@@ -342,7 +352,7 @@ void StructuredMesh::validate() const {
 }
 
 std::uint64_t StructuredMesh::memory_bytes() const noexcept {
-  std::uint64_t bytes = sizeof *this + barrio::memory_bytes(neighbours_);
+  std::uint64_t bytes = sizeof *this + barrio::memory_bytes(neighbours_) + layout_->memory_bytes();
   for (const std::vector<double>& places : options_.along) bytes += barrio::memory_bytes(places);
   return bytes;
 }
