@@ -61,8 +61,7 @@ class ExactRiemann {
     const double jump = pressure_ / side.pressure;
     const double g = (gamma_ - 1.0) / (gamma_ + 1.0);
     if (pressure_ > side.pressure) {
-      const double shock =
-          side.velocity - c * std::sqrt(0.5 * ((gamma_ + 1.0) * jump + gamma_ - 1.0) / gamma_);
+      const double shock = side.velocity - c * std::sqrt(0.5 * ((gamma_ + 1.0) * jump + gamma_ - 1.0) / gamma_);
       if (ratio < shock) return side;
       return {side.density * (jump + g) / (g * jump + 1.0), middle, pressure_};
     }

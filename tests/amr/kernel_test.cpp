@@ -124,8 +124,9 @@ TEST(EulerKernels, FluxesThroughTheEndsAccountForAllChange) {
       const std::size_t n_faces = second.fluxes[k][0].size() / static_cast<std::size_t>(box.n_variables());
       for (std::size_t f = 0; f < n_faces; ++f) {
         const std::size_t at = static_cast<std::size_t>(v) * n_faces + f;
-        gained += 0.5 * dt / box.size[k] *
-                  (second.fluxes[k][0][at] + at_first.fluxes[k][0][at] - second.fluxes[k][1][at] - at_first.fluxes[k][1][at]);
+        gained +=
+            0.5 * dt / box.size[k] *
+            (second.fluxes[k][0][at] + at_first.fluxes[k][0][at] - second.fluxes[k][1][at] - at_first.fluxes[k][1][at]);
       }
     }
     EXPECT_NEAR(box.total(v) - first.total(v), gained, 1e-11) << "variable " << v;
@@ -173,8 +174,7 @@ Tube run_tube(std::ptrdiff_t n, std::size_t axis, InstructionSet set) {
   box.for_each_cell([&](std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t k) {
     const auto at = static_cast<double>(Cells3{i, j, k}[axis]);
     const test::GasState right = exact.at(((at + 0.5) / static_cast<double>(n) - 0.5) / end);
-    const double energy =
-        right.pressure / (box.gamma - 1.0) + 0.5 * right.density * right.velocity * right.velocity;
+    const double energy = right.pressure / (box.gamma - 1.0) + 0.5 * right.density * right.velocity * right.velocity;
     tube.density.push_back(box.value(0, i, j, k));
     tube.momentum.push_back(box.value(1 + static_cast<std::ptrdiff_t>(axis), i, j, k));
     sums[0] += std::abs(tube.density.back() - right.density) / static_cast<double>(n);
@@ -243,7 +243,8 @@ double wave_error(std::ptrdiff_t n, double speed) {
   for (int step = 0; step < n_steps; ++step) box.step(best(), 1.0 / n_steps);
   double error = 0.0;
   for (std::ptrdiff_t i = 0; i < n; ++i)
-    error += std::abs(box.value(0, i) - 1.0 - amplitude * std::sin(two_pi * (static_cast<double>(i) + 0.5) / static_cast<double>(n)));
+    error += std::abs(box.value(0, i) - 1.0 -
+                      amplitude * std::sin(two_pi * (static_cast<double>(i) + 0.5) / static_cast<double>(n)));
   return error / static_cast<double>(n);
 }
 
@@ -269,13 +270,15 @@ double vortex_error(std::ptrdiff_t n) {
     const double bell = std::exp(0.5 * (1.0 - x * x - y * y));
     const double cooler = (gamma - 1.0) * strength * strength / (2.0 * gamma * two_pi * two_pi) * bell * bell;
     const double density = std::pow(1.0 - cooler, 1.0 / (gamma - 1.0));
-    return State{density, 1.0 - strength / two_pi * bell * y, 1.0 + strength / two_pi * bell * x, std::pow(density, gamma)};
+    return State{density, 1.0 - strength / two_pi * bell * y, 1.0 + strength / two_pi * bell * x,
+                 std::pow(density, gamma)};
   };
   box.fill(state);
   box.run_until(best(), length, 0.8);
   double error = 0.0;
   box.for_each_cell([&](std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t) {
-    const std::array<double, 2> x{(static_cast<double>(i) + 0.5) * box.size[0], (static_cast<double>(j) + 0.5) * box.size[1]};
+    const std::array<double, 2> x{(static_cast<double>(i) + 0.5) * box.size[0],
+                                  (static_cast<double>(j) + 0.5) * box.size[1]};
     error += std::abs(box.value(0, i, j) - state(x)[0]);
   });
   return error / static_cast<double>(n * n);

@@ -153,8 +153,8 @@ class OneBox {
               const std::array<std::ptrdiff_t, 3> at{i, j, k};
               if (at[axis] >= 0 && at[axis] < n[axis]) continue;
               const std::ptrdiff_t from = ends[axis] == End::periodic ? (at[axis] + n[axis] * ghosts) % n[axis]
-                                          : at[axis] < 0               ? 0
-                                                                       : n[axis] - 1;
+                                          : at[axis] < 0              ? 0
+                                                                      : n[axis] - 1;
               double* const here = cells + i + j * row_ + k * plane_;
               *here = here[(from - at[axis]) * strides[axis]];
             }

@@ -210,7 +210,8 @@ void run_stage(const EulerStage& stage) {
         const double* const fj_high = across_j[1] + v * room;
         const double* const fk_low = across_k[0] + j * plane_room + v * room;
         const double* const fk_high = across_k[1] + j * plane_room + v * room;
-        const double* const u = stage.cells.first + v * stage.cells.variable + k * stage.cells.plane + j * stage.cells.row;
+        const double* const u =
+            stage.cells.first + v * stage.cells.variable + k * stage.cells.plane + j * stage.cells.row;
         const double* const old = stage.old.first + v * stage.old.variable + k * stage.old.plane + j * stage.old.row;
         double* const out = stage.out.first + v * stage.out.variable + k * stage.out.plane + j * stage.out.row;
         const auto advance = [&](std::ptrdiff_t i) {
@@ -243,7 +244,8 @@ void run_stage(const EulerStage& stage) {
       for (int end = 0; end < 2; ++end) {
         if (stage.boundary[2][end] == nullptr || k != (end == 0 ? 0 : n[2] - 1)) continue;
         for (std::ptrdiff_t j = 0; j < n[1]; ++j)
-          keep_row(across_k[end] + j * plane_room, room, n_variables, n[0], stage.boundary[2][end] + j * n[0], n[0] * n[1]);
+          keep_row(across_k[end] + j * plane_room, room, n_variables, n[0], stage.boundary[2][end] + j * n[0],
+                   n[0] * n[1]);
       }
       double* const kept = across_k[0];
       across_k[0] = across_k[1];

@@ -38,7 +38,6 @@ struct EulerStage {
 
 constexpr std::ptrdiff_t kernel_padding = 8;
 
-
 /// Functions for one instruction set.
 struct EulerKernels {
   void (*stage_2d)(const EulerStage&);
