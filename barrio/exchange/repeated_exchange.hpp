@@ -71,8 +71,8 @@ struct RepeatedExchangeStatistics {
 /// All ranks of the context that take part begin the rounds of all exchanges with one tag in the same order; several
 /// may be under way at once. Messages from one rank to another arrive in the order in which both list them.
 /// Contents are the same under every strategy. Costs: no collective. No allocation in a round, except in the first of
-/// `wait_some` and `persistent`, and some words in each of `thread`. One message per entry of the lists; with
-/// `coalesced` one per peer, with `automatic` one for those that are joined.
+/// `wait_some` and `persistent` or that hands messages out one by one, and some words in each of `thread`. One message
+/// per entry of the lists; with `coalesced` one per peer, with `automatic` one for those that are joined.
 class RepeatedExchange {
  public:
   /// Fill the bytes of one outgoing message, just before it is sent.

@@ -98,8 +98,9 @@ class StructuredMesh {
   /// Explicit coordinates of the own vertices, shape (own_vertices().size(), 3).
   [[nodiscard]] std::vector<double> make_coordinates() const;
 
-  /// This rank's box, if it has one, and those near it: for a `BoxHalo` of several fields, or one that travels while
-  /// the caller computes. Its reach are the ghost layers.
+  /// This rank's box, if it has one, and those near it: for a `BoxHalo` of several fields, of fields on vertices and
+  /// faces, or one that travels while the caller computes. It reaches one cell beyond the ghost layers, if boxes are as
+  /// thick.
   [[nodiscard]] std::shared_ptr<const BoxLayout<3>> layout() const noexcept { return layout_; }
   /// Bring the ghosts of a field on cells up to date, by a halo made for this one time. All ranks take part.
   /// @param[in,out] values  shape (local_cells().size(), n_components)

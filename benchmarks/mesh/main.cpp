@@ -18,6 +18,7 @@ void run(Context& context, const bench::MeshOptions& options) {
     figures.loads.push_back(bench::measure_load(context, options, bench::provide_mesh(context, options, name)));
   if (options.has_join) figures.join = bench::measure_join(context, options);
   if (options.has_structured) figures.structured = bench::measure_structured(context, options);
+  if (options.has_structured) figures.boxes = bench::measure_boxes(context, options);
   const Json document = bench::make_document(context, options, figures);
   bench::print_output(context, options.output, document, bench::to_text);
 }

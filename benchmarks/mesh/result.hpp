@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "barrio/base/json.hpp"
+#include "benchmarks/mesh/boxes.hpp"
 #include "benchmarks/mesh/joining.hpp"
 #include "benchmarks/mesh/load.hpp"
 #include "benchmarks/mesh/structured.hpp"
@@ -16,6 +17,7 @@ struct MeshFigures {
   std::vector<LoadFigures> loads;
   std::optional<JoinFigures> join;
   std::vector<StructuredFigures> structured;
+  std::optional<BoxesFigures> boxes;
 };
 
 /// The document of a run: figures, and what was aimed at. Collective.

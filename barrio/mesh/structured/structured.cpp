@@ -264,9 +264,13 @@ void StructuredMesh::find_neighbours() {
     }
     std::ranges::sort(neighbours_, {}, [](const Neighbour& one) { return std::tuple(one.rank, one.shift); });
   }
+  // The boxes around this one are all that there is within the thickness of the thinnest.
+  std::int64_t reach = options_.ghost_layers + 1;
+  for (std::size_t k = 0; k < 3; ++k)
+    if (grid_[k] > 1 || options_.is_periodic[k]) reach = std::min(reach, options_.n[k] / grid_[k]);
   layout_ = std::make_shared<const BoxLayout<3>>(
       *context_, all_cells(), own_.empty() ? std::vector<IndexBox>{} : std::vector{own_}, std::move(near),
-      BoxLayoutOptions<3>{.is_periodic = options_.is_periodic, .reach = options_.ghost_layers});
+      BoxLayoutOptions<3>{.is_periodic = options_.is_periodic, .reach = static_cast<int>(reach)});
   // The handshake: each tells the others which box it computed for them; nothing else needs a message.
   std::vector<Rank> ranks;
   for (const Neighbour& neighbour : neighbours_)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "barrio/mesh/box_halo.hpp"
 #include "barrio/mesh/mesh.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/support/mpi_test.hpp"
@@ -92,6 +93,28 @@ TEST(Structured, GhostsHoldWhatTheirOwnersHaveAcrossPeriodicEndsToo) {
           EXPECT_EQ(values[static_cast<std::size_t>(2 * c + 1)], 0.5);
         }
       }
+    }
+  }
+}
+
+TEST(Structured, VerticesHaveGhostsByItsLayout) {
+  for (const std::array<bool, 3> is_periodic : {std::array{false, false, false}, {true, false, true}}) {
+    const StructuredMesh blocks(world(), {.n = {8, 9, 10}, .is_periodic = is_periodic, .ghost_layers = 1});
+    const BoxHaloOptions options{.ghosts = 1, .has_outside = false};
+    const std::size_t n_boxes = blocks.layout()->boxes().size();
+    const IndexBox all =
+        n_boxes == 0 ? IndexBox{} : places_with_ghosts(*blocks.layout(), 0, Centering::vertex, options);
+    const IndexBox own = blocks.own_vertices();
+    std::vector<std::int64_t> ids(all.size(), -1);
+    for (std::int64_t v = 0; v < own.size(); ++v) ids[all.place(own.at(v))] = value(blocks.vertex_id(own.at(v)));
+    const std::vector<std::span<std::int64_t>> spans(n_boxes, ids);
+    BoxHalo<3> halo(blocks.layout(), {BoxField::by_place<std::int64_t>(Centering::vertex, spans)}, options);
+    halo.exchange();
+    for (std::int64_t v = 0; v < all.size(); ++v) {
+      Place at = all.at(v);
+      for (std::size_t k = 0; k < 3; ++k)
+        if (is_periodic[k]) at[k] = (at[k] + blocks.options().n[k]) % blocks.options().n[k];
+      EXPECT_EQ(ids[v], value(blocks.vertex_id(at)));
     }
   }
 }
