@@ -99,7 +99,8 @@ TEST(Structured, GhostsHoldWhatTheirOwnersHaveAcrossPeriodicEndsToo) {
 
 TEST(Structured, VerticesHaveGhostsByItsLayout) {
   for (const std::array<bool, 3> is_periodic : {std::array{false, false, false}, {true, false, true}}) {
-    const StructuredMesh blocks(world(), {.n = {8, 9, 10}, .is_periodic = is_periodic, .ghost_layers = 1});
+    // Boxes of two cells at least, on up to eight ranks: thinner ones would not know all that vertices need.
+    const StructuredMesh blocks(world(), {.n = {15, 16, 17}, .is_periodic = is_periodic, .ghost_layers = 1});
     const BoxHaloOptions options{.ghosts = 1, .has_outside = false};
     const std::size_t n_boxes = blocks.layout()->boxes().size();
     const IndexBox all =
