@@ -14,8 +14,11 @@ function(barrio_add_kernels room)
     list(APPEND sets avx2 avx512)
   endif()
   set(flags_avx2 -mavx2)
-  # GCC 12 finds uninitialised registers in the compiler's own header of these instructions.
-  set(flags_avx512 -Wno-uninitialized -Wno-maybe-uninitialized -mavx2 -mavx512f -mavx512dq -mavx512vl -mprefer-vector-width=512)
+  set(flags_avx512 -mavx2 -mavx512f -mavx512dq -mavx512vl -mprefer-vector-width=512)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # GCC 12 finds uninitialised registers in its own header of these instructions.
+    list(APPEND flags_avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
+  endif()
   foreach(set IN LISTS sets)
     set(target barrio_${room}_kernels_${set})
     add_library(${target} OBJECT ${arg_SOURCES})

@@ -111,7 +111,8 @@ int main(int argc, char** argv) {
     checksum = barrio::mpi::sum(context, checksum);
     highest = barrio::mpi::max(context, highest);
     if (context.is_root())
-      std::printf("%lld cells, %d steps: at most %.6f, checksum %016llx\n", static_cast<long long>(n * n), n_steps,
-                  highest, static_cast<unsigned long long>(checksum));
+      std::printf("%lld cells, %d steps: at most %.6f, checksum %016llx\n",
+                  static_cast<long long>(layout->domain().size()), n_steps, highest,
+                  static_cast<unsigned long long>(checksum));
   });
 }
