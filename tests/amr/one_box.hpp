@@ -84,22 +84,25 @@ class OneBox {
     stage.cells = array(state_);
     return cfl / (D == 2 ? kernels.fastest_2d : kernels.fastest_3d)(stage);
   }
-  /// One step of Heun's method. @param boundary  as EulerStage's, of the second stage
+  /// One step of Heun's method. @param boundary  where the fluxes through both ends of each axis go, of the second
+  /// stage
   void step(const detail::EulerKernels& kernels, double dt,
             const std::array<std::array<double*, 2>, 3>& boundary = {}) {
     detail::EulerStage stage = make_stage(dt);
     continue_ends(state_);
     stage.cells = array(state_);
+    stage.ghosts = stage.cells;
     stage.old = array(state_);
     stage.old_weight = 0.0;
     stage.out = array(middle_);
     run(kernels, stage);
     continue_ends(middle_);
     stage.cells = array(middle_);
+    stage.ghosts = stage.cells;
     stage.old_weight = 0.5;
     stage.out = array(state_);
     for (std::size_t k = 0; k < 3; ++k)
-      for (std::size_t end = 0; end < 2; ++end) stage.boundary[k][end] = boundary[k][end];
+      for (std::size_t end = 0; end < 2; ++end) stage.planes[k][end] = boundary[k][end];
     run(kernels, stage);
   }
   /// Steps until a time. @return how many
@@ -123,7 +126,10 @@ class OneBox {
   }
   [[nodiscard]] detail::EulerStage make_stage(double dt) {
     detail::EulerStage stage{};
-    for (std::size_t k = 0; k < 3; ++k) stage.n[k] = n[k];
+    for (std::size_t k = 0; k < 3; ++k) {
+      stage.n[k] = n[k];
+      stage.plane_step[k] = n[k];
+    }
     for (std::size_t k = 0; k < D; ++k) stage.time_over_size[k] = dt / size[k];
     stage.n_species = n_species;
     stage.gamma = gamma;

@@ -87,32 +87,51 @@ Flux<D> hllc(const Side<D>& left, const Side<D>& right) {
   return flux;
 }
 
-/// Density, velocities, pressure and parts of species of the box and its ghosts.
+/// Density, velocities, pressure and parts of species of a piece of a row.
+template <int D>
+void make_primitive_row(const EulerStage& stage, const double* u, std::ptrdiff_t from, double* w, std::ptrdiff_t to,
+                        std::ptrdiff_t n) {
+  for (std::ptrdiff_t i = 0; i < n; i += n_lanes) {
+    const Lanes density = load(u + i);
+    const Lanes inverse = 1.0 / density;
+    store(density, w + i);
+    Lanes kinetic = 0.0;
+    for (int a = 0; a < D; ++a) {
+      const Lanes momentum = load(u + (1 + a) * from + i);
+      const Lanes velocity = momentum * inverse;
+      kinetic += momentum * velocity;
+      store(velocity, w + (1 + a) * to + i);
+    }
+    const Lanes energy = load(u + (1 + D) * from + i);
+    store((stage.gamma - 1.0) * (energy - 0.5 * kinetic), w + (1 + D) * to + i);
+    for (std::ptrdiff_t s = 0; s < stage.n_species; ++s)
+      store(load(u + (2 + D + s) * from + i) * inverse, w + (2 + D + s) * to + i);
+  }
+}
+
+/// Primitive variables of the box and its ghosts; those beyond edges and corners are not used.
 template <int D>
 void make_primitive(const EulerStage& stage) {
-  const CellArray& from = stage.cells;
   const CellArray& to = stage.primitive;
-  const std::ptrdiff_t ghosts[3] = {2, 2, D == 3 ? 2 : 0};
-  for (std::ptrdiff_t k = -ghosts[2]; k < stage.n[2] + ghosts[2]; ++k) {
-    for (std::ptrdiff_t j = -ghosts[1]; j < stage.n[1] + ghosts[1]; ++j) {
-      const double* const u = from.first + k * from.plane + j * from.row;
+  constexpr std::ptrdiff_t depth = 2;
+  const std::ptrdiff_t depth_k = D == 3 ? depth : 0;
+  const std::ptrdiff_t n = stage.n[0];
+  for (std::ptrdiff_t k = -depth_k; k < stage.n[2] + depth_k; ++k) {
+    for (std::ptrdiff_t j = -depth; j < stage.n[1] + depth; ++j) {
+      const bool is_beyond_j = j < 0 || j >= stage.n[1];
+      const bool is_beyond_k = k < 0 || k >= stage.n[2];
+      if (is_beyond_j && is_beyond_k) continue;
+      const double* const ghosts = stage.ghosts.first + k * stage.ghosts.plane + j * stage.ghosts.row;
       double* const w = to.first + k * to.plane + j * to.row;
-      for (std::ptrdiff_t i = -ghosts[0]; i < stage.n[0] + ghosts[0]; i += n_lanes) {
-        const Lanes density = load(u + i);
-        const Lanes inverse = 1.0 / density;
-        store(density, w + i);
-        Lanes kinetic = 0.0;
-        for (int a = 0; a < D; ++a) {
-          const Lanes momentum = load(u + (1 + a) * from.variable + i);
-          const Lanes velocity = momentum * inverse;
-          kinetic += momentum * velocity;
-          store(velocity, w + (1 + a) * to.variable + i);
-        }
-        const Lanes energy = load(u + (1 + D) * from.variable + i);
-        store((stage.gamma - 1.0) * (energy - 0.5 * kinetic), w + (1 + D) * to.variable + i);
-        for (std::ptrdiff_t s = 0; s < stage.n_species; ++s)
-          store(load(u + (2 + D + s) * from.variable + i) * inverse, w + (2 + D + s) * to.variable + i);
+      if (is_beyond_j || is_beyond_k) {
+        make_primitive_row<D>(stage, ghosts, stage.ghosts.variable, w, to.variable, n);
+        continue;
       }
+      // Vectors reach from the ghosts at both ends into what is written after them.
+      make_primitive_row<D>(stage, ghosts - depth, stage.ghosts.variable, w - depth, to.variable, depth);
+      make_primitive_row<D>(stage, stage.cells.first + k * stage.cells.plane + j * stage.cells.row,
+                            stage.cells.variable, w, to.variable, n);
+      make_primitive_row<D>(stage, ghosts + n, stage.ghosts.variable, w + n, to.variable, depth);
     }
   }
 }
@@ -172,6 +191,11 @@ void keep_row(const double* from, std::ptrdiff_t room, std::ptrdiff_t n_variable
     for (std::ptrdiff_t i = 0; i < n; ++i) to[v * variable + i] = from[v * room + i];
 }
 
+/// Where the fluxes of the plane of faces below a cell are wanted, or null.
+double* plane_below(const EulerStage& stage, int axis, std::ptrdiff_t cell) {
+  return cell % stage.plane_step[axis] == 0 ? stage.planes[axis][cell / stage.plane_step[axis]] : nullptr;
+}
+
 template <int D>
 void run_stage(const EulerStage& stage) {
   make_primitive<D>(stage);
@@ -188,6 +212,12 @@ void run_stage(const EulerStage& stage) {
   if constexpr (D == 3)
     for (std::ptrdiff_t j = 0; j < n[1]; ++j)
       flux_row<D, 2>(stage, w.first - w.plane + j * w.row, n[0], across_k[0] + j * plane_room, room);
+  const auto keep_across_k = [&](std::ptrdiff_t k, const double* plane) {
+    if (double* const to = plane_below(stage, 2, k); to != nullptr)
+      for (std::ptrdiff_t j = 0; j < n[1]; ++j)
+        keep_row(plane + j * plane_room, room, n_variables, n[0], to + j * n[0], n[0] * n[1]);
+  };
+  if constexpr (D == 3) keep_across_k(0, across_k[0]);
   const Lanes over_i = stage.time_over_size[0];
   const Lanes over_j = stage.time_over_size[1];
   const Lanes over_k = stage.time_over_size[2];
@@ -197,8 +227,11 @@ void run_stage(const EulerStage& stage) {
   for (std::ptrdiff_t k = 0; k < n[2]; ++k) {
     const double* const plane = w.first + k * w.plane;
     flux_row<D, 1>(stage, plane - w.row, n[0], across_j[0], room);
-    if (stage.boundary[1][0] != nullptr)
-      keep_row(across_j[0], room, n_variables, n[0], stage.boundary[1][0] + k * n[0], n[0] * n[2]);
+    const auto keep_across_j = [&](std::ptrdiff_t j, const double* row) {
+      if (double* const to = plane_below(stage, 1, j); to != nullptr)
+        keep_row(row, room, n_variables, n[0], to + k * n[0], n[0] * n[2]);
+    };
+    keep_across_j(0, across_j[0]);
     for (std::ptrdiff_t j = 0; j < n[1]; ++j) {
       const double* const row = plane + j * w.row;
       flux_row<D, 0>(stage, row - 1, n[0] + 1, across_i, room);
@@ -229,24 +262,16 @@ void run_stage(const EulerStage& stage) {
           for (std::ptrdiff_t lane = 0; i + lane < n[0]; ++lane) out[i + lane] = rest[lane];
         }
       }
-      for (int end = 0; end < 2; ++end) {
-        if (stage.boundary[0][end] == nullptr) continue;
-        for (std::ptrdiff_t v = 0; v < n_variables; ++v)
-          stage.boundary[0][end][v * n[1] * n[2] + k * n[1] + j] = across_i[v * room + (end == 0 ? 0 : n[0])];
-      }
+      keep_across_j(j + 1, across_j[1]);
+      for (std::ptrdiff_t i = 0; i <= n[0]; i += stage.plane_step[0])
+        if (double* const to = plane_below(stage, 0, i); to != nullptr)
+          for (std::ptrdiff_t v = 0; v < n_variables; ++v) to[v * n[1] * n[2] + k * n[1] + j] = across_i[v * room + i];
       double* const kept = across_j[0];
       across_j[0] = across_j[1];
       across_j[1] = kept;
     }
-    if (stage.boundary[1][1] != nullptr)
-      keep_row(across_j[0], room, n_variables, n[0], stage.boundary[1][1] + k * n[0], n[0] * n[2]);
     if constexpr (D == 3) {
-      for (int end = 0; end < 2; ++end) {
-        if (stage.boundary[2][end] == nullptr || k != (end == 0 ? 0 : n[2] - 1)) continue;
-        for (std::ptrdiff_t j = 0; j < n[1]; ++j)
-          keep_row(across_k[end] + j * plane_room, room, n_variables, n[0], stage.boundary[2][end] + j * n[0],
-                   n[0] * n[1]);
-      }
+      keep_across_k(k + 1, across_k[1]);
       double* const kept = across_k[0];
       across_k[0] = across_k[1];
       across_k[1] = kept;

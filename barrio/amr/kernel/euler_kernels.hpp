@@ -14,29 +14,33 @@ struct CellArray {
   std::ptrdiff_t variable;
 };
 
+constexpr std::ptrdiff_t kernel_padding = 8;
+constexpr std::ptrdiff_t max_planes = 5;
+
 /// One stage of a Runge-Kutta step of the compressible Euler equations on a box of cells.
 ///
 /// Variables: density, momentum along the D axes, total energy, and then for each species its density. Vectors reach
-/// beyond the end of a row: behind the last row of each variable of `cells`, `primitive` and `old` there are
-/// `kernel_padding` numbers that belong to nothing. `out` is written where it has cells only.
+/// beyond the end of a row: behind the last row of each variable of `ghosts` and `primitive`, and of `cells` and `old`
+/// if n[0] is no multiple of 8, there are `kernel_padding` numbers that belong to nothing. `out` is written where it
+/// has cells only.
 struct EulerStage {
   std::ptrdiff_t n[3];  ///< cells along each axis; n[2] = 1 in 2-D
   std::ptrdiff_t n_species;
   double gamma;
   double time_over_size[3];  ///< time step over the size of a cell
-  CellArray cells;           ///< conserved, of the first cell of the box, with two layers of ghosts around it
+  CellArray cells;           ///< conserved
+  CellArray ghosts;          ///< conserved, of the first cell of the box; only the two layers around it are used
   CellArray primitive;       ///< room for the same, ghosts included
   double* fluxes;            ///< room for (3 + 2 n[1]) rows of all variables
   std::ptrdiff_t flux_row;   ///< length of such a row: at least n[0] + 1 + kernel_padding
   CellArray old;             ///< conserved at the begin of the step; not read if old_weight is 0
   double old_weight;         ///< out = old_weight old + (1 - old_weight) (cells after a step)
   CellArray out;             ///< conserved; may be `old`
-  /// Fluxes through the faces of the box at the low and high end of each axis, per face and unit of area, or null:
-  /// [variable][place among the other axes, the first of them first].
-  double* boundary[3][2];
+  /// Fluxes per unit of area through the faces of planes across each axis, or null where they are not wanted:
+  /// [variable][place among the other axes, the first of them first]. Plane m stands below cell m * plane_step.
+  double* planes[3][max_planes];
+  std::ptrdiff_t plane_step[3];  ///< goes into n; at least n / (max_planes - 1)
 };
-
-constexpr std::ptrdiff_t kernel_padding = 8;
 
 /// Functions for one instruction set.
 struct EulerKernels {
