@@ -1,0 +1,309 @@
+#include "barrio/amr/hierarchy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "barrio/amr/hierarchy/support.hpp"
+#include "barrio/base/error.hpp"
+#include "barrio/base/memory.hpp"
+#include "barrio/exchange/router.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::amr {
+namespace {
+
+constexpr RegionName change_region{"amr.change_hierarchy"};
+
+/// A block on its way to the rank that has its place.
+template <std::size_t D>
+struct Arrival {
+  std::array<std::int64_t, D> at;
+  std::uint64_t key;
+  std::int32_t level;
+  std::int32_t is_new;
+};
+
+/// A block that introduces itself.
+struct Introduction {
+  std::uint64_t key;
+  std::int32_t level;
+};
+
+}  // namespace
+
+template <std::size_t D>
+Hierarchy<D>::Hierarchy(mpi::Context& context, const GridOptions<D>& grid, const HierarchyOptions& options)
+    : context_(&context), space_(grid), options_(options), levels_(grid.n_levels) {
+  if (options.nesting < 1 || 2 * options.nesting > grid.block_cells)
+    refuse_together(ErrorCode::usage, fmt::format("a nesting of {} cells", options.nesting),
+                    fmt::format("does not fit into blocks of {}", grid.block_cells));
+  // Blocks go by their numbers to ranks that have an equal part of all keys each, and from there to where they belong.
+  const auto n_ranks = static_cast<std::uint64_t>(context.size());
+  for (std::uint64_t p = 0; p < n_ranks; ++p)
+    first_.push_back({static_cast<std::uint64_t>(static_cast<unsigned __int128>(space_.n_keys()) * p / n_ranks), 0});
+  const Box all = space_.blocks(0);
+  const std::int64_t begin = all.size() * context.rank() / context.size();
+  const std::int64_t end = all.size() * (context.rank() + 1) / context.size();
+  std::vector<Rank> to;
+  std::vector<Planned> dealt;
+  for (std::int64_t i = begin; i < end; ++i) {
+    const Index at = all.at(i);
+    dealt.push_back({.place = space_.place(0, at), .at = at, .old_number = -1});
+    to.push_back(owner(dealt.back().place));
+  }
+  auto planned = exchange::route(context, exchange::pack_by_rank<Planned>(to, std::span<const Planned>(dealt)));
+  std::ranges::sort(planned.items, {}, &Planned::place);
+  std::ignore = share_out(planned.items, Sharing::anew);
+}
+
+template <std::size_t D>
+Rank Hierarchy<D>::owner(const CurvePlace& place) const noexcept {
+  return static_cast<Rank>(std::ranges::upper_bound(first_, place) - first_.begin()) - 1;
+}
+
+template <std::size_t D>
+auto Hierarchy<D>::find(int level, const Index& block) const noexcept -> std::optional<Found> {
+  const std::vector<Known>& known = levels_[level].known;
+  const std::uint64_t key = space_.place(level, block).key;
+  const auto found = std::ranges::lower_bound(known, key, {}, &Known::key);
+  if (found == known.end() || found->key != key) return {};
+  return Found{.rank = found->rank, .number = found->number};
+}
+
+template <std::size_t D>
+BlockMotion Hierarchy<D>::change(int base, std::span<const BlockId<D>> wanted, Sharing sharing) {
+  const Region region(context_->trace(), change_region);
+  return share_out(plan(base, with_support(base, wanted)), sharing);
+}
+
+template <std::size_t D>
+std::vector<BlockId<D>> Hierarchy<D>::with_support(int base, std::span<const BlockId<D>> wanted) const {
+  detail::Support<D> support(*this, base);
+  for (const BlockId<D>& block : wanted) support.add(block.level, block.at);
+  return std::move(support).take();
+}
+
+/// What is to be in this rank's piece of the curve, in its order. Collective.
+template <std::size_t D>
+auto Hierarchy<D>::plan(int base, std::span<const BlockId<D>> wanted) const -> std::vector<Planned> {
+  std::vector<Rank> to;
+  std::vector<Planned> marks;
+  for (const BlockId<D>& block : wanted) {
+    const CurvePlace place = space_.place(block.level, block.at);
+    marks.push_back({.place = place, .at = block.at, .old_number = -1});
+    to.push_back(owner(place));
+  }
+  std::vector<Planned> planned =
+      exchange::route(*context_, exchange::pack_by_rank<Planned>(to, std::span<const Planned>(marks))).items;
+  for (int level = 0; level <= base; ++level)
+    for (const Block& block : levels_[level].blocks)
+      planned.push_back({.place = {block.key, level}, .at = block.at, .old_number = -1});
+  std::ranges::sort(planned, {}, &Planned::place);
+  const auto same = std::ranges::unique(planned, {}, &Planned::place);
+  planned.erase(same.begin(), same.end());
+  for (Planned& one : planned)
+    if (const auto found = find(one.place.level, one.at); found) one.old_number = found->number;
+  return planned;
+}
+
+/// Send each block where it belongs. Collective. @param planned  in the order of the curve
+template <std::size_t D>
+BlockMotion Hierarchy<D>::share_out(const std::vector<Planned>& planned, Sharing sharing) {
+  const auto weight = [&](const Planned& one) {
+    std::int64_t steps = 1;
+    if (options_.is_subcycled)
+      for (int level = 0; level < one.place.level; ++level) steps *= space_.ratio();
+    return 2 * steps;  // even, so that a half of it is a whole number
+  };
+  std::int64_t mine = 0;
+  for (const Planned& one : planned) mine += weight(one);
+  std::int64_t before = mpi::exclusive_sum(*context_, mine);
+  const std::int64_t total = mpi::sum(*context_, mine);
+
+  BlockMotion motion;
+  std::vector<Rank> to;
+  std::vector<Arrival<D>> arrivals;
+  std::vector<std::vector<std::int32_t>> stays(n_levels());  // old numbers, in the order of the curve
+  bool is_changed = false;
+  std::vector<std::size_t> n_before(n_levels());
+  for (int level = 0; level < n_levels(); ++level) n_before[level] = levels_[level].blocks.size();
+  for (const Planned& one : planned) {
+    const auto middle = static_cast<__int128>(before + weight(one) / 2);
+    before += weight(one);
+    const Rank rank =
+        sharing == Sharing::kept ? context_->rank() : static_cast<Rank>(middle * context_->size() / total);
+    to.push_back(rank);
+    arrivals.push_back(
+        {.at = one.at, .key = one.place.key, .level = one.place.level, .is_new = one.old_number < 0 ? 1 : 0});
+    if (one.old_number < 0 || rank != context_->rank()) is_changed = true;
+    if (one.old_number < 0) continue;
+    n_before[one.place.level] -= 1;
+    if (rank == context_->rank())
+      stays[one.place.level].push_back(one.old_number);
+    else
+      motion.outgoing.push_back({.peer = rank, .level = one.place.level, .number = one.old_number});
+  }
+  for (const std::size_t n : n_before) is_changed = is_changed || n > 0;
+
+  const auto arrived =
+      exchange::route(*context_, exchange::pack_by_rank<Arrival<D>>(to, std::span<const Arrival<D>>(arrivals)));
+  for (Level& level : levels_) level.blocks.clear();
+  motion.old_number.resize(n_levels());
+  motion.created.resize(n_levels());
+  std::vector<std::size_t> n_stayed(n_levels());
+  // Pieces of the curve come from ranks in ascending order, so that all are in its order.
+  for (std::size_t p = 0; p < arrived.n_peers(); ++p) {
+    for (const Arrival<D>& one : arrived.of(p)) {
+      std::vector<Block>& blocks = levels_[one.level].blocks;
+      const auto number = static_cast<std::int32_t>(blocks.size());
+      blocks.push_back({.at = one.at, .key = one.key});
+      std::int32_t old_number = -1;
+      if (one.is_new != 0)
+        motion.created[one.level].push_back(number);
+      else if (arrived.peers[p] == context_->rank())
+        old_number = stays[one.level][n_stayed[one.level]++];
+      else
+        motion.incoming.push_back({.peer = arrived.peers[p], .level = one.level, .number = number});
+      motion.old_number[one.level].push_back(old_number);
+    }
+  }
+  std::vector<std::int64_t> counts;
+  for (const Level& level : levels_) counts.push_back(std::ssize(level.blocks));
+  for (const auto& created : motion.created) counts.push_back(std::ssize(created));
+  counts.push_back(is_changed ? 1 : 0);
+  mpi::all_reduce(*context_, std::span<std::int64_t>(counts), MPI_SUM);
+  for (int level = 0; level < n_levels(); ++level) {
+    levels_[level].n_global = counts[level];
+    motion.n_created_global.push_back(counts[n_levels() + level]);
+  }
+  motion.is_none = counts.back() == 0;
+  if (motion.is_none) return motion;
+  if (sharing == Sharing::anew) gather_places();
+  introduce_neighbours();
+  return motion;
+}
+
+template <std::size_t D>
+void Hierarchy<D>::gather_places() {
+  // A rank without blocks begins where the next one does.
+  constexpr CurvePlace nothing{~std::uint64_t{0}, 0};
+  CurvePlace mine = nothing;
+  for (int level = 0; level < n_levels(); ++level)
+    if (!levels_[level].blocks.empty()) mine = std::min(mine, CurvePlace{levels_[level].blocks.front().key, level});
+  first_ = mpi::all_gather(*context_, mine);
+  for (std::size_t p = first_.size() - 1; p-- > 0;)
+    if (first_[p] == nothing) first_[p] = first_[p + 1];
+  // What stands before the first block of all belongs to the first rank.
+  const CurvePlace lowest = first_.front();
+  for (CurvePlace& place : first_)
+    if (place == lowest) place = {};
+}
+
+/// Blocks make themselves known to ranks that may have a neighbour of theirs, or a block in one of these.
+template <std::size_t D>
+void Hierarchy<D>::introduce_neighbours() {
+  std::vector<Rank> to;
+  std::vector<Introduction> introductions;
+  std::vector<Rank> ranks;
+  for (int level = 0; level < n_levels(); ++level) {
+    for (const Block& block : levels_[level].blocks) {
+      ranks.clear();
+      detail::visit_blocks(space_, level, space_.cells(block.at).grown(1), [&](const Index& near) {
+        const CurvePlace place = space_.place(level, near);
+        const auto behind = std::ranges::lower_bound(first_, space_.place_behind(place));
+        const auto end = static_cast<Rank>(behind - first_.begin());
+        for (Rank rank = owner(place); rank < end; ++rank)
+          if (rank != context_->rank() && (ranks.empty() || ranks.back() != rank)) ranks.push_back(rank);
+        return true;
+      });
+      std::ranges::sort(ranks);
+      const auto same = std::ranges::unique(ranks);
+      ranks.erase(same.begin(), same.end());
+      for (const Rank rank : ranks) {
+        to.push_back(rank);
+        introductions.push_back({.key = block.key, .level = level});
+      }
+    }
+  }
+  const auto met = exchange::route(
+      *context_, exchange::pack_by_rank<Introduction>(to, std::span<const Introduction>(introductions)));
+  for (Level& level : levels_) {
+    level.known.clear();
+    for (std::size_t b = 0; b < level.blocks.size(); ++b)
+      level.known.push_back(
+          {.key = level.blocks[b].key, .rank = context_->rank(), .number = static_cast<std::int32_t>(b)});
+  }
+  for (std::size_t p = 0; p < met.n_peers(); ++p)
+    for (const Introduction& one : met.of(p))
+      levels_[one.level].known.push_back({.key = one.key, .rank = met.peers[p], .number = -1});
+  for (Level& level : levels_) std::ranges::sort(level.known, {}, &Known::key);
+}
+
+template <std::size_t D>
+void Hierarchy<D>::validate() const {
+  constexpr const char* remedy = "this is a bug in barrio, please report it";
+  // Each block asks for what it needs around it, and for its neighbours, where these must be.
+  struct Question {
+    Index at;
+    std::int32_t level;
+    std::int32_t is_needed;  // else: it is there or not, as `is_there` says
+    std::int32_t is_there;
+  };
+  std::vector<Rank> to;
+  std::vector<Question> questions;
+  const Status order = capture([&] {
+    for (int level = 0; level < n_levels(); ++level) {
+      const auto blocks = this->blocks(level);
+      for (std::size_t b = 0; b < blocks.size(); ++b) {
+        const CurvePlace place = space_.place(level, blocks[b].at);
+        if (place.key != blocks[b].key || (b > 0 && blocks[b - 1].key >= place.key) || owner(place) != context_->rank())
+          refuse(ErrorCode::internal, fmt::format("block {} of level {}", b, level), "is out of place", remedy);
+        const auto ask = [&](int of_level, bool is_needed) {
+          return [&, of_level, is_needed](const Index& at) {
+            to.push_back(owner(space_.place(of_level, at)));
+            questions.push_back({.at = at,
+                                 .level = of_level,
+                                 .is_needed = is_needed ? 1 : 0,
+                                 .is_there = find(of_level, at).has_value() ? 1 : 0});
+            return true;
+          };
+        };
+        detail::visit_blocks(space_, level, space_.cells(blocks[b].at).grown(1), ask(level, false));
+        if (level > 0)
+          detail::visit_blocks(space_, level - 1, space_.footprint(blocks[b].at).grown(options_.nesting),
+                               ask(level - 1, true));
+      }
+    }
+  });
+  const auto asked =
+      exchange::route(*context_, exchange::pack_by_rank<Question>(to, std::span<const Question>(questions)));
+  agree_after(*context_, [&] {
+    if (order) throw *order;
+    for (std::size_t p = 0; p < asked.n_peers(); ++p) {
+      for (const Question& one : asked.of(p)) {
+        const auto found = find(one.level, one.at);
+        const bool is_there = found && found->rank == context_->rank();
+        if (one.is_needed != 0 ? !is_there : is_there != (one.is_there != 0))
+          refuse(ErrorCode::internal, fmt::format("hierarchy, level {}", one.level),
+                 fmt::format("rank {} has a block whose neighbourhood is not as it should be", asked.peers[p]), remedy);
+      }
+    }
+    if (n_global(0) != space_.blocks(0).size())
+      refuse(ErrorCode::internal, "hierarchy", "does not cover the domain", remedy);
+  });
+}
+
+template <std::size_t D>
+std::uint64_t Hierarchy<D>::memory_bytes() const noexcept {
+  std::uint64_t bytes = sizeof *this + barrio::memory_bytes(first_);
+  for (const Level& level : levels_) bytes += barrio::memory_bytes(level.blocks) + barrio::memory_bytes(level.known);
+  return bytes;
+}
+
+template class Hierarchy<2>;
+template class Hierarchy<3>;
+
+}  // namespace barrio::amr
