@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "barrio/amr/advance/level.hpp"
+#include "barrio/amr/simulation.hpp"
+
+namespace barrio::amr {
+
+template <std::size_t D>
+struct Simulation<D>::Body {
+  using Box = geometry::IndexBox<D>;
+  using Index = typename Box::Index;
+
+  Body(mpi::Context& given_context, std::shared_ptr<const System<D>> given_system, SimulationOptions<D> given_options);
+
+  void step();
+  /// A step of a level and of those that are finer. @param part, part_end  of the coarser level's step, at both ends
+  void step_level(int level, double from_time, double dt, double part, double part_end);
+  /// A stage of all blocks of a level, from one set of values to another.
+  void run_stage(int level, std::span<double* const> from, std::span<double* const> out, double time, double dt,
+                 double part, double old_weight);
+  void advance_block(int level, std::size_t block, std::span<double* const> from, std::span<double* const> out,
+                     double time, double dt, double part, double old_weight);
+  [[nodiscard]] bool has_blocks(int level) const {
+    return level < hierarchy.n_levels() && hierarchy.n_global(level) > 0;
+  }
+  [[nodiscard]] double find_time_step();
+
+  /// Refine as the initial values want it.
+  void refine_initially();
+  /// Choose the levels above `base` anew. @param part  of the coarser level's step at which `base` stands
+  void regrid(int base, double at_time, double part);
+  [[nodiscard]] std::vector<BlockId<D>> find_wanted(int base, double at_time, double part);
+  void tag_block(int level, std::size_t block, const CellView<D>& tile, std::vector<BlockId<D>>& wanted);
+  /// Follow a change: plans of the levels from `first` on.
+  void follow(const BlockMotion& motion, int first);
+  void fill_created(const BlockMotion& motion, int level, double at_time);
+  void set_initial(int level, std::size_t block);
+  void restrict_all();
+
+  mpi::Context& context;
+  std::shared_ptr<const System<D>> system;
+  SimulationOptions<D> options;
+  int n_variables;
+  Hierarchy<D> hierarchy;
+  GridFunction<double, D> state;
+  std::vector<double> middle_values;         // between the two stages of the level that is advanced
+  std::vector<std::vector<double*>> blocks;  // of `state`, by level
+  std::vector<double*> middle;               // by block of the level
+  std::vector<detail::LevelPlans<D>> plans;
+  std::unique_ptr<Worker<D>> worker;
+  detail::Tiles<D> tiles;
+  detail::FluxPlanes<D> planes;
+  std::vector<std::uint8_t> tags;
+  double time = 0.0;
+  std::int64_t n_steps = 0;
+  std::int64_t n_updates = 0;
+  SimulationSeconds seconds;
+};
+
+}  // namespace barrio::amr

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "barrio/amr/advance/tile.hpp"
+#include "barrio/amr/hierarchy.hpp"
+#include "barrio/exchange/repeated_exchange.hpp"
+
+namespace barrio::amr::detail {
+
+/// Where the ghosts of a level's blocks come from, and the messages that bring those of other ranks: one a peer and
+/// round, all variables of all its blocks.
+template <std::size_t D>
+class GhostPlan {
+ public:
+  using Box = geometry::IndexBox<D>;
+  using Index = typename Box::Index;
+  enum class From : std::uint8_t {
+    block,    ///< another one of this rank
+    message,  ///< one of another rank
+    coarse,   ///< there is none: the coarser level
+    outside,  ///< beyond an end of the domain
+    unused,   ///< the system does not look at them
+  };
+  struct Source {
+    From from = From::outside;
+    std::int32_t block = -1;
+    std::ptrdiff_t offset = 0;  ///< in the received numbers
+    Index shift{};              ///< of a block: what to add to a cell to find it there
+  };
+
+  /// Local but for its tag.
+  GhostPlan(const Hierarchy<D>& hierarchy, int level, int n_ghosts, bool has_corners, int n_variables,
+            const exchange::RepeatedExchangeOptions& options);
+
+  [[nodiscard]] const Source& source(std::size_t block, int direction) const noexcept {
+    return sources_[block][direction];
+  }
+  /// Whether a direction of a block is filled from the coarser level.
+  [[nodiscard]] bool has_coarse(std::size_t block) const noexcept { return has_coarse_[block]; }
+  /// Blocks whose ghosts need no message.
+  [[nodiscard]] std::span<const std::int32_t> interior() const noexcept { return interior_; }
+
+  /// Send what others need. @param blocks  values of each
+  void begin(std::span<double* const> blocks);
+  void progress() { exchange_->progress(); }
+  /// A block whose messages have all come, in this round; wait for it. @return nothing if all were handed out
+  [[nodiscard]] std::optional<std::int32_t> wait_for_ready();
+  void end();
+
+  /// Put the ghosts of a direction that come from a block or a message into a tile. @param ghosts  their cells
+  void fill(std::size_t block, int direction, const Box& ghosts, std::span<double* const> blocks,
+            const CellView<D>& tile) const;
+
+  [[nodiscard]] const exchange::RepeatedExchangeStatistics& statistics() const noexcept {
+    return exchange_->statistics();
+  }
+  [[nodiscard]] std::uint64_t n_bytes_sent() const noexcept { return n_sent_ * sizeof(double); }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+
+ private:
+  struct Sent {
+    std::uint64_t key;  // of the block that needs it
+    std::int32_t direction;
+    std::int32_t block;
+    Rank to;
+  };
+  struct Needed {
+    std::uint64_t key;
+    std::int32_t direction;
+    std::int32_t block;
+    Rank from;
+  };
+  void find_sources(bool has_corners, std::vector<Sent>& sent, std::vector<Needed>& needed);
+  void make_messages(std::vector<Sent> sent, std::vector<Needed> needed,
+                     const exchange::RepeatedExchangeOptions& options);
+  [[nodiscard]] std::ptrdiff_t numbers_of(int direction) const noexcept;
+
+  const Hierarchy<D>* hierarchy_;
+  int level_;
+  int n_ghosts_;
+  int n_variables_;
+  std::vector<std::array<Source, n_directions<D>>> sources_;
+  std::vector<bool> has_coarse_;
+  std::vector<std::int32_t> interior_;
+  std::vector<Sent> sent_;                       // by peer, in the order of the message
+  std::vector<std::size_t> first_sent_;          // of each peer
+  std::vector<std::vector<std::int32_t>> wait_;  // for each message, blocks that need it
+  std::vector<std::int32_t> n_messages_;         // that each block needs
+  std::vector<std::int32_t> n_open_;             // of these, in this round
+  std::vector<std::int32_t> ready_;
+  std::vector<double> received_;
+  std::size_t n_sent_ = 0;
+  std::optional<exchange::RepeatedExchange> exchange_;
+};
+
+extern template class GhostPlan<2>;
+extern template class GhostPlan<3>;
+
+}  // namespace barrio::amr::detail

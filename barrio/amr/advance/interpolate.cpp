@@ -1,0 +1,69 @@
+#include "barrio/amr/advance/interpolate.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace barrio::amr::detail {
+namespace {
+
+/// Van Leer's mean of two differences.
+double limited(double below, double above) {
+  const double product = below * above;
+  return product > 0.0 ? 2.0 * product / (below + above) : 0.0;
+}
+
+/// Where the centre of a finer cell lies in the coarser one, from its middle, in sizes of the coarser one.
+double offset(std::int64_t fine, std::int64_t coarse, int ratio) {
+  return (static_cast<double>(fine - coarse * ratio) + 0.5) / static_cast<double>(ratio) - 0.5;
+}
+
+}  // namespace
+
+template <std::size_t D>
+void interpolate(const CellView<D>& coarse, const CellView<D>& fine, const geometry::IndexBox<D>& region, int ratio,
+                 int n_variables) {
+  using Index = typename geometry::IndexBox<D>::Index;
+  const geometry::IndexBox<D> under = region.coarsened(ratio);
+  for (int v = 0; v < n_variables; ++v) {
+    for (std::int64_t n = 0; n < under.size(); ++n) {
+      const Index at = under.at(n);
+      const double* const here = &coarse(v, at);
+      std::array<double, D> slope;
+      geometry::IndexBox<D> cells;
+      for (std::size_t k = 0; k < D; ++k) {
+        const std::ptrdiff_t stride = coarse.strides[k];
+        slope[k] = limited(here[0] - here[-stride], here[stride] - here[0]);
+        cells.low[k] = std::max(at[k] * ratio, region.low[k]);
+        cells.high[k] = std::min((at[k] + 1) * ratio, region.high[k]);
+      }
+      const std::int64_t k_low = D == 3 ? cells.low[D - 1] : 0;
+      const std::int64_t k_high = D == 3 ? cells.high[D - 1] : 1;
+      for (std::int64_t k = k_low; k < k_high; ++k) {
+        for (std::int64_t j = cells.low[1]; j < cells.high[1]; ++j) {
+          Index to = cells.low;
+          to[1] = j;
+          double row = here[0] + slope[1] * offset(j, at[1], ratio);
+          if constexpr (D == 3) {
+            to[2] = k;
+            row += slope[2] * offset(k, at[2], ratio);
+          }
+          double* const out = &fine(v, to);
+          for (std::int64_t i = cells.low[0]; i < cells.high[0]; ++i)
+            out[i - cells.low[0]] = row + slope[0] * offset(i, at[0], ratio);
+        }
+      }
+    }
+  }
+}
+
+template <std::size_t D>
+void between(const CellView<D>& from, const CellView<D>& to, double part, double* out, std::ptrdiff_t n) {
+  for (std::ptrdiff_t i = 0; i < n; ++i) out[i] = from.first[i] + part * (to.first[i] - from.first[i]);
+}
+
+template void interpolate<2>(const CellView<2>&, const CellView<2>&, const geometry::IndexBox<2>&, int, int);
+template void interpolate<3>(const CellView<3>&, const CellView<3>&, const geometry::IndexBox<3>&, int, int);
+template void between<2>(const CellView<2>&, const CellView<2>&, double, double*, std::ptrdiff_t);
+template void between<3>(const CellView<3>&, const CellView<3>&, double, double*, std::ptrdiff_t);
+
+}  // namespace barrio::amr::detail

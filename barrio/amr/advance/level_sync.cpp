@@ -1,0 +1,381 @@
+#include "barrio/amr/advance/level_sync.hpp"
+
+#include <algorithm>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/memory.hpp"
+#include "barrio/exchange/router.hpp"
+
+namespace barrio::amr::detail {
+namespace {
+
+/// The direction of a face by its kind.
+template <std::size_t D>
+int direction_of_face(std::int32_t kind) {
+  int step = 1;
+  for (std::int32_t axis = 0; axis < kind / 2; ++axis) step *= 3;
+  return own_direction<D> + (kind % 2 == 1 ? step : -step);
+}
+
+/// The axes along a plane, the first of them first.
+template <std::size_t D>
+std::array<std::size_t, 2> axes_along(std::size_t axis) {
+  std::array<std::size_t, 2> along{0, 0};
+  std::size_t n = 0;
+  for (std::size_t k = 0; k < D; ++k)
+    if (k != axis) along[n++] = k;
+  return along;
+}
+
+/// Call with each face of a row or a rectangle of cells: its place in the plane, and its number.
+template <std::size_t D, class Visit>
+void visit_faces(const geometry::IndexBox<D>& cells, std::size_t axis, Visit&& visit) {
+  const auto [a, b] = axes_along<D>(axis);
+  const std::int64_t n_b = D == 3 ? cells.extent(b) : 1;
+  std::ptrdiff_t number = 0;
+  for (std::int64_t j = 0; j < n_b; ++j)
+    for (std::int64_t i = 0; i < cells.extent(a); ++i) visit(i, j, number++);
+}
+
+}  // namespace
+
+template <std::size_t D>
+FluxPlanes<D>::FluxPlanes(const BlockSpace<D>& space, int n_variables)
+    : n_planes_(static_cast<std::size_t>(space.ratio()) + 1),
+      plane_size_(static_cast<std::size_t>(space.block_size() / space.block_cells()) * n_variables),
+      values_(D * n_planes_ * plane_size_) {}
+
+template <std::size_t D>
+LevelSync<D>::LevelSync(const Hierarchy<D>& hierarchy, int fine_level, const GhostPlan<D>& ghosts, int n_variables,
+                        const exchange::RepeatedExchangeOptions& options)
+    : hierarchy_(&hierarchy), fine_level_(fine_level), n_variables_(n_variables) {
+  list_fine(ghosts);
+  connect(options);
+}
+
+template <std::size_t D>
+void LevelSync<D>::list_fine(const GhostPlan<D>& ghosts) {
+  const BlockSpace<D>& space = hierarchy_->space();
+  const auto blocks = hierarchy_->blocks(fine_level_);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const auto number = static_cast<std::int32_t>(b);
+    const Box under = space.footprint(blocks[b].at);
+    items_.push_back({.kind = is_mean, .block = number, .other = -1, .cells = under, .first = 0});
+    for (std::int32_t kind = 0; kind < static_cast<std::int32_t>(2 * D); ++kind) {
+      const int direction = direction_of_face<D>(kind);
+      if (ghosts.source(b, direction).from != GhostPlan<D>::From::coarse) continue;
+      items_.push_back(
+          {.kind = kind, .block = number, .other = -1, .cells = cells_beyond<D>(under, direction, 1), .first = 0});
+    }
+  }
+}
+
+template <std::size_t D>
+void LevelSync<D>::connect(const exchange::RepeatedExchangeOptions& options) {
+  const BlockSpace<D>& space = hierarchy_->space();
+  mpi::Context& context = hierarchy_->context();
+  const int coarse_level = fine_level_ - 1;
+  std::vector<Rank> owner;
+  std::vector<Notice> notices;
+  for (Item& item : items_) {
+    const Index there = space.blocks_of(item.cells).low;
+    Index at = there;
+    const bool is_inside = space.wrap(coarse_level, at);
+    const auto found = is_inside ? hierarchy_->find(coarse_level, at) : std::nullopt;
+    if (!found)
+      refuse(ErrorCode::internal, "hierarchy", "has a block without coarser ones under and around it",
+             "this is a bug in barrio, please report it");
+    Index shift{};
+    for (std::size_t k = 0; k < D; ++k) shift[k] = (at[k] - there[k]) * space.block_cells();
+    item.cells = item.cells.shifted(shift);
+    item.other = found->number;
+    owner.push_back(found->rank);
+    notices.push_back({.at = at, .cells = item.cells, .kind = item.kind});
+  }
+  // Those of this rank first.
+  const std::vector<std::size_t> order = [&] {
+    std::vector<std::size_t> all(items_.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+    std::ranges::stable_sort(all, {}, [&](std::size_t i) { return owner[i] == context.rank() ? -1 : owner[i]; });
+    return all;
+  }();
+  std::vector<Item> items;
+  exchange::Parcels<Notice> sent;
+  std::vector<exchange::Outgoing> outgoing;
+  of_fine_.resize(hierarchy_->blocks(fine_level_).size());
+  of_coarse_.resize(hierarchy_->blocks(coarse_level).size());
+  std::ptrdiff_t n_flows = 0;
+  for (const std::size_t i : order) {
+    Item item = items_[i];
+    if (item.kind != is_mean) {
+      item.first = n_flows;
+      n_flows += numbers_of(item.cells);
+      of_fine_[item.block].push_back(static_cast<std::int32_t>(items.size()));
+    }
+    if (owner[i] == context.rank()) {
+      n_here_ += 1;
+      place_here_.push_back(static_cast<std::int32_t>(coarse_items_.size()));
+      // Means go straight into place.
+      if (item.kind != is_mean)
+        add_coarse_item({.kind = item.kind, .block = item.other, .cells = item.cells, .first = 0, .arrived = 0});
+    } else {
+      if (sent.peers.empty() || sent.peers.back() != owner[i]) {
+        sent.add(owner[i], {});
+        outgoing.push_back({.to = owner[i], .n_bytes = 0});
+        first_item_.push_back(items.size());
+      }
+      sent.items.push_back(notices[i]);
+      sent.offsets.back() = sent.items.size();
+      outgoing.back().n_bytes += static_cast<std::size_t>(numbers_of(item.cells)) * sizeof(double);
+    }
+    items.push_back(item);
+  }
+  n_coarse_here_ = coarse_items_.size();
+  first_item_.push_back(items.size());
+  items_ = std::move(items);
+  fine_flows_.resize(static_cast<std::size_t>(n_flows));
+
+  const exchange::Parcels<Notice> heard = exchange::route(context, sent);
+  std::vector<std::size_t> first{arrived_.size()};
+  for (std::size_t p = 0; p < heard.n_peers(); ++p) {
+    for (const Notice& one : heard.of(p)) {
+      const auto found = hierarchy_->find(coarse_level, one.at);
+      if (!found || found->number < 0)
+        refuse(ErrorCode::internal, "hierarchy", "has a block that does not lie where it should",
+               "this is a bug in barrio, please report it");
+      add_coarse_item({.kind = one.kind, .block = found->number, .cells = one.cells, .first = 0, .arrived = 0});
+    }
+    first.push_back(arrived_.size());
+  }
+  std::vector<exchange::Incoming> incoming;
+  for (std::size_t p = 0; p < heard.n_peers(); ++p)
+    incoming.push_back(
+        {.from = heard.peers[p],
+         .bytes = std::as_writable_bytes(std::span(arrived_).subspan(first[p], first[p + 1] - first[p]))});
+  exchange_.emplace(context, outgoing, incoming, context.take_tags(1).first, options);
+}
+
+template <std::size_t D>
+void LevelSync<D>::add_coarse_item(const CoarseItem& item) {
+  CoarseItem added = item;
+  added.arrived = std::ssize(arrived_);
+  arrived_.resize(arrived_.size() + numbers_of(item.cells));
+  if (item.kind != is_mean) {
+    added.first = std::ssize(coarse_flows_);
+    coarse_flows_.resize(coarse_flows_.size() + numbers_of(item.cells));
+    of_coarse_[item.block].push_back(static_cast<std::int32_t>(coarse_items_.size()));
+  }
+  coarse_items_.push_back(added);
+}
+
+template <std::size_t D>
+void LevelSync<D>::ask_of_fine(std::size_t block, FluxPlanes<D>& room, Stage<D>& stage) const noexcept {
+  for (const std::int32_t i : of_fine_[block]) {
+    const std::size_t axis = items_[i].kind / 2;
+    const int m = items_[i].kind % 2 == 1 ? hierarchy_->space().ratio() : 0;
+    stage.planes[axis][m] = room.plane(axis, m);
+  }
+}
+
+namespace {
+
+/// The plane of faces of a coarser block at which cells beside a finer one begin.
+template <std::size_t D>
+int plane_of(const BlockSpace<D>& space, const geometry::IndexBox<D>& cells, std::int32_t kind) {
+  const std::size_t axis = kind / 2;
+  const std::int64_t face = kind % 2 == 1 ? cells.low[axis] : cells.high[axis];
+  const std::int64_t begin = space.cells(space.blocks_of(cells).low).low[axis];
+  return static_cast<int>((face - begin) / space.footprint_cells());
+}
+
+}  // namespace
+
+template <std::size_t D>
+void LevelSync<D>::ask_of_coarse(std::size_t block, FluxPlanes<D>& room, Stage<D>& stage) const noexcept {
+  for (const std::int32_t i : of_coarse_[block]) {
+    const CoarseItem& item = coarse_items_[i];
+    const std::size_t axis = item.kind / 2;
+    const int m = plane_of(hierarchy_->space(), item.cells, item.kind);
+    stage.planes[axis][m] = room.plane(axis, m);
+  }
+}
+
+template <std::size_t D>
+void LevelSync<D>::add_fine(std::size_t block, const FluxPlanes<D>& fluxes, double dt) noexcept {
+  const BlockSpace<D>& space = hierarchy_->space();
+  const std::ptrdiff_t n = space.block_cells();
+  const std::ptrdiff_t ratio = space.ratio();
+  const std::ptrdiff_t n_b = D == 3 ? ratio : 1;
+  const std::ptrdiff_t plane_cells = D == 3 ? n * n : n;
+  const double part = dt / static_cast<double>(ratio * n_b);
+  for (const std::int32_t i : of_fine_[block]) {
+    const Item& item = items_[i];
+    const std::size_t axis = item.kind / 2;
+    const double* const plane = fluxes.plane(axis, item.kind % 2 == 1 ? space.ratio() : 0);
+    const std::ptrdiff_t n_faces = item.cells.size();
+    for (int v = 0; v < n_variables_; ++v) {
+      const double* const from = plane + v * plane_cells;
+      double* const to = fine_flows_.data() + item.first + v * n_faces;
+      visit_faces<D>(item.cells, axis, [&](std::int64_t a, std::int64_t b, std::ptrdiff_t number) {
+        double sum = 0.0;
+        for (std::ptrdiff_t fb = 0; fb < n_b; ++fb)
+          for (std::ptrdiff_t fa = 0; fa < ratio; ++fa) sum += from[(b * n_b + fb) * n + a * ratio + fa];
+        to[number] += part * sum;
+      });
+    }
+  }
+}
+
+template <std::size_t D>
+void LevelSync<D>::add_coarse(std::size_t block, const FluxPlanes<D>& fluxes, double dt) noexcept {
+  const BlockSpace<D>& space = hierarchy_->space();
+  const std::ptrdiff_t n = space.block_cells();
+  const std::ptrdiff_t plane_cells = D == 3 ? n * n : n;
+  for (const std::int32_t i : of_coarse_[block]) {
+    const CoarseItem& item = coarse_items_[i];
+    const std::size_t axis = item.kind / 2;
+    const auto [along_a, along_b] = axes_along<D>(axis);
+    const Box cells = space.cells(space.blocks_of(item.cells).low);
+    const std::ptrdiff_t low_a = item.cells.low[along_a] - cells.low[along_a];
+    const std::ptrdiff_t low_b = D == 3 ? item.cells.low[along_b] - cells.low[along_b] : 0;
+    const double* const plane = fluxes.plane(axis, plane_of(space, item.cells, item.kind));
+    const std::ptrdiff_t n_faces = item.cells.size();
+    for (int v = 0; v < n_variables_; ++v) {
+      double* const to = coarse_flows_.data() + item.first + v * n_faces;
+      visit_faces<D>(item.cells, axis, [&](std::int64_t a, std::int64_t b, std::ptrdiff_t number) {
+        to[number] += dt * plane[v * plane_cells + (low_b + b) * n + low_a + a];
+      });
+    }
+  }
+}
+
+template <std::size_t D>
+void LevelSync<D>::restrict_block(std::size_t fine_block, const CellView<D>& fine, const CellView<D>& coarse,
+                                  const Box& cells) const {
+  const BlockSpace<D>& space = hierarchy_->space();
+  const std::ptrdiff_t ratio = space.ratio();
+  const std::ptrdiff_t n_k = D == 3 ? ratio : 1;
+  const double part = 1.0 / static_cast<double>(ratio * ratio * n_k);
+  const Index low = space.cells(hierarchy_->blocks(fine_level_)[fine_block].at).low;
+  const std::int64_t rows_k = D == 3 ? cells.extent(D - 1) : 1;
+  for (int v = 0; v < n_variables_; ++v) {
+    for (std::int64_t k = 0; k < rows_k; ++k) {
+      for (std::int64_t j = 0; j < cells.extent(1); ++j) {
+        Index at = cells.low;
+        Index from = low;
+        at[1] += j;
+        from[1] += j * ratio;
+        if constexpr (D == 3) {
+          at[2] += k;
+          from[2] += k * ratio;
+        }
+        double* const to = &coarse(v, at);
+        const double* const first = &fine(v, from);
+        for (std::int64_t i = 0; i < cells.extent(0); ++i) {
+          double sum = 0.0;
+          for (std::ptrdiff_t fk = 0; fk < n_k; ++fk)
+            for (std::ptrdiff_t fj = 0; fj < ratio; ++fj)
+              for (std::ptrdiff_t fi = 0; fi < ratio; ++fi)
+                sum += first[i * ratio + fi + fj * fine.strides[1] + (D == 3 ? fk * fine.strides[D - 1] : 0)];
+          to[i] = sum * part;
+        }
+      }
+    }
+  }
+}
+
+template <std::size_t D>
+void LevelSync<D>::write(const Item& item, double* to, std::span<double* const> fine_blocks) const {
+  if (item.kind == is_mean) {
+    const Box fine = hierarchy_->space().cells(hierarchy_->blocks(fine_level_)[item.block].at);
+    restrict_block(item.block, view_of<D>(fine_blocks[item.block], fine), view_of<D>(to, item.cells), item.cells);
+  } else {
+    std::copy_n(fine_flows_.data() + item.first, numbers_of(item.cells), to);
+  }
+}
+
+template <std::size_t D>
+void LevelSync<D>::bring(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks, bool has_flows) {
+  const BlockSpace<D>& space = hierarchy_->space();
+  const auto coarse = hierarchy_->blocks(fine_level_ - 1);
+  exchange_->begin([&](std::size_t p) {
+    auto* to = reinterpret_cast<double*>(exchange_->outgoing(p).data());
+    for (std::size_t i = first_item_[p]; i < first_item_[p + 1]; ++i) {
+      write(items_[i], to, fine_blocks);
+      to += numbers_of(items_[i].cells);
+    }
+  });
+  for (std::size_t i = 0; i < n_here_; ++i) {
+    const Item& item = items_[i];
+    if (item.kind != is_mean) {
+      if (has_flows) write(item, arrived_.data() + coarse_items_[place_here_[i]].arrived, fine_blocks);
+      continue;
+    }
+    const Box fine = space.cells(hierarchy_->blocks(fine_level_)[item.block].at);
+    restrict_block(item.block, view_of<D>(fine_blocks[item.block], fine),
+                   view_of<D>(coarse_blocks[item.other], space.cells(coarse[item.other].at)), item.cells);
+  }
+  exchange_->end();
+  for (std::size_t i = n_coarse_here_; i < coarse_items_.size(); ++i) {
+    const CoarseItem& item = coarse_items_[i];
+    if (item.kind != is_mean) continue;
+    copy_cells<D>(view_of<D>(arrived_.data() + item.arrived, item.cells),
+                  view_of<D>(coarse_blocks[item.block], space.cells(coarse[item.block].at)), item.cells, {},
+                  n_variables_);
+  }
+}
+
+template <std::size_t D>
+void LevelSync<D>::apply(std::span<double* const> coarse_blocks) {
+  const BlockSpace<D>& space = hierarchy_->space();
+  const auto coarse = hierarchy_->blocks(fine_level_ - 1);
+  const std::array<double, D> size = space.cell_size(fine_level_ - 1);
+  // A cell in a corner gets several corrections: always in this order.
+  for (std::int32_t kind = 0; kind < static_cast<std::int32_t>(2 * D); ++kind) {
+    const std::size_t axis = kind / 2;
+    const auto [along_a, along_b] = axes_along<D>(axis);
+    const double part = (kind % 2 == 1 ? 1.0 : -1.0) / size[axis];
+    for (const CoarseItem& item : coarse_items_) {
+      if (item.kind != kind) continue;
+      const CellView<D> view = view_of<D>(coarse_blocks[item.block], space.cells(coarse[item.block].at));
+      const std::ptrdiff_t n_faces = item.cells.size();
+      for (int v = 0; v < n_variables_; ++v) {
+        const double* const fine = arrived_.data() + item.arrived + v * n_faces;
+        const double* const own = coarse_flows_.data() + item.first + v * n_faces;
+        visit_faces<D>(item.cells, axis, [&](std::int64_t a, std::int64_t b, std::ptrdiff_t number) {
+          Index at = item.cells.low;
+          at[along_a] += a;
+          if constexpr (D == 3) at[along_b] += b;
+          view(v, at) += part * (fine[number] - own[number]);
+        });
+      }
+    }
+  }
+}
+
+template <std::size_t D>
+void LevelSync<D>::run(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks) {
+  bring(fine_blocks, coarse_blocks, true);
+  apply(coarse_blocks);
+  std::ranges::fill(fine_flows_, 0.0);
+  std::ranges::fill(coarse_flows_, 0.0);
+}
+
+template <std::size_t D>
+void LevelSync<D>::restrict_only(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks) {
+  bring(fine_blocks, coarse_blocks, false);
+}
+
+template <std::size_t D>
+std::uint64_t LevelSync<D>::memory_bytes() const noexcept {
+  return sizeof *this + barrio::memory_bytes(items_) + barrio::memory_bytes(coarse_items_) +
+         barrio::memory_bytes(fine_flows_) + barrio::memory_bytes(coarse_flows_) + barrio::memory_bytes(arrived_) +
+         exchange_->memory_bytes();
+}
+
+template class FluxPlanes<2>;
+template class FluxPlanes<3>;
+template class LevelSync<2>;
+template class LevelSync<3>;
+
+}  // namespace barrio::amr::detail

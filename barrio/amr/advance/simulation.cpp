@@ -1,0 +1,243 @@
+#include "barrio/amr/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "barrio/amr/advance/body.hpp"
+#include "barrio/amr/advance/clock.hpp"
+#include "barrio/base/error.hpp"
+#include "barrio/base/memory.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::amr {
+namespace {
+
+template <std::size_t D>
+int nesting_of(const System<D>& system, const GridOptions<D>& grid) {
+  return (system.n_ghosts() + grid.ratio - 1) / grid.ratio + 1;
+}
+
+template <std::size_t D>
+void check(const SimulationOptions<D>& options) {
+  if (!options.initial) refuse_together(ErrorCode::usage, "simulation", "has no initial values");
+  if (!(options.cfl > 0.0 && options.cfl <= 1.0))
+    refuse_together(ErrorCode::usage, fmt::format("CFL number {}", options.cfl), "is not above 0 and at most 1");
+  if (!(options.time_step >= 0.0))
+    refuse_together(ErrorCode::usage, fmt::format("time step {}", options.time_step), "is negative");
+  if (options.regrid_interval < 1)
+    refuse_together(ErrorCode::usage, fmt::format("a regrid interval of {} steps", options.regrid_interval), "is none");
+  const int most = options.grid.block_cells / std::max(1, options.grid.ratio);
+  if (options.buffer_cells < 0 || options.buffer_cells > most)
+    refuse_together(ErrorCode::usage, fmt::format("a buffer of {} cells", options.buffer_cells),
+                    fmt::format("is not between 0 and {}, a block of the finer level", most));
+  for (std::size_t k = 0; k < D; ++k)
+    for (const End end : options.ends[k])
+      if (end == End::given && !options.grid.is_periodic[k] && !options.given)
+        refuse_together(ErrorCode::usage, fmt::format("an end of axis {}", k), "has no values given for it");
+}
+
+}  // namespace
+
+template <std::size_t D>
+Simulation<D>::Body::Body(mpi::Context& given_context, std::shared_ptr<const System<D>> given_system,
+                          SimulationOptions<D> given_options)
+    : context(given_context),
+      system(std::move(given_system)),
+      options(std::move(given_options)),
+      n_variables(static_cast<int>(system->variables().size())),
+      hierarchy(context, options.grid,
+                {.nesting = nesting_of(*system, options.grid), .is_subcycled = options.is_subcycled}),
+      state(hierarchy, n_variables),
+      blocks(hierarchy.n_levels()),
+      plans(hierarchy.n_levels()),
+      worker(system->make_worker(options.grid.block_cells)),
+      tiles(*system, options, hierarchy.space(), n_variables),
+      planes(hierarchy.space(), n_variables),
+      tags(hierarchy.space().block_size()) {
+  refine_initially();
+}
+
+template <std::size_t D>
+double Simulation<D>::Body::find_time_step() {
+  if (options.time_step > 0.0) return options.time_step;
+  double fastest = 0.0;
+  double n_substeps = 1.0;
+  for (int level = 0; level < hierarchy.n_levels(); ++level) {
+    if (level > 0 && options.is_subcycled) n_substeps *= hierarchy.space().ratio();
+    const auto size = hierarchy.space().cell_size(level);
+    for (std::size_t b = 0; b < blocks[level].size(); ++b) {
+      const Box cells = hierarchy.space().cells(hierarchy.blocks(level)[b].at);
+      fastest =
+          std::max(fastest, worker->fastest(detail::view_of<D>(blocks[level][b], cells), cells, size) / n_substeps);
+    }
+  }
+  fastest = mpi::max(context, fastest);
+  return options.cfl / fastest;
+}
+
+template <std::size_t D>
+void Simulation<D>::Body::step() {
+  const detail::Clock all(seconds.all);
+  double dt = 0.0;
+  {
+    const detail::Clock clock(seconds.time_step);
+    dt = find_time_step();
+  }
+  step_level(0, time, dt, 0.0, 1.0);
+  time += dt;
+  n_steps += 1;
+}
+
+template <std::size_t D>
+void Simulation<D>::Body::step_level(int level, double from_time, double dt, double part, double part_end) {
+  if (level + 1 < hierarchy.n_levels() && plans[level].n_since_regrid >= options.regrid_interval) {
+    const detail::Clock clock(seconds.regrid);
+    regrid(level, from_time, part);
+  }
+  plans[level].n_since_regrid += 1;
+  const bool has_finer = has_blocks(level + 1);
+  if (has_finer) {
+    const detail::Clock clock(seconds.coarse_fine);
+    plans[level + 1].patches->take(0, blocks[level]);
+  }
+  const std::size_t n_blocks = blocks[level].size();
+  const std::size_t block_numbers = static_cast<std::size_t>(hierarchy.space().block_size()) * n_variables;
+  if (middle_values.size() < n_blocks * block_numbers) middle_values.resize(n_blocks * block_numbers);
+  middle.clear();
+  for (std::size_t b = 0; b < n_blocks; ++b) middle.push_back(middle_values.data() + b * block_numbers);
+  run_stage(level, blocks[level], middle, from_time, dt, part, 0.0);
+  run_stage(level, middle, blocks[level], from_time + dt, dt, part_end, 0.5);
+  n_updates += static_cast<std::int64_t>(n_blocks) * hierarchy.space().block_size();
+  if (!has_finer) return;
+  {
+    const detail::Clock clock(seconds.coarse_fine);
+    plans[level + 1].patches->take(1, blocks[level]);
+    plans[level + 1].patches->exchange();
+  }
+  const int n_substeps = options.is_subcycled ? hierarchy.space().ratio() : 1;
+  for (int s = 0; s < n_substeps; ++s)
+    step_level(level + 1, from_time + dt * s / n_substeps, dt / n_substeps, static_cast<double>(s) / n_substeps,
+               static_cast<double>(s + 1) / n_substeps);
+  const detail::Clock clock(seconds.coarse_fine);
+  if (options.has_reflux)
+    plans[level + 1].sync->run(blocks[level + 1], blocks[level]);
+  else
+    plans[level + 1].sync->restrict_only(blocks[level + 1], blocks[level]);
+}
+
+template <std::size_t D>
+void Simulation<D>::Body::run_stage(int level, std::span<double* const> from, std::span<double* const> out,
+                                    double at_time, double dt, double part, double old_weight) {
+  detail::GhostPlan<D>& ghosts = *plans[level].ghosts;
+  {
+    const detail::Clock clock(seconds.exchange);
+    ghosts.begin(from);
+  }
+  for (const std::int32_t block : ghosts.interior()) {
+    advance_block(level, block, from, out, at_time, dt, part, old_weight);
+    ghosts.progress();
+  }
+  for (;;) {
+    std::optional<std::int32_t> block;
+    {
+      const detail::Clock clock(seconds.exchange);
+      block = ghosts.wait_for_ready();
+    }
+    if (!block) break;
+    advance_block(level, *block, from, out, at_time, dt, part, old_weight);
+  }
+  const detail::Clock clock(seconds.exchange);
+  ghosts.end();
+}
+
+template <std::size_t D>
+void Simulation<D>::Body::advance_block(int level, std::size_t block, std::span<double* const> from,
+                                        std::span<double* const> out, double at_time, double dt, double part,
+                                        double old_weight) {
+  Stage<D> stage{};
+  {
+    const detail::Clock clock(seconds.fill);
+    using Fill = typename detail::Tiles<D>::Fill;
+    stage.u = tiles.fill(hierarchy, level, block, plans[level], from, at_time, part,
+                         system->reads_block() ? Fill::ghosts : Fill::all);
+  }
+  const BlockSpace<D>& space = hierarchy.space();
+  stage.cells = space.cells(hierarchy.blocks(level)[block].at);
+  stage.cell_size = space.cell_size(level);
+  stage.block = detail::view_of<D>(from[block], stage.cells);
+  stage.dt = dt;
+  stage.old_weight = old_weight;
+  stage.out = detail::view_of<D>(out[block], stage.cells);
+  stage.old = stage.out;
+  stage.plane_step = space.footprint_cells();
+  const bool has_coarser = level > 0 && options.has_reflux;
+  const bool has_finer = has_blocks(level + 1) && options.has_reflux;
+  if (has_coarser) plans[level].sync->ask_of_fine(block, planes, stage);
+  if (has_finer) plans[level + 1].sync->ask_of_coarse(block, planes, stage);
+  {
+    const detail::Clock clock(seconds.kernel);
+    worker->advance(stage);
+  }
+  const detail::Clock clock(seconds.coarse_fine);
+  if (has_coarser) plans[level].sync->add_fine(block, planes, 0.5 * dt);
+  if (has_finer) plans[level + 1].sync->add_coarse(block, planes, 0.5 * dt);
+}
+
+template <std::size_t D>
+Simulation<D>::Simulation(mpi::Context& context, std::shared_ptr<const System<D>> system,
+                          SimulationOptions<D> options) {
+  check(options);
+  body_ = std::make_unique<Body>(context, std::move(system), std::move(options));
+}
+template <std::size_t D>
+Simulation<D>::Simulation(Simulation&&) noexcept = default;
+template <std::size_t D>
+Simulation<D>::~Simulation() = default;
+
+template <std::size_t D>
+void Simulation<D>::step() {
+  body_->step();
+}
+template <std::size_t D>
+double Simulation<D>::time() const noexcept {
+  return body_->time;
+}
+template <std::size_t D>
+std::int64_t Simulation<D>::n_steps() const noexcept {
+  return body_->n_steps;
+}
+template <std::size_t D>
+std::int64_t Simulation<D>::n_updates() const noexcept {
+  return body_->n_updates;
+}
+template <std::size_t D>
+const SimulationSeconds& Simulation<D>::seconds() const noexcept {
+  return body_->seconds;
+}
+template <std::size_t D>
+const Hierarchy<D>& Simulation<D>::hierarchy() const& noexcept {
+  return body_->hierarchy;
+}
+template <std::size_t D>
+const GridFunction<double, D>& Simulation<D>::state() const& noexcept {
+  return body_->state;
+}
+
+template <std::size_t D>
+std::uint64_t Simulation<D>::memory_bytes() const noexcept {
+  std::uint64_t bytes = sizeof(Body) + body_->hierarchy.memory_bytes() + body_->state.memory_bytes() +
+                        barrio::memory_bytes(body_->middle_values) + body_->tiles.memory_bytes();
+  for (const auto& level : body_->plans)
+    for (const std::uint64_t part :
+         {level.ghosts ? level.ghosts->memory_bytes() : 0, level.patches ? level.patches->memory_bytes() : 0,
+          level.sync ? level.sync->memory_bytes() : 0})
+      bytes += part;
+  return bytes;
+}
+
+template class Simulation<2>;
+template class Simulation<3>;
+
+}  // namespace barrio::amr

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "barrio/amr/system.hpp"
+#include "barrio/base/instruction_set.hpp"
+
+namespace barrio::amr {
+
+struct EulerOptions {
+  double gamma = 1.4;
+  int n_species = 0;  ///< whose densities are carried along
+  InstructionSet instruction_set = chosen_instruction_set();
+};
+
+/// The equations of compressible flow of an ideal gas: density, momentum along the D axes, total energy, and the
+/// densities of species. Van Leer's limited slopes of primitive variables, HLLC fluxes with the wave speeds of
+/// Einfeldt. Every instruction set gives the same bits.
+template <std::size_t D>
+class Euler final : public System<D> {
+ public:
+  /// @throws Error{usage} for gamma <= 1 or a negative number of species
+  explicit Euler(const EulerOptions& options = {});
+
+  [[nodiscard]] double gamma() const noexcept { return options_.gamma; }
+  /// Conserved from primitive variables: density, velocity, pressure, parts of species. Local.
+  void conserve(std::span<const double> primitive, std::span<double> conserved) const noexcept;
+
+  [[nodiscard]] std::vector<std::string> variables() const override;
+  [[nodiscard]] int n_ghosts() const noexcept override { return 2; }
+  [[nodiscard]] bool uses_corners() const noexcept override { return false; }
+  [[nodiscard]] bool reads_block() const noexcept override { return true; }
+  [[nodiscard]] double reflected(int variable, std::size_t axis) const noexcept override {
+    return variable == 1 + static_cast<int>(axis) ? -1.0 : 1.0;
+  }
+  [[nodiscard]] std::unique_ptr<Worker<D>> make_worker(int block_cells) const override;
+
+ private:
+  EulerOptions options_;
+};
+
+extern template class Euler<2>;
+extern template class Euler<3>;
+
+}  // namespace barrio::amr

@@ -1,0 +1,108 @@
+#include "barrio/amr/euler.hpp"
+
+#include <fmt/format.h>
+
+#include "barrio/amr/kernel/dispatch.hpp"
+#include "barrio/base/error.hpp"
+
+namespace barrio::amr {
+namespace detail {
+
+/// The kernels with room for primitive variables and fluxes of one block.
+template <std::size_t D>
+class EulerWorker final : public Worker<D> {
+ public:
+  EulerWorker(const EulerOptions& options, std::ptrdiff_t block_cells)
+      : kernels_(euler_kernels(options.instruction_set)), n_(block_cells) {
+    stage_.gamma = options.gamma;
+    stage_.n_species = options.n_species;
+    const std::ptrdiff_t n_variables = static_cast<std::ptrdiff_t>(D) + 2 + options.n_species;
+    const std::ptrdiff_t row = n_ + 2 * ghosts;
+    const std::ptrdiff_t plane = row * row;
+    const std::ptrdiff_t variable = (D == 3 ? plane * row : plane) + kernel_padding;
+    primitive_.assign(n_variables * variable + kernel_padding, 0.0);
+    stage_.primitive = {.first = primitive_.data() + ghosts * (1 + row + (D == 3 ? plane : 0)),
+                        .row = row,
+                        .plane = D == 3 ? plane : 0,
+                        .variable = variable};
+    stage_.flux_row = n_ + kernel_padding;
+    fluxes_.resize(n_variables * stage_.flux_row * (3 + 2 * n_));
+    stage_.fluxes = fluxes_.data();
+    for (std::size_t k = 0; k < 3; ++k) stage_.n[k] = k < D ? n_ : 1;
+  }
+
+  void advance(const Stage<D>& stage) override {
+    for (std::size_t k = 0; k < D; ++k) stage_.time_over_size[k] = stage.dt / stage.cell_size[k];
+    stage_.cells = array(stage.block, stage.cells);
+    stage_.ghosts = array(stage.u, stage.cells);
+    stage_.old = array(stage.old, stage.cells);
+    stage_.old_weight = stage.old_weight;
+    stage_.out = array(stage.out, stage.cells);
+    for (std::size_t k = 0; k < 3; ++k) {
+      stage_.plane_step[k] = k < D ? stage.plane_step : 1;
+      for (std::size_t m = 0; m < max_planes; ++m) stage_.planes[k][m] = k < D ? stage.planes[k][m] : nullptr;
+    }
+    (D == 2 ? kernels_.stage_2d : kernels_.stage_3d)(stage_);
+  }
+  double fastest(const CellView<D>& u, const geometry::IndexBox<D>& cells,
+                 const std::array<double, D>& cell_size) override {
+    for (std::size_t k = 0; k < D; ++k) stage_.time_over_size[k] = 1.0 / cell_size[k];
+    stage_.cells = array(u, cells);
+    return (D == 2 ? kernels_.fastest_2d : kernels_.fastest_3d)(stage_);
+  }
+
+ private:
+  static constexpr std::ptrdiff_t ghosts = 2;
+  static CellArray array(const CellView<D>& view, const geometry::IndexBox<D>& cells) {
+    if (view.first == nullptr) return {};
+    return {.first = &view(0, cells.low),
+            .row = view.strides[1],
+            .plane = D == 3 ? view.strides[D - 1] : 0,
+            .variable = view.variable};
+  }
+  const EulerKernels& kernels_;
+  std::ptrdiff_t n_;
+  EulerStage stage_{};
+  std::vector<double> primitive_;
+  std::vector<double> fluxes_;
+};
+
+}  // namespace detail
+
+template <std::size_t D>
+Euler<D>::Euler(const EulerOptions& options) : options_(options) {
+  if (!(options.gamma > 1.0)) refuse(ErrorCode::usage, fmt::format("gamma {}", options.gamma), "is not above 1");
+  if (options.n_species < 0) refuse(ErrorCode::usage, fmt::format("{} species", options.n_species), "are none");
+}
+
+template <std::size_t D>
+void Euler<D>::conserve(std::span<const double> primitive, std::span<double> conserved) const noexcept {
+  const double density = primitive[0];
+  double energy = primitive[1 + D] / (options_.gamma - 1.0);
+  conserved[0] = density;
+  for (std::size_t k = 0; k < D; ++k) {
+    conserved[1 + k] = density * primitive[1 + k];
+    energy += 0.5 * density * primitive[1 + k] * primitive[1 + k];
+  }
+  conserved[1 + D] = energy;
+  for (int s = 0; s < options_.n_species; ++s) conserved[2 + D + s] = density * primitive[2 + D + s];
+}
+
+template <std::size_t D>
+std::vector<std::string> Euler<D>::variables() const {
+  std::vector<std::string> names{"density"};
+  for (std::size_t k = 0; k < D; ++k) names.push_back(fmt::format("momentum_{}", "xyz"[k]));
+  names.emplace_back("energy");
+  for (int s = 0; s < options_.n_species; ++s) names.push_back(fmt::format("species_{}", s + 1));
+  return names;
+}
+
+template <std::size_t D>
+std::unique_ptr<Worker<D>> Euler<D>::make_worker(int block_cells) const {
+  return std::make_unique<detail::EulerWorker<D>>(options_, block_cells);
+}
+
+template class Euler<2>;
+template class Euler<3>;
+
+}  // namespace barrio::amr

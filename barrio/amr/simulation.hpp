@@ -1,0 +1,96 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "barrio/amr/grid_function.hpp"
+#include "barrio/amr/hierarchy.hpp"
+#include "barrio/amr/system.hpp"
+#include "barrio/exchange/strategy.hpp"
+
+namespace barrio::amr {
+
+/// What stands beyond an end of the domain that is not periodic.
+enum class End {
+  outflow,  ///< what stands at the end
+  wall,     ///< its mirror image
+  given,    ///< what the caller says
+};
+
+template <std::size_t D>
+struct SimulationOptions {
+  GridOptions<D> grid;
+  std::array<std::array<End, 2>, D> ends{};  ///< low and high along each axis
+  /// The conserved variables in a cell at a place, at the begin; and beyond ends that are `given`, at a time.
+  std::function<void(const std::array<double, D>& x, std::span<double> u)> initial;
+  std::function<void(const std::array<double, D>& x, double time, std::span<double> u)> given;
+  /// Which cells are to be refined. @param u  the cells of a block with ghosts; those
+  /// beyond edges and corners only if the system uses them @param tags  one a cell of the block,
+  /// the first axis first; 0 when it is called. Must depend on what it is given alone
+  std::function<void(int level, const CellView<D>& u, const geometry::IndexBox<D>& cells, std::span<std::uint8_t> tags)>
+      tag;
+  double cfl = 0.4;
+  double time_step = 0.0;    ///< of the coarsest level; 0: by cfl
+  bool is_subcycled = true;  ///< finer levels take as many more steps as they are finer
+  bool has_reflux = true;
+  int regrid_interval = 8;  ///< steps of each level after which finer ones are chosen anew
+  int buffer_cells = 4;     ///< around tagged cells that are refined with them
+  exchange::Strategy strategy = exchange::Strategy::automatic;
+};
+
+/// Where the time of a simulation went, on this rank. Seconds.
+struct SimulationSeconds {
+  double kernel = 0.0;       ///< in the workers
+  double fill = 0.0;         ///< ghosts of tiles: copies, interpolation, ends
+  double exchange = 0.0;     ///< packing, sending, waiting for ghosts
+  double coarse_fine = 0.0;  ///< what levels give each other, refluxing
+  double time_step = 0.0;    ///< finding it
+  double regrid = 0.0;
+  double all = 0.0;
+};
+
+/// Solve a system of hyperbolic equations on levels of blocks that follow its solution (Berger and Oliger 1984, Berger
+/// and Colella 1989): Heun's method in time, with subcycling and refluxing.
+///
+/// The result is the same to the last bit on any number of ranks, under every strategy of messages, and with every
+/// instruction set.
+template <std::size_t D>
+class Simulation {
+ public:
+  /// Refine the initial values and begin. Collective. The system is shared.
+  /// @throws AgreedError{usage} for options that cannot be
+  Simulation(mpi::Context& context, std::shared_ptr<const System<D>> system, SimulationOptions<D> options);
+  Simulation(Simulation&&) noexcept;
+  Simulation& operator=(Simulation&&) = delete;
+  ~Simulation();
+
+  /// One step of the coarsest level. Collective: a reduction for the time step; all else goes to neighbours.
+  void step();
+
+  [[nodiscard]] double time() const noexcept;
+  [[nodiscard]] std::int64_t n_steps() const noexcept;
+  /// Steps of cells on this rank so far, each through all stages.
+  [[nodiscard]] std::int64_t n_updates() const noexcept;
+  [[nodiscard]] const SimulationSeconds& seconds() const noexcept;
+  [[nodiscard]] const Hierarchy<D>& hierarchy() const& noexcept;
+  [[nodiscard]] const GridFunction<double, D>& state() const& noexcept;
+
+  /// The integral of each variable over the domain, summed exactly and rounded once. Collective.
+  [[nodiscard]] std::vector<double> totals() const;
+  /// Of all values of all levels; the same for the same bits, however they are shared out. Collective.
+  [[nodiscard]] std::uint64_t checksum() const;
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+
+ private:
+  struct Body;
+  std::unique_ptr<Body> body_;
+};
+
+extern template class Simulation<2>;
+extern template class Simulation<3>;
+
+}  // namespace barrio::amr

@@ -1,0 +1,316 @@
+#include "barrio/amr/simulation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "barrio/amr/euler.hpp"
+#include "barrio/base/error.hpp"
+#include "tests/amr/exact_riemann.hpp"
+#include "tests/amr/one_box.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::amr {
+namespace {
+
+constexpr double two_pi = 2.0 * std::numbers::pi;
+
+/// Options of a box of the unit cube with conserved initial values from primitive ones.
+template <std::size_t D, class Primitive>
+SimulationOptions<D> options_of(const std::shared_ptr<const Euler<D>>& euler, std::int64_t n, int n_levels,
+                                Primitive primitive) {
+  SimulationOptions<D> options;
+  options.grid.n_levels = n_levels;
+  options.grid.block_cells = 8;
+  for (std::size_t k = 0; k < D; ++k) {
+    options.grid.n_cells[k] = n;
+    options.grid.cell_size[k] = 1.0 / static_cast<double>(n);
+    options.grid.is_periodic[k] = true;
+  }
+  options.initial = [euler, primitive](const std::array<double, D>& x, std::span<double> u) {
+    euler->conserve(primitive(x), u);
+  };
+  return options;
+}
+
+/// Tag where the density changes from a cell to the next.
+template <std::size_t D>
+auto tag_jumps(double most) {
+  return [most](int, const CellView<D>& u, const geometry::IndexBox<D>& cells, std::span<std::uint8_t> tags) {
+    for (std::int64_t n = 0; n < cells.size(); ++n) {
+      const auto at = cells.at(n);
+      for (std::size_t k = 0; k < D; ++k) {
+        auto below = at;
+        auto above = at;
+        below[k] -= 1;
+        above[k] += 1;
+        if (std::abs(u(0, above) - u(0, below)) > most) tags[n] = 1;
+      }
+    }
+  };
+}
+
+/// A blob of other density that moves through the box.
+template <std::size_t D>
+std::vector<double> blob(const std::array<double, D>& x) {
+  double square = 0.0;
+  for (const double one : x) square += (one - 0.4) * (one - 0.4);
+  std::vector<double> state{1.0 + (square < 0.02 ? 1.0 : 0.0)};
+  for (std::size_t k = 0; k < D; ++k) state.push_back(0.7 - 0.4 * static_cast<double>(k));
+  state.push_back(square < 0.01 ? 2.0 : 1.0);
+  return state;
+}
+
+TEST(Simulation, OfOneLevelIsTheKernelOnOneBox) {
+  const auto smooth = [](const std::array<double, 3>& x) {
+    return std::vector<double>{1.0 + 0.3 * std::sin(two_pi * x[0]), 0.5, std::cos(two_pi * x[1]), 0.1,
+                               1.0 + 0.2 * std::sin(two_pi * (x[1] + x[2]))};
+  };
+  const auto euler = std::make_shared<const Euler<3>>();
+  SimulationOptions<3> options = options_of<3>(euler, 24, 1, smooth);
+  options.time_step = 0.004;
+  Simulation<3> simulation(barrio::test::world(), euler, options);
+  test::OneBox<3> box({24, 24, 24}, {1.0, 1.0, 1.0});
+  box.fill(smooth);
+  for (int step = 0; step < 5; ++step) {
+    simulation.step();
+    box.step(detail::euler_kernels(chosen_instruction_set()), 0.004);
+  }
+  const auto& hierarchy = simulation.hierarchy();
+  for (std::size_t b = 0; b < hierarchy.blocks(0).size(); ++b) {
+    const auto cells = hierarchy.space().cells(hierarchy.blocks(0)[b].at);
+    const auto values = simulation.state().values(0, b);
+    for (std::int64_t n = 0; n < cells.size(); ++n) {
+      const auto at = cells.at(n);
+      for (int v = 0; v < 5; ++v) ASSERT_EQ(values[v * cells.size() + n], box.value(v, at[0], at[1], at[2]));
+    }
+  }
+}
+
+template <std::size_t D>
+SimulationOptions<D> moving_blob(const std::shared_ptr<const Euler<D>>& euler) {
+  SimulationOptions<D> options = options_of<D>(euler, D == 2 ? 32 : 16, 3, blob<D>);
+  options.tag = tag_jumps<D>(0.1);
+  options.buffer_cells = 2;
+  options.regrid_interval = 4;
+  return options;
+}
+
+/// Step on all ranks together and on each rank alone, by the scalar kernel and another strategy: the same bits.
+template <std::size_t D>
+void expect_one_result(const SimulationOptions<D>& options, int n_steps) {
+  Simulation<D> together(barrio::test::world(), std::make_shared<const Euler<D>>(), options);
+  mpi::Context alone(MPI_COMM_SELF);
+  SimulationOptions<D> other = options;
+  other.strategy = exchange::Strategy::staggered_tests;
+  Simulation<D> single(alone, std::make_shared<const Euler<D>>(EulerOptions{.instruction_set = InstructionSet::scalar}),
+                       other);
+  EXPECT_EQ(together.checksum(), single.checksum()) << "at the begin";
+  for (int step = 0; step < n_steps; ++step) {
+    together.step();
+    single.step();
+    together.hierarchy().validate();
+    ASSERT_EQ(together.checksum(), single.checksum()) << "step " << step;
+  }
+  EXPECT_GT(together.hierarchy().n_global(options.grid.n_levels - 1), 0);
+  EXPECT_EQ(together.time(), single.time());
+}
+
+TEST(Simulation, HasOneResultOnAnyNumberOfRanks) {
+  expect_one_result<2>(moving_blob(std::make_shared<const Euler<2>>()), 20);
+  expect_one_result<3>(moving_blob(std::make_shared<const Euler<3>>()), 6);
+}
+
+TEST(Simulation, HasOneResultWithARatioOfFour) {
+  SimulationOptions<2> options = moving_blob(std::make_shared<const Euler<2>>());
+  options.grid.ratio = 4;
+  options.grid.n_levels = 2;
+  options.buffer_cells = 2;
+  expect_one_result<2>(options, 12);
+}
+
+TEST(Simulation, HasOneResultBetweenWallsAndWhatIsGiven) {
+  const auto euler = std::make_shared<const Euler<2>>();
+  SimulationOptions<2> options = moving_blob(euler);
+  options.grid.is_periodic = {false, false};
+  options.ends[0] = {End::given, End::outflow};
+  options.ends[1] = {End::wall, End::wall};
+  options.given = [euler](const std::array<double, 2>& x, double time, std::span<double> u) {
+    euler->conserve(std::vector<double>{1.5 + 0.4 * std::sin(40.0 * time) * x[1], 0.7, 0.3, 1.0}, u);
+  };
+  options.is_subcycled = false;
+  expect_one_result<2>(options, 12);
+}
+
+TEST(Simulation, KeepsMassMomentumAndEnergy) {
+  const auto euler = std::make_shared<const Euler<2>>();
+  Simulation<2> simulation(barrio::test::world(), euler, moving_blob(euler));
+  const std::vector<double> before = simulation.totals();
+  for (int step = 0; step < 100; ++step) simulation.step();
+  const std::vector<double> after = simulation.totals();
+  for (std::size_t v = 0; v < before.size(); ++v)
+    EXPECT_NEAR(after[v], before[v], 1e-13 * std::abs(before[0])) << euler->variables()[v];
+  // Without refluxing the levels disagree about what flows between them: the test can fail.
+  SimulationOptions<2> options = moving_blob(euler);
+  options.has_reflux = false;
+  Simulation<2> leaking(barrio::test::world(), euler, options);
+  for (int step = 0; step < 20; ++step) leaking.step();
+  EXPECT_GT(std::abs(leaking.totals()[0] - before[0]), 1e-9);
+}
+
+TEST(Simulation, LeavesAUniformStreamAlone) {
+  const auto euler = std::make_shared<const Euler<2>>();
+  SimulationOptions<2> options =
+      options_of<2>(euler, 32, 3, [](const auto&) { return std::vector<double>{1.0, 0.3, -0.2, 0.7}; });
+  int round = 0;
+  options.tag = [&](int, const CellView<2>&, const geometry::IndexBox<2>& cells, std::span<std::uint8_t> tags) {
+    for (std::int64_t n = 0; n < cells.size(); ++n) {
+      const auto at = cells.at(n);
+      if ((at[0] + 3 * at[1]) % 29 == round % 7) tags[n] = 1;
+    }
+  };
+  options.regrid_interval = 2;
+  Simulation<2> simulation(barrio::test::world(), euler, options);
+  for (int step = 0; step < 10; ++step, ++round) simulation.step();
+  std::vector<double> u(4);
+  euler->conserve(std::vector<double>{1.0, 0.3, -0.2, 0.7}, u);
+  for (int level = 0; level < 3; ++level)
+    for (std::size_t b = 0; b < simulation.hierarchy().blocks(level).size(); ++b)
+      for (int v = 0; v < 4; ++v)
+        for (int n = 0; n < 64; ++n)
+          ASSERT_NEAR(simulation.state().values(level, b)[v * 64 + n], u[v], 1e-14) << "level " << level;
+}
+
+/// Density on a grid of the finest level's cells, on every rank.
+std::vector<double> finest_density(const Simulation<2>& simulation) {
+  const auto& space = simulation.hierarchy().space();
+  const int finest = simulation.hierarchy().n_levels() - 1;
+  const auto all = space.domain(finest);
+  std::vector<double> density(all.size(), 0.0);
+  // Finer levels last: what they cover is theirs.
+  for (int level = 0; level <= finest; ++level) {
+    std::vector<double> of_level(all.size(), 0.0);
+    std::vector<double> is_there(all.size(), 0.0);
+    const std::int64_t ratio = all.high[0] / space.domain(level).high[0];
+    for (std::size_t b = 0; b < simulation.hierarchy().blocks(level).size(); ++b) {
+      const auto cells = space.cells(simulation.hierarchy().blocks(level)[b].at);
+      for (std::int64_t n = 0; n < cells.size(); ++n) {
+        const auto fine = geometry::IndexBox<2>{cells.at(n), {cells.at(n)[0] + 1, cells.at(n)[1] + 1}}.refined(ratio);
+        for (std::int64_t i = 0; i < fine.size(); ++i) {
+          of_level[all.place(fine.at(i))] = simulation.state().values(level, b)[n];
+          is_there[all.place(fine.at(i))] = 1.0;
+        }
+      }
+    }
+    for (auto* values : {&of_level, &is_there})
+      MPI_Allreduce(MPI_IN_PLACE, values->data(), static_cast<int>(values->size()), MPI_DOUBLE, MPI_SUM,
+                    simulation.hierarchy().context().comm());
+    for (std::size_t i = 0; i < density.size(); ++i)
+      if (is_there[i] > 0.0) density[i] = of_level[i];
+  }
+  return density;
+}
+
+TEST(Simulation, IsAsAUniformFineGrid) {
+  const auto euler = std::make_shared<const Euler<2>>();
+  SimulationOptions<2> options = moving_blob(euler);
+  options.tag = tag_jumps<2>(0.01);
+  options.buffer_cells = 4;
+  options.time_step = 0.1 / 32.0;
+  SimulationOptions<2> uniform = options;
+  uniform.grid.n_levels = 1;
+  uniform.time_step = options.time_step / 4.0;
+  for (std::size_t k = 0; k < 2; ++k) {
+    uniform.grid.n_cells[k] *= 4;
+    uniform.grid.cell_size[k] /= 4.0;
+  }
+  Simulation<2> adapted(barrio::test::world(), euler, options);
+  Simulation<2> fine(barrio::test::world(), euler, uniform);
+  for (int step = 0; step < 30; ++step) {
+    adapted.step();
+    for (int k = 0; k < 4; ++k) fine.step();
+  }
+  const std::vector<double> of_adapted = finest_density(adapted);
+  const std::vector<double> of_fine = finest_density(fine);
+  double distance = 0.0;
+  double total = 0.0;
+  for (std::size_t i = 0; i < of_fine.size(); ++i) {
+    distance += std::abs(of_adapted[i] - of_fine[i]);
+    total += of_fine[i];
+  }
+  EXPECT_LT(distance, 0.01 * total);
+  EXPECT_LT(adapted.hierarchy().n_global(2), fine.hierarchy().n_global(0)) << "all of it is refined";
+}
+
+/// L1 distance of the density of the coarsest level from a function.
+template <class Exact>
+double density_error(const Simulation<2>& simulation, Exact exact) {
+  double error = 0.0;
+  const auto& space = simulation.hierarchy().space();
+  for (std::size_t b = 0; b < simulation.hierarchy().blocks(0).size(); ++b) {
+    const auto cells = space.cells(simulation.hierarchy().blocks(0)[b].at);
+    for (std::int64_t n = 0; n < cells.size(); ++n) {
+      const double x = (static_cast<double>(cells.at(n)[0]) + 0.5) * space.cell_size(0)[0];
+      error += std::abs(simulation.state().values(0, b)[n] - exact(x));
+    }
+  }
+  return error;
+}
+
+TEST(Simulation, RefinesAShockTube) {
+  const auto euler = std::make_shared<const Euler<2>>();
+  const auto tube = [&](std::int64_t n, int n_levels) {
+    SimulationOptions<2> options = options_of<2>(euler, n, n_levels, [](const auto& x) {
+      return x[0] < 0.5 ? std::vector<double>{1.0, 0.0, 0.0, 1.0} : std::vector<double>{0.125, 0.0, 0.0, 0.1};
+    });
+    options.grid.n_cells[1] = 8;
+    options.grid.is_periodic[0] = false;
+    options.tag = tag_jumps<2>(0.005);
+    options.time_step = 0.2 / static_cast<double>(n);
+    return Simulation<2>(barrio::test::world(), euler, options);
+  };
+  Simulation<2> adapted = tube(64, 3);
+  Simulation<2> coarse = tube(64, 1);
+  Simulation<2> fine = tube(256, 1);
+  for (int step = 0; step < 64; ++step) {
+    adapted.step();
+    coarse.step();
+    for (int k = 0; k < 4; ++k) fine.step();
+  }
+  const test::ExactRiemann exact({1.0, 0.0, 1.0}, {0.125, 0.0, 0.1}, 1.4);
+  const auto density = [&](double x) { return exact.at((x - 0.5) / 0.2).density; };
+  const auto error_of = [&](const Simulation<2>& simulation, double n) {
+    double error = density_error(simulation, density) / n;
+    MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_SUM, barrio::test::world().comm());
+    return error / 8.0;
+  };
+  const double of_coarse = error_of(coarse, 64.0);
+  const double of_adapted = error_of(adapted, 64.0);
+  const double of_fine = error_of(fine, 256.0);
+  EXPECT_LT(of_fine, 0.4 * of_coarse);
+  EXPECT_LT(of_adapted, 0.5 * of_coarse);
+}
+
+TEST(Simulation, RefusesOptionsThatCannotBe) {
+  const auto euler = std::make_shared<const Euler<2>>();
+  const auto text_of = [&](auto change) {
+    SimulationOptions<2> options = moving_blob(euler);
+    change(options);
+    try {
+      const Simulation<2> simulation(barrio::test::world(), euler, options);
+    } catch (const AgreedError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(text_of([](auto& options) { options.cfl = 1.5; }), "CFL number 1.5: is not above 0 and at most 1");
+  EXPECT_EQ(text_of([](auto& options) { options.initial = nullptr; }), "simulation: has no initial values");
+  EXPECT_EQ(text_of([](auto& options) { options.buffer_cells = 9; }),
+            "a buffer of 9 cells: is not between 0 and 4, a block of the finer level");
+  EXPECT_EQ(text_of([](auto& options) { options.grid.block_cells = 12; }),
+            "blocks of 12 cells: are not a multiple of 8");
+}
+
+}  // namespace
+}  // namespace barrio::amr
