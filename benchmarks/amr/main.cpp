@@ -1,0 +1,112 @@
+// Structured AMR: steps of cells a second, and where the time goes.
+//
+//   barrio --ranks 1 bench amr
+//   barrio --ranks 2 bench amr --parts rm3d --steps 16
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "barrio/base/instruction_set.hpp"
+#include "barrio/base/memory.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "benchmarks/amr/cases.hpp"
+#include "benchmarks/goals.hpp"
+#include "benchmarks/output.hpp"
+
+namespace {
+
+using namespace barrio;
+
+struct Options {
+  std::vector<std::string> parts{"uniform", "rm3d"};
+  std::int64_t cells = 32;
+  int levels = 3;
+  int block = 16;
+  int steps = 16;
+  bench::Output output;
+};
+
+Json measure(Context& context, const std::string& name, const bench::AmrCase& wanted, int n_steps) {
+  const std::uint64_t idle = resident_bytes();
+  amr::Simulation<3> simulation(context, wanted.system, wanted.options);
+  const amr::SimulationSeconds before = simulation.seconds();
+  mpi::barrier(context);
+  for (int step = 0; step < n_steps; ++step) simulation.step();
+  const amr::SimulationSeconds& seconds = simulation.seconds();
+  const double all = mpi::max(context, seconds.all - before.all);
+  const auto n_updates = static_cast<double>(mpi::sum(context, simulation.n_updates()));
+  Json row{{"part", name},
+           {"steps", n_steps},
+           {"time", simulation.time()},
+           {"updates", n_updates},
+           {"updates_per_second", n_updates / all},
+           {"checksum", fmt::format("{:016x}", simulation.checksum())}};
+  std::int64_t n_cells = 0;
+  for (int level = 0; level < simulation.hierarchy().n_levels(); ++level) {
+    const std::int64_t n = simulation.hierarchy().n_global(level) * simulation.hierarchy().space().block_size();
+    row["cells_of_level"].push_back(n);
+    n_cells += n;
+  }
+  const auto share = [&](double one) { return mpi::sum(context, one) / (all * context.size()); };
+  row["shares"] = {{"kernel", share(seconds.kernel)},       {"fill", share(seconds.fill)},
+                   {"exchange", share(seconds.exchange)},   {"coarse_fine", share(seconds.coarse_fine)},
+                   {"time_step", share(seconds.time_step)}, {"regrid", share(seconds.regrid)}};
+  const auto grown = static_cast<double>(peak_resident_bytes() - idle);
+  row["peak_bytes_per_cell"] = mpi::sum(context, grown) / static_cast<double>(n_cells);
+  row["bytes_per_cell"] =
+      static_cast<double>(mpi::sum(context, simulation.memory_bytes())) / static_cast<double>(n_cells);
+  return row;
+}
+
+std::string to_text(const Json& document) {
+  std::string text = fmt::format("{}\n", document["instruction_set"].get<std::string>());
+  for (const Json& row : document["parts"]) {
+    text += fmt::format("{}: {:.3f} M updates/s, {:.1f} B a cell ({:.1f} at the peak), checksum {}\n ",
+                        row["part"].get<std::string>(), row["updates_per_second"].get<double>() / 1e6,
+                        row["bytes_per_cell"].get<double>(), row["peak_bytes_per_cell"].get<double>(),
+                        row["checksum"].get<std::string>());
+    for (const auto& [name, share] : row["shares"].items())
+      text += fmt::format(" {} {:.3f}", name, share.get<double>());
+    text += "\n  cells:";
+    for (const Json& n : row["cells_of_level"]) text += fmt::format(" {}", format_count(n.get<std::int64_t>()));
+    text += "\n";
+  }
+  return text;
+}
+
+void run(Context& context, int argc, char** argv) {
+  Options options;
+  CLI::App app("Measure structured AMR");
+  app.add_option("--parts", options.parts, "uniform, rm3d");
+  app.add_option("--cells", options.cells, "Cells across the coarsest level");
+  app.add_option("--levels", options.levels, "Levels");
+  app.add_option("--block", options.block, "Cells of a block along each axis");
+  app.add_option("--steps", options.steps, "Steps of the coarsest level");
+  bench::add_output_options(app, options.output);
+  if (!bench::parse(app, "bench amr", context, argc, argv)) return;
+  bench::begin_output(context, options.output);
+  Json document = json_document("barrio.bench.amr", 1);
+  document["ranks"] = context.size();
+  document["instruction_set"] = std::string(name_of(chosen_instruction_set()));
+  for (const std::string& part : options.parts) {
+    if (part == "rm3d") {
+      document["parts"].push_back(measure(
+          context, part, bench::richtmyer_meshkov(options.cells, options.levels, options.block), options.steps));
+    } else if (part == "uniform") {
+      document["parts"].push_back(
+          measure(context, part, bench::uniform_waves(2 * options.cells, options.block), options.steps));
+    } else {
+      refuse_together(ErrorCode::usage, fmt::format("part '{}'", part), "is none", "there is: uniform, rm3d");
+    }
+  }
+  bench::print_output(context, options.output, document, to_text);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return barrio::bench::run_benchmark(argc, argv, [&](Context& context) { run(context, argc, argv); });
+}
