@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "barrio/amr/output_quantity.hpp"
 #include "barrio/amr/system.hpp"
 #include "barrio/base/instruction_set.hpp"
 
@@ -26,9 +27,12 @@ class Euler final : public System<D> {
   explicit Euler(const EulerOptions& options = {});
 
   [[nodiscard]] double gamma() const noexcept { return options_.gamma; }
+  /// Density, velocity (three components), pressure and parts of species, to be written.
+  [[nodiscard]] std::vector<OutputQuantity> quantities() const;
   /// Conserved from primitive variables: density, velocity, pressure, parts of species. Local.
   void conserve(std::span<const double> primitive, std::span<double> conserved) const noexcept;
 
+  [[nodiscard]] std::string description() const override;
   [[nodiscard]] std::vector<std::string> variables() const override;
   [[nodiscard]] int n_ghosts() const noexcept override { return 2; }
   [[nodiscard]] bool uses_corners() const noexcept override { return false; }

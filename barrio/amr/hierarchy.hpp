@@ -56,6 +56,11 @@ class Hierarchy {
 
   /// The coarsest level. Collective. @throws AgreedError{usage} as BlockSpace, and for a nesting that cannot be
   Hierarchy(mpi::Context& context, const GridOptions<D>& grid, const HierarchyOptions& options = {});
+  /// Levels that were known before. Collective. @param blocks  of all levels; each from one rank, whichever
+  /// @throws AgreedError{usage} as above; {bad_input} for a block beyond the domain or given twice, one without those
+  /// that it needs around it, or a domain that is not covered
+  Hierarchy(mpi::Context& context, const GridOptions<D>& grid, std::span<const BlockId<D>> blocks,
+            const HierarchyOptions& options = {});
 
   [[nodiscard]] mpi::Context& context() const noexcept { return *context_; }
   [[nodiscard]] const BlockSpace<D>& space() const noexcept { return space_; }
@@ -107,6 +112,9 @@ class Hierarchy {
   };
   [[nodiscard]] std::vector<BlockId<D>> with_support(int base, std::span<const BlockId<D>> wanted) const;
   [[nodiscard]] std::vector<Planned> plan(int base, std::span<const BlockId<D>> wanted) const;
+  /// Deal out blocks that no rank has yet. Collective.
+  void place(std::span<const BlockId<D>> blocks);
+  [[nodiscard]] Status look_for_support() const;
   [[nodiscard]] BlockMotion share_out(const std::vector<Planned>& planned, Sharing sharing);
   void gather_places();
   void introduce_neighbours();

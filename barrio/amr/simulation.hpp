@@ -53,6 +53,17 @@ struct SimulationSeconds {
   double all = 0.0;
 };
 
+/// A state to go on from.
+template <std::size_t D>
+struct SavedState {
+  double time = 0.0;
+  std::int64_t n_steps = 0;
+  std::vector<int> n_since_regrid;  ///< steps of each level since finer ones were chosen
+  std::vector<BlockId<D>> blocks;   ///< of all levels; each from one rank, whichever
+  /// Fill in the values of the blocks that this rank got. Collective.
+  std::function<void(GridFunction<double, D>& state)> fill;
+};
+
 /// Solve a system of hyperbolic equations on levels of blocks that follow its solution (Berger and Oliger 1984, Berger
 /// and Colella 1989): Heun's method in time, with subcycling and refluxing.
 ///
@@ -64,6 +75,10 @@ class Simulation {
   /// Refine the initial values and begin. Collective. The system is shared.
   /// @throws AgreedError{usage} for options that cannot be
   Simulation(mpi::Context& context, std::shared_ptr<const System<D>> system, SimulationOptions<D> options);
+  /// Go on from a state, to the bits that would have come without the break. Collective. `initial` is not needed.
+  /// @throws AgreedError{usage} for options that cannot be; {bad_input} for blocks that cannot
+  Simulation(mpi::Context& context, std::shared_ptr<const System<D>> system, SimulationOptions<D> options,
+             const SavedState<D>& saved);
   Simulation(Simulation&&) noexcept;
   Simulation& operator=(Simulation&&) = delete;
   ~Simulation();
@@ -71,8 +86,11 @@ class Simulation {
   /// One step of the coarsest level. Collective: a reduction for the time step; all else goes to neighbours.
   void step();
 
+  [[nodiscard]] const System<D>& system() const& noexcept;
   [[nodiscard]] double time() const noexcept;
   [[nodiscard]] std::int64_t n_steps() const noexcept;
+  /// Steps of each level since finer ones were chosen anew.
+  [[nodiscard]] std::vector<int> n_since_regrid() const;
   /// Steps of cells on this rank so far, each through all stages.
   [[nodiscard]] std::int64_t n_updates() const noexcept;
   [[nodiscard]] const SimulationSeconds& seconds() const noexcept;

@@ -35,7 +35,7 @@ struct Stage {
   double dt;
   CellView<D> u;      ///< with the system's layers of ghosts
   CellView<D> block;  ///< the same without ghosts, where the block is kept
-  CellView<D> old;  ///< not to be read if old_weight is 0
+  CellView<D> old;    ///< not to be read if old_weight is 0
   double old_weight;
   CellView<D> out;  ///< may be `old`
   /// Fluxes per unit of area through planes of faces across each axis, or null where they are not wanted: [variable]
@@ -64,6 +64,8 @@ template <std::size_t D>
 class System {
  public:
   virtual ~System() = default;
+  /// What it is, with its parameters: checkpoints of another one are refused.
+  [[nodiscard]] virtual std::string description() const = 0;
   /// Names of the conserved variables.
   [[nodiscard]] virtual std::vector<std::string> variables() const = 0;
   /// Layers of cells around a block on which its new state depends.

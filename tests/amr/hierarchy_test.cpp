@@ -138,7 +138,7 @@ TEST(Hierarchy, HasWhatWasWantedAndWhatThatNeeds) {
 }
 
 TEST(Hierarchy, IsSharedOutByWeight) {
-  Hierarchy<2> hierarchy(barrio::test::world(), grid_of(3, 2), {});
+  Hierarchy<2> hierarchy(barrio::test::world(), grid_of(3, 2));
   std::vector<BlockId<2>> wanted;
   for (const auto& block : hierarchy.blocks(0))
     if (block.at[0] < 3) wanted.push_back({.at = {2 * block.at[0], 2 * block.at[1]}, .level = 1});
@@ -151,7 +151,7 @@ TEST(Hierarchy, IsSharedOutByWeight) {
 }
 
 TEST(Hierarchy, OfAnUnchangedWishDoesNotMove) {
-  Hierarchy<2> hierarchy(barrio::test::world(), grid_of(2, 2), {});
+  Hierarchy<2> hierarchy(barrio::test::world(), grid_of(2, 2));
   const auto wish = [&] {
     std::vector<BlockId<2>> wanted;
     for (const auto& block : hierarchy.blocks(0))
@@ -165,7 +165,7 @@ TEST(Hierarchy, OfAnUnchangedWishDoesNotMove) {
 TEST(Hierarchy, RefusesGridsThatCannotBe) {
   const auto code_of = [](const GridOptions<2>& grid) {
     try {
-      const Hierarchy<2> hierarchy(barrio::test::world(), grid, {});
+      const Hierarchy<2> hierarchy(barrio::test::world(), grid);
     } catch (const AgreedError& error) {
       return std::string(error.what());
     }

@@ -11,26 +11,17 @@ from barrio_case import MPIEXEC, Case, execute
 
 try:
     import numpy as np
-    import vtk
     from vtk.util.numpy_support import vtk_to_numpy
+    from vtk_steps import steps_of
 except ImportError:
-    vtk = None
+    np = None
 
 WRITE_LEVELS = os.environ["BARRIO_WRITE_LEVELS"]
 HIDDEN = 8  # vtkDataSetAttributes::REFINEDCELL
 
 
-@unittest.skipIf(vtk is None, "needs vtk")
+@unittest.skipIf(np is None, "needs vtk")
 class OverlappingAmr(Case):
-    def steps(self, path: Path):
-        reader = vtk.vtkHDFReader()
-        reader.SetFileName(str(path))
-        reader.UpdateInformation()
-        key = vtk.vtkStreamingDemandDrivenPipeline.TIME_STEPS()
-        for time in reader.GetOutputInformation(0).Get(key):
-            reader.UpdateTimeStep(time)
-            yield time, reader.GetOutputDataObject(0)
-
     def boxes(self, data):
         """Level, low corner and shape as the image says; arrays by name."""
         for level in range(data.GetNumberOfLevels()):
@@ -56,7 +47,7 @@ class OverlappingAmr(Case):
             path = self.folder / f"levels_{ranks}.vtkhdf"
             self.assert_code(execute([*MPIEXEC, "-n", str(ranks), WRITE_LEVELS, str(path)]), 0)
             seen = []
-            for step, (time, data) in enumerate(self.steps(path)):
+            for step, (time, data) in enumerate(steps_of(path)):
                 self.assertEqual(data.GetClassName(), "vtkOverlappingAMR")
                 self.assertEqual(time, 0.5 * step)
                 cells = [0, 0, 0]

@@ -13,7 +13,9 @@ struct Simulation<D>::Body {
   using Box = geometry::IndexBox<D>;
   using Index = typename Box::Index;
 
-  Body(mpi::Context& given_context, std::shared_ptr<const System<D>> given_system, SimulationOptions<D> given_options);
+  /// @param saved  or null: refine the initial values
+  Body(mpi::Context& given_context, std::shared_ptr<const System<D>> given_system, SimulationOptions<D> given_options,
+       const SavedState<D>* saved);
 
   void step();
   /// A step of a level and of those that are finer. @param part, part_end  of the coarser level's step, at both ends
@@ -30,6 +32,8 @@ struct Simulation<D>::Body {
 
   /// Refine as the initial values want it.
   void refine_initially();
+  void go_on_from(const SavedState<D>& saved);
+  void take_blocks(int first);
   /// Choose the levels above `base` anew. @param part  of the coarser level's step at which `base` stands
   void regrid(int base, double at_time, double part);
   [[nodiscard]] std::vector<BlockId<D>> find_wanted(int base, double at_time, double part);

@@ -20,14 +20,19 @@ void Simulation<D>::Body::set_initial(int level, std::size_t block) {
 }
 
 template <std::size_t D>
-void Simulation<D>::Body::refine_initially() {
-  for (int level = 0; level < hierarchy.n_levels(); ++level) {
+void Simulation<D>::Body::take_blocks(int first) {
+  for (int level = first; level < hierarchy.n_levels(); ++level) {
     blocks[level].clear();
     for (std::size_t b = 0; b < hierarchy.blocks(level).size(); ++b)
       blocks[level].push_back(state.values(level, b).data());
+    if (has_blocks(level)) detail::make_plans(hierarchy, level, *system, n_variables, options.strategy, plans[level]);
   }
+}
+
+template <std::size_t D>
+void Simulation<D>::Body::refine_initially() {
+  take_blocks(0);
   for (std::size_t b = 0; b < hierarchy.blocks(0).size(); ++b) set_initial(0, b);
-  detail::make_plans(hierarchy, 0, *system, n_variables, options.strategy, plans[0]);
   for (int level = 1; level < hierarchy.n_levels(); ++level) {
     const BlockMotion motion = hierarchy.change(0, find_wanted(0, time, 0.0));
     if (motion.is_none) break;
@@ -39,6 +44,16 @@ void Simulation<D>::Body::refine_initially() {
 }
 
 template <std::size_t D>
+void Simulation<D>::Body::go_on_from(const SavedState<D>& saved) {
+  time = saved.time;
+  n_steps = saved.n_steps;
+  for (std::size_t level = 0; level < std::min(plans.size(), saved.n_since_regrid.size()); ++level)
+    plans[level].n_since_regrid = saved.n_since_regrid[level];
+  take_blocks(0);
+  saved.fill(state);
+}
+
+template <std::size_t D>
 void Simulation<D>::Body::restrict_all() {
   for (int level = hierarchy.n_levels() - 1; level > 0; --level)
     if (has_blocks(level)) plans[level].sync->restrict_only(blocks[level], blocks[level - 1]);
@@ -47,12 +62,7 @@ void Simulation<D>::Body::restrict_all() {
 template <std::size_t D>
 void Simulation<D>::Body::follow(const BlockMotion& motion, int first) {
   state.move(motion);
-  for (int level = first; level < hierarchy.n_levels(); ++level) {
-    blocks[level].clear();
-    for (std::size_t b = 0; b < hierarchy.blocks(level).size(); ++b)
-      blocks[level].push_back(state.values(level, b).data());
-    if (has_blocks(level)) detail::make_plans(hierarchy, level, *system, n_variables, options.strategy, plans[level]);
-  }
+  take_blocks(first);
 }
 
 template <std::size_t D>
@@ -144,6 +154,8 @@ template void Simulation<2>::Body::set_initial(int, std::size_t);
 template void Simulation<3>::Body::set_initial(int, std::size_t);
 template void Simulation<2>::Body::refine_initially();
 template void Simulation<3>::Body::refine_initially();
+template void Simulation<2>::Body::go_on_from(const SavedState<2>&);
+template void Simulation<3>::Body::go_on_from(const SavedState<3>&);
 template void Simulation<2>::Body::regrid(int, double, double);
 template void Simulation<3>::Body::regrid(int, double, double);
 

@@ -20,8 +20,8 @@ int nesting_of(const System<D>& system, const GridOptions<D>& grid) {
 }
 
 template <std::size_t D>
-void check(const SimulationOptions<D>& options) {
-  if (!options.initial) refuse_together(ErrorCode::usage, "simulation", "has no initial values");
+void check(const SimulationOptions<D>& options, bool has_state) {
+  if (!has_state && !options.initial) refuse_together(ErrorCode::usage, "simulation", "has no initial values");
   if (!(options.cfl > 0.0 && options.cfl <= 1.0))
     refuse_together(ErrorCode::usage, fmt::format("CFL number {}", options.cfl), "is not above 0 and at most 1");
   if (!(options.time_step >= 0.0))
@@ -38,17 +38,24 @@ void check(const SimulationOptions<D>& options) {
         refuse_together(ErrorCode::usage, fmt::format("an end of axis {}", k), "has no values given for it");
 }
 
+template <std::size_t D>
+Hierarchy<D> make_hierarchy(mpi::Context& context, const System<D>& system, const SimulationOptions<D>& options,
+                            const SavedState<D>* saved) {
+  const HierarchyOptions wanted{.nesting = nesting_of(system, options.grid), .is_subcycled = options.is_subcycled};
+  if (saved == nullptr) return Hierarchy<D>(context, options.grid, wanted);
+  return Hierarchy<D>(context, options.grid, saved->blocks, wanted);
+}
+
 }  // namespace
 
 template <std::size_t D>
 Simulation<D>::Body::Body(mpi::Context& given_context, std::shared_ptr<const System<D>> given_system,
-                          SimulationOptions<D> given_options)
+                          SimulationOptions<D> given_options, const SavedState<D>* saved)
     : context(given_context),
       system(std::move(given_system)),
       options(std::move(given_options)),
       n_variables(static_cast<int>(system->variables().size())),
-      hierarchy(context, options.grid,
-                {.nesting = nesting_of(*system, options.grid), .is_subcycled = options.is_subcycled}),
+      hierarchy(make_hierarchy(context, *system, options, saved)),
       state(hierarchy, n_variables),
       blocks(hierarchy.n_levels()),
       plans(hierarchy.n_levels()),
@@ -56,7 +63,10 @@ Simulation<D>::Body::Body(mpi::Context& given_context, std::shared_ptr<const Sys
       tiles(*system, options, hierarchy.space(), n_variables),
       planes(hierarchy.space(), n_variables),
       tags(hierarchy.space().block_size()) {
-  refine_initially();
+  if (saved == nullptr)
+    refine_initially();
+  else
+    go_on_from(*saved);
 }
 
 template <std::size_t D>
@@ -188,8 +198,14 @@ void Simulation<D>::Body::advance_block(int level, std::size_t block, std::span<
 template <std::size_t D>
 Simulation<D>::Simulation(mpi::Context& context, std::shared_ptr<const System<D>> system,
                           SimulationOptions<D> options) {
-  check(options);
-  body_ = std::make_unique<Body>(context, std::move(system), std::move(options));
+  check(options, false);
+  body_ = std::make_unique<Body>(context, std::move(system), std::move(options), nullptr);
+}
+template <std::size_t D>
+Simulation<D>::Simulation(mpi::Context& context, std::shared_ptr<const System<D>> system, SimulationOptions<D> options,
+                          const SavedState<D>& saved) {
+  check(options, true);
+  body_ = std::make_unique<Body>(context, std::move(system), std::move(options), &saved);
 }
 template <std::size_t D>
 Simulation<D>::Simulation(Simulation&&) noexcept = default;
@@ -199,6 +215,16 @@ Simulation<D>::~Simulation() = default;
 template <std::size_t D>
 void Simulation<D>::step() {
   body_->step();
+}
+template <std::size_t D>
+const System<D>& Simulation<D>::system() const& noexcept {
+  return *body_->system;
+}
+template <std::size_t D>
+std::vector<int> Simulation<D>::n_since_regrid() const {
+  std::vector<int> all;
+  for (const auto& level : body_->plans) all.push_back(level.n_since_regrid);
+  return all;
 }
 template <std::size_t D>
 double Simulation<D>::time() const noexcept {

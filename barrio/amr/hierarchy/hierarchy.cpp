@@ -1,6 +1,7 @@
 #include "barrio/amr/hierarchy.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <tuple>
@@ -32,29 +33,68 @@ struct Introduction {
   std::int32_t level;
 };
 
+template <std::size_t D>
+std::string text_of(const BlockId<D>& block) {
+  return fmt::format("block {} of level {}", fmt::join(block.at, ", "), block.level);
+}
+
+void check_nesting(const HierarchyOptions& options, int block_cells) {
+  if (options.nesting < 1 || 2 * options.nesting > block_cells)
+    refuse_together(ErrorCode::usage, fmt::format("a nesting of {} cells", options.nesting),
+                    fmt::format("does not fit into blocks of {}", block_cells));
+}
+
 }  // namespace
 
 template <std::size_t D>
 Hierarchy<D>::Hierarchy(mpi::Context& context, const GridOptions<D>& grid, const HierarchyOptions& options)
     : context_(&context), space_(grid), options_(options), levels_(grid.n_levels) {
-  if (options.nesting < 1 || 2 * options.nesting > grid.block_cells)
-    refuse_together(ErrorCode::usage, fmt::format("a nesting of {} cells", options.nesting),
-                    fmt::format("does not fit into blocks of {}", grid.block_cells));
-  // Blocks go by their numbers to ranks that have an equal part of all keys each, and from there to where they belong.
-  const auto n_ranks = static_cast<std::uint64_t>(context.size());
+  check_nesting(options, grid.block_cells);
+  const Box all = space_.blocks(0);
+  std::vector<BlockId<D>> dealt;
+  const std::int64_t end = all.size() * (context.rank() + 1) / context.size();
+  for (std::int64_t i = all.size() * context.rank() / context.size(); i < end; ++i)
+    dealt.push_back({.at = all.at(i), .level = 0});
+  place(dealt);
+}
+
+template <std::size_t D>
+Hierarchy<D>::Hierarchy(mpi::Context& context, const GridOptions<D>& grid, std::span<const BlockId<D>> blocks,
+                        const HierarchyOptions& options)
+    : context_(&context), space_(grid), options_(options), levels_(grid.n_levels) {
+  check_nesting(options, grid.block_cells);
+  agree_after(context, [&] {
+    for (const BlockId<D>& block : blocks)
+      if (block.level < 0 || block.level >= n_levels() || !space_.blocks(block.level).contains(block.at))
+        refuse(ErrorCode::bad_input, text_of(block), "lies outside the domain");
+  });
+  place(blocks);
+  const Status status = capture([&] {
+    for (int level = 0; level < n_levels(); ++level)
+      for (std::size_t b = 1; b < levels_[level].blocks.size(); ++b)
+        if (levels_[level].blocks[b].key == levels_[level].blocks[b - 1].key)
+          refuse(ErrorCode::bad_input, text_of(BlockId<D>{.at = levels_[level].blocks[b].at, .level = level}),
+                 "is there twice");
+    if (n_global(0) != space_.blocks(0).size())
+      refuse(ErrorCode::bad_input, "the coarsest level", "does not cover the domain");
+  });
+  agree(context, status);
+  agree(context, look_for_support());
+}
+
+/// Blocks go to ranks that have an equal part of all keys each, and from there to where they belong.
+template <std::size_t D>
+void Hierarchy<D>::place(std::span<const BlockId<D>> blocks) {
+  const auto n_ranks = static_cast<std::uint64_t>(context_->size());
   for (std::uint64_t p = 0; p < n_ranks; ++p)
     first_.push_back({static_cast<std::uint64_t>(static_cast<unsigned __int128>(space_.n_keys()) * p / n_ranks), 0});
-  const Box all = space_.blocks(0);
-  const std::int64_t begin = all.size() * context.rank() / context.size();
-  const std::int64_t end = all.size() * (context.rank() + 1) / context.size();
   std::vector<Rank> to;
   std::vector<Planned> dealt;
-  for (std::int64_t i = begin; i < end; ++i) {
-    const Index at = all.at(i);
-    dealt.push_back({.place = space_.place(0, at), .at = at, .old_number = -1});
+  for (const BlockId<D>& block : blocks) {
+    dealt.push_back({.place = space_.place(block.level, block.at), .at = block.at, .old_number = -1});
     to.push_back(owner(dealt.back().place));
   }
-  auto planned = exchange::route(context, exchange::pack_by_rank<Planned>(to, std::span<const Planned>(dealt)));
+  auto planned = exchange::route(*context_, exchange::pack_by_rank<Planned>(to, std::span<const Planned>(dealt)));
   std::ranges::sort(planned.items, {}, &Planned::place);
   std::ignore = share_out(planned.items, Sharing::anew);
 }
@@ -240,6 +280,23 @@ void Hierarchy<D>::introduce_neighbours() {
     for (const Introduction& one : met.of(p))
       levels_[one.level].known.push_back({.key = one.key, .rank = met.peers[p], .number = -1});
   for (Level& level : levels_) std::ranges::sort(level.known, {}, &Known::key);
+}
+
+/// Whether each block has what it needs around it, as far as this rank knows: it knows those. Local.
+template <std::size_t D>
+Status Hierarchy<D>::look_for_support() const {
+  return capture([&] {
+    for (int level = 1; level < n_levels(); ++level)
+      for (const Block& block : levels_[level].blocks)
+        detail::visit_blocks(space_, level - 1, space_.footprint(block.at).grown(options_.nesting),
+                             [&](const Index& coarse) {
+                               if (!find(level - 1, coarse))
+                                 refuse(ErrorCode::bad_input, text_of(BlockId<D>{.at = block.at, .level = level}),
+                                        fmt::format("needs {} around it, which is not there",
+                                                    text_of(BlockId<D>{.at = coarse, .level = level - 1})));
+                               return true;
+                             });
+  });
 }
 
 template <std::size_t D>

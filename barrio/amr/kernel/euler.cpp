@@ -98,6 +98,36 @@ std::vector<std::string> Euler<D>::variables() const {
 }
 
 template <std::size_t D>
+std::string Euler<D>::description() const {
+  return fmt::format("compressible Euler equations in {} dimensions, gamma {}, {} species", D, options_.gamma,
+                     options_.n_species);
+}
+
+template <std::size_t D>
+std::vector<OutputQuantity> Euler<D>::quantities() const {
+  using In = std::span<const double>;
+  using Out = std::span<double>;
+  const double gamma = options_.gamma;
+  std::vector<OutputQuantity> all{{.name = "density", .width = 1, .compute = [](In u, Out out) { out[0] = u[0]; }},
+                                  {.name = "velocity",
+                                   .width = 3,
+                                   .compute =
+                                       [](In u, Out out) {
+                                         for (std::size_t k = 0; k < 3; ++k) out[k] = k < D ? u[1 + k] / u[0] : 0.0;
+                                       }},
+                                  {.name = "pressure", .width = 1, .compute = [gamma](In u, Out out) {
+                                     double kinetic = 0.0;
+                                     for (std::size_t k = 0; k < D; ++k) kinetic += u[1 + k] * u[1 + k];
+                                     out[0] = (gamma - 1.0) * (u[1 + D] - 0.5 * kinetic / u[0]);
+                                   }}};
+  for (int s = 0; s < options_.n_species; ++s)
+    all.push_back({.name = fmt::format("species_{}", s + 1), .width = 1, .compute = [s](In u, Out out) {
+                     out[0] = u[2 + D + s] / u[0];
+                   }});
+  return all;
+}
+
+template <std::size_t D>
 std::unique_ptr<Worker<D>> Euler<D>::make_worker(int block_cells) const {
   return std::make_unique<detail::EulerWorker<D>>(options_, block_cells);
 }

@@ -1,0 +1,18 @@
+"""Steps of a VTKHDF file as the vtk wheel reads them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import vtk
+
+
+def steps_of(path: Path) -> Iterator[tuple[float, Any]]:
+    """Time and data of each step."""
+    reader = vtk.vtkHDFReader()
+    reader.SetFileName(str(path))
+    reader.UpdateInformation()
+    key = vtk.vtkStreamingDemandDrivenPipeline.TIME_STEPS()
+    for time in reader.GetOutputInformation(0).Get(key):
+        reader.UpdateTimeStep(time)
+        yield time, reader.GetOutputDataObject(0)
