@@ -36,8 +36,8 @@ class OneBox {
     variable_ = plane_ * (D == 3 ? n[2] + 2 * ghosts : 1) + detail::kernel_padding;
     for (std::vector<double>* array : {&state_, &middle_, &primitive_})
       array->assign(n_variables() * variable_ + detail::kernel_padding, 1.0);
-    flux_row_ = n[0] + 1 + detail::kernel_padding;
-    fluxes_.resize(n_variables() * flux_row_ * (3 + 2 * n[1]));
+    flux_row_ = n[0] + 2 + detail::kernel_padding;
+    fluxes_.resize(n_variables() * flux_row_ * (7 + 4 * n[1]));
   }
   [[nodiscard]] std::ptrdiff_t n_variables() const { return static_cast<std::ptrdiff_t>(D) + 2 + n_species; }
 

@@ -19,14 +19,12 @@ class EulerWorker final : public Worker<D> {
     const std::ptrdiff_t n_variables = static_cast<std::ptrdiff_t>(D) + 2 + options.n_species;
     const std::ptrdiff_t row = n_ + 2 * ghosts;
     const std::ptrdiff_t plane = row * row;
-    const std::ptrdiff_t variable = (D == 3 ? plane * row : plane) + kernel_padding;
+    const std::ptrdiff_t variable = (D == 3 ? 3 * plane : plane) + kernel_padding;
     primitive_.assign(n_variables * variable + kernel_padding, 0.0);
-    stage_.primitive = {.first = primitive_.data() + ghosts * (1 + row + (D == 3 ? plane : 0)),
-                        .row = row,
-                        .plane = D == 3 ? plane : 0,
-                        .variable = variable};
-    stage_.flux_row = n_ + kernel_padding;
-    fluxes_.resize(n_variables * stage_.flux_row * (3 + 2 * n_));
+    stage_.primitive = {
+        .first = primitive_.data() + ghosts * (1 + row), .row = row, .plane = D == 3 ? plane : 0, .variable = variable};
+    stage_.flux_row = n_ + 2 + kernel_padding;
+    fluxes_.resize(n_variables * stage_.flux_row * (7 + 4 * n_));
     stage_.fluxes = fluxes_.data();
     for (std::size_t k = 0; k < 3; ++k) stage_.n[k] = k < D ? n_ : 1;
   }

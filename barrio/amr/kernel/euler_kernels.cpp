@@ -5,8 +5,9 @@
 // Finite volumes of second order: van Leer's limited slopes of density, velocity and pressure (van Leer 1979), the HLLC
 // solver (Toro, Spruce, Speares 1994) with the wave speeds of Einfeldt 1988, one stage of the two of Heun's method.
 //
-// A box is passed over once: primitive variables, then plane by plane the fluxes through the upper faces of each row,
-// those of the lower ones being kept, and the row's new state. All lies in the cache.
+// A box is passed over once, plane by plane: primitive variables of the plane after the next, the fluxes through the
+// upper faces of each row, those of the lower ones being kept, and the row's new state. All that is kept lies in the
+// cache.
 //
 // Mirrored states give mirrored fluxes to the last bit, and a state that is the same along two axes gives what one axis
 // alone would: every sum is written so that exchanging left and right exchanges its terms.
@@ -15,7 +16,7 @@ namespace barrio::amr::detail::BARRIO_KERNEL_SET {
 namespace {
 
 /// Van Leer's mean of the differences to both sides: 0 at an extremum.
-Lanes limited(const Lanes& below, const Lanes& above) {
+[[gnu::always_inline]] inline Lanes limited(const Lanes& below, const Lanes& above) {
   const Lanes product = below * above;
   return select(product > 0.0, 2.0 * product / (below + above), Lanes(0.0));
 }
@@ -27,16 +28,26 @@ struct Side {
   Lanes normal;
   Lanes along[D - 1];
   Lanes pressure;
-  Lanes energy;
+  Lanes mass_energy;    // per mass
   Lanes speed_squared;  // of sound
 
-  void finish(double gamma) {
+  [[gnu::always_inline]] void finish(const Lanes& inverse_density, double gamma, double over_gamma) {
     Lanes square = normal * normal;
     for (int t = 0; t < D - 1; ++t) square += along[t] * along[t];
-    energy = pressure / (gamma - 1.0) + 0.5 * density * square;
-    speed_squared = gamma * pressure / density;
+    const Lanes heat = pressure * inverse_density;
+    mass_energy = heat * over_gamma + 0.5 * square;
+    speed_squared = gamma * heat;
   }
 };
+
+/// Both sides need the reciprocal of a density: one division gives two. What limits the kernel is divisions and roots.
+template <int D>
+[[gnu::always_inline]] inline void finish(Side<D>& left, Side<D>& right, double gamma) {
+  const Lanes inverse = 1.0 / (left.density * right.density);
+  const double over_gamma = 1.0 / (gamma - 1.0);
+  left.finish(right.density * inverse, gamma, over_gamma);
+  right.finish(left.density * inverse, gamma, over_gamma);
+}
 
 template <int D>
 struct Flux {
@@ -48,7 +59,7 @@ struct Flux {
 };
 
 template <int D>
-Flux<D> hllc(const Side<D>& left, const Side<D>& right) {
+[[gnu::always_inline]] inline Flux<D> hllc(const Side<D>& left, const Side<D>& right) {
   const Lanes root_left = sqrt(left.density);
   const Lanes root_right = sqrt(right.density);
   const Lanes inverse = 1.0 / (root_left + root_right);
@@ -68,16 +79,17 @@ Flux<D> hllc(const Side<D>& left, const Side<D>& right) {
   const Lanes density = select(is_left, left.density, right.density);
   const Lanes normal = select(is_left, left.normal, right.normal);
   const Lanes pressure = select(is_left, left.pressure, right.pressure);
-  const Lanes energy = select(is_left, left.energy, right.energy);
+  const Lanes mass_energy = select(is_left, left.mass_energy, right.mass_energy);
   const Lanes mass = select(is_left, mass_left, mass_right);
   // Between the waves the state is that of the star region; where all of them go one way it is that of the side.
   const Lanes::mask_type is_between = select(is_left, -lowest, highest) > 0.0;
   const Lanes width = select(is_left, lowest, highest) - middle;
-  const Lanes star_density = select(is_between, mass / width, density);
+  const Lanes inverse_both = 1.0 / (mass * width);
+  const Lanes star_density = select(is_between, mass * (mass * inverse_both), density);
   const Lanes speed = select(is_between, middle, normal);
   const Lanes star_pressure = select(is_between, middle_pressure, pressure);
-  const Lanes star_energy =
-      select(is_between, star_density * (energy / density + (middle - normal) * (middle + pressure / mass)), energy);
+  const Lanes gain = (middle - normal) * (middle + pressure * (width * inverse_both));
+  const Lanes star_energy = star_density * select(is_between, mass_energy + gain, mass_energy);
   Flux<D> flux;
   flux.density = star_density * speed;
   flux.normal = flux.density * speed + star_pressure;
@@ -109,78 +121,88 @@ void make_primitive_row(const EulerStage& stage, const double* u, std::ptrdiff_t
   }
 }
 
-/// Primitive variables of the box and its ghosts; those beyond edges and corners are not used.
+/// Planes of primitive variables, of which those live that are near the one that is advanced: they stay in the cache.
 template <int D>
-void make_primitive(const EulerStage& stage) {
-  const CellArray& to = stage.primitive;
-  constexpr std::ptrdiff_t depth = 2;
-  const std::ptrdiff_t depth_k = D == 3 ? depth : 0;
-  const std::ptrdiff_t n = stage.n[0];
-  for (std::ptrdiff_t k = -depth_k; k < stage.n[2] + depth_k; ++k) {
-    for (std::ptrdiff_t j = -depth; j < stage.n[1] + depth; ++j) {
-      const bool is_beyond_j = j < 0 || j >= stage.n[1];
-      const bool is_beyond_k = k < 0 || k >= stage.n[2];
-      if (is_beyond_j && is_beyond_k) continue;
-      const double* const ghosts = stage.ghosts.first + k * stage.ghosts.plane + j * stage.ghosts.row;
-      double* const w = to.first + k * to.plane + j * to.row;
-      if (is_beyond_j || is_beyond_k) {
-        make_primitive_row<D>(stage, ghosts, stage.ghosts.variable, w, to.variable, n);
+class Planes {
+ public:
+  explicit Planes(const EulerStage& stage) : stage_(stage) {}
+
+  /// Density of the first cell of a row.
+  [[nodiscard]] const double* row(std::ptrdiff_t j, std::ptrdiff_t k) const { return place(j, k); }
+
+  /// Make those of plane k, in place of the third one before. Cells beyond edges and corners of the box are not used.
+  void make(std::ptrdiff_t k) const {
+    constexpr std::ptrdiff_t depth = 2;
+    const bool is_beyond_k = k < 0 || k >= stage_.n[2];
+    const std::ptrdiff_t n = stage_.n[0];
+    const std::ptrdiff_t depth_j = is_beyond_k ? 0 : depth;
+    const std::ptrdiff_t to = stage_.primitive.variable;
+    for (std::ptrdiff_t j = -depth_j; j < stage_.n[1] + depth_j; ++j) {
+      const double* const ghosts = stage_.ghosts.first + k * stage_.ghosts.plane + j * stage_.ghosts.row;
+      double* const w = place(j, k);
+      if (is_beyond_k || j < 0 || j >= stage_.n[1]) {
+        make_primitive_row<D>(stage_, ghosts, stage_.ghosts.variable, w, to, n);
         continue;
       }
       // Vectors reach from the ghosts at both ends into what is written after them.
-      make_primitive_row<D>(stage, ghosts - depth, stage.ghosts.variable, w - depth, to.variable, depth);
-      make_primitive_row<D>(stage, stage.cells.first + k * stage.cells.plane + j * stage.cells.row,
-                            stage.cells.variable, w, to.variable, n);
-      make_primitive_row<D>(stage, ghosts + n, stage.ghosts.variable, w + n, to.variable, depth);
+      make_primitive_row<D>(stage_, ghosts - depth, stage_.ghosts.variable, w - depth, to, depth);
+      make_primitive_row<D>(stage_, stage_.cells.first + k * stage_.cells.plane + j * stage_.cells.row,
+                            stage_.cells.variable, w, to, n);
+      make_primitive_row<D>(stage_, ghosts + n, stage_.ghosts.variable, w + n, to, depth);
+    }
+  }
+
+ private:
+  [[nodiscard]] double* place(std::ptrdiff_t j, std::ptrdiff_t k) const {
+    return stage_.primitive.first + (D == 3 ? (k + 3) % 3 * stage_.primitive.plane : 0) + j * stage_.primitive.row;
+  }
+  const EulerStage& stage_;
+};
+
+/// Values of all variables at the lower and the upper ends of a row of cells along an axis, into rows `room` numbers
+/// apart. @param below, here, above  primitive density of the first cell, and of those beside it along the axis
+void reconstruct(const EulerStage& stage, std::ptrdiff_t n_variables, const double* below, const double* here,
+                 const double* above, std::ptrdiff_t n, double* low, double* high, std::ptrdiff_t room) {
+  for (std::ptrdiff_t v = 0; v < n_variables; ++v) {
+    const std::ptrdiff_t from = v * stage.primitive.variable;
+    for (std::ptrdiff_t i = 0; i < n; i += n_lanes) {
+      const Lanes value = load(here + from + i);
+      const Lanes half = 0.5 * limited(value - load(below + from + i), load(above + from + i) - value);
+      store(value - half, low + v * room + i);
+      store(value + half, high + v * room + i);
     }
   }
 }
 
-/// Values of a primitive variable at both sides of faces. @param cell  the one below the first face
-/// @param step  to the next cell along the axis across the faces
-struct Sides {
-  Lanes left;
-  Lanes right;
-};
-Sides at_faces(const double* cell, std::ptrdiff_t step) {
-  const Lanes below = load(cell - step);
-  const Lanes left = load(cell);
-  const Lanes right = load(cell + step);
-  const Lanes above = load(cell + 2 * step);
-  const Lanes jump = right - left;
-  return {left + 0.5 * limited(left - below, jump), right - 0.5 * limited(jump, above - right)};
-}
-
-/// Fluxes through a row of faces. @param w  primitive density of the cell below the first face
-/// @param to  of the first variable; the others follow `room` numbers apart
+/// Fluxes through a row of faces from the values at both sides of them, all in rows `room` numbers apart. A pass of its
+/// own: what one vector of faces needs is a long chain of operations, and the shorter it is the more of them run at
+/// once.
 template <int D, int Axis>
-void flux_row(const EulerStage& stage, const double* w, std::ptrdiff_t n_faces, double* to, std::ptrdiff_t room) {
-  const CellArray& cells = stage.primitive;
-  const std::ptrdiff_t step = Axis == 0 ? 1 : Axis == 1 ? cells.row : cells.plane;
+void flux_row(const EulerStage& stage, const double* left_of, const double* right_of, std::ptrdiff_t n, double* to,
+              std::ptrdiff_t room) {
   constexpr int others[3][2] = {{1, 2}, {0, 2}, {0, 1}};
-  for (std::ptrdiff_t i = 0; i < n_faces; i += n_lanes) {
+  for (std::ptrdiff_t i = 0; i < n; i += n_lanes) {
     Side<D> left;
     Side<D> right;
-    const auto take = [&](int variable, Lanes& l, Lanes& r) {
-      const Sides sides = at_faces(w + variable * cells.variable + i, step);
-      l = sides.left;
-      r = sides.right;
-    };
-    take(0, left.density, right.density);
-    take(1 + Axis, left.normal, right.normal);
-    for (int t = 0; t < D - 1; ++t) take(1 + others[Axis][t], left.along[t], right.along[t]);
-    take(1 + D, left.pressure, right.pressure);
-    left.finish(stage.gamma);
-    right.finish(stage.gamma);
+    left.density = load(left_of + i);
+    right.density = load(right_of + i);
+    left.normal = load(left_of + (1 + Axis) * room + i);
+    right.normal = load(right_of + (1 + Axis) * room + i);
+    for (int t = 0; t < D - 1; ++t) {
+      left.along[t] = load(left_of + (1 + others[Axis][t]) * room + i);
+      right.along[t] = load(right_of + (1 + others[Axis][t]) * room + i);
+    }
+    left.pressure = load(left_of + (1 + D) * room + i);
+    right.pressure = load(right_of + (1 + D) * room + i);
+    finish(left, right, stage.gamma);
     const Flux<D> flux = hllc(left, right);
     store(flux.density, to + i);
     store(flux.normal, to + (1 + Axis) * room + i);
     for (int t = 0; t < D - 1; ++t) store(flux.along[t], to + (1 + others[Axis][t]) * room + i);
     store(flux.energy, to + (1 + D) * room + i);
-    for (std::ptrdiff_t s = 0; s < stage.n_species; ++s) {
-      const Sides part = at_faces(w + (2 + D + s) * cells.variable + i, step);
-      store(flux.density * select(flux.comes_from_left, part.left, part.right), to + (2 + D + s) * room + i);
-    }
+    for (std::ptrdiff_t s = 2 + D; s < 2 + D + stage.n_species; ++s)
+      store(flux.density * select(flux.comes_from_left, load(left_of + s * room + i), load(right_of + s * room + i)),
+            to + s * room + i);
   }
 }
 
@@ -191,6 +213,12 @@ void keep_row(const double* from, std::ptrdiff_t room, std::ptrdiff_t n_variable
     for (std::ptrdiff_t i = 0; i < n; ++i) to[v * variable + i] = from[v * room + i];
 }
 
+void swap(double* (&rows)[2]) {
+  double* const first = rows[0];
+  rows[0] = rows[1];
+  rows[1] = first;
+}
+
 /// Where the fluxes of the plane of faces below a cell are wanted, or null.
 double* plane_below(const EulerStage& stage, int axis, std::ptrdiff_t cell) {
   return cell % stage.plane_step[axis] == 0 ? stage.planes[axis][cell / stage.plane_step[axis]] : nullptr;
@@ -198,20 +226,37 @@ double* plane_below(const EulerStage& stage, int axis, std::ptrdiff_t cell) {
 
 template <int D>
 void run_stage(const EulerStage& stage) {
-  make_primitive<D>(stage);
-  const CellArray& w = stage.primitive;
+  const Planes<D> planes(stage);
   const std::ptrdiff_t n_variables = 2 + D + stage.n_species;
   const std::ptrdiff_t* const n = stage.n;
   const std::ptrdiff_t room = stage.flux_row;
-  // Rows: along the first axis; below and above along the second; below and above along the third, for all rows of a
-  // plane.
+  const std::ptrdiff_t plane_room = n_variables * room;  // of a row of all variables
+  // Rows: fluxes along the first axis; below and above along the second; below and above along the third, for all rows
+  // of a plane. Then values at lower ends of a row of cells, and at upper ends, which the next faces have on their
+  // left: along the second axis, and along the third for all rows of a plane.
   double* const across_i = stage.fluxes;
-  double* across_j[2] = {across_i + n_variables * room, across_i + 2 * n_variables * room};
-  const std::ptrdiff_t plane_room = n_variables * room;  // of a row
-  double* across_k[2] = {across_i + 3 * n_variables * room, across_i + (3 + n[1]) * n_variables * room};
-  if constexpr (D == 3)
+  double* across_j[2] = {across_i + plane_room, across_i + 2 * plane_room};
+  double* across_k[2] = {across_i + 3 * plane_room, across_i + (3 + n[1]) * plane_room};
+  double* const low = across_i + (3 + 2 * n[1]) * plane_room;
+  double* const high = low + plane_room;
+  double* left_j[2] = {high + plane_room, high + 2 * plane_room};
+  double* left_k[2] = {high + 3 * plane_room, high + (3 + n[1]) * plane_room};
+  if constexpr (D == 3) {
+    for (std::ptrdiff_t k = -2; k < 1; ++k) planes.make(k);
     for (std::ptrdiff_t j = 0; j < n[1]; ++j)
-      flux_row<D, 2>(stage, w.first - w.plane + j * w.row, n[0], across_k[0] + j * plane_room, room);
+      reconstruct(stage, n_variables, planes.row(j, -2), planes.row(j, -1), planes.row(j, 0), n[0], low,
+                  left_k[0] + j * plane_room, room);
+    planes.make(1);
+    for (std::ptrdiff_t j = 0; j < n[1]; ++j) {
+      const std::ptrdiff_t at = j * plane_room;
+      reconstruct(stage, n_variables, planes.row(j, -1), planes.row(j, 0), planes.row(j, 1), n[0], low, left_k[1] + at,
+                  room);
+      flux_row<D, 2>(stage, left_k[0] + at, low, n[0], across_k[0] + at, room);
+    }
+    swap(left_k);
+  } else {
+    planes.make(0);
+  }
   const auto keep_across_k = [&](std::ptrdiff_t k, const double* plane) {
     if (double* const to = plane_below(stage, 2, k); to != nullptr)
       for (std::ptrdiff_t j = 0; j < n[1]; ++j)
@@ -225,18 +270,33 @@ void run_stage(const EulerStage& stage) {
   const Lanes of_new = 1.0 - stage.old_weight;
   const bool reads_old = stage.old_weight != 0.0;
   for (std::ptrdiff_t k = 0; k < n[2]; ++k) {
-    const double* const plane = w.first + k * w.plane;
-    flux_row<D, 1>(stage, plane - w.row, n[0], across_j[0], room);
+    if constexpr (D == 3) planes.make(k + 2);
+    const auto across_rows = [&](std::ptrdiff_t j, double* to) {
+      reconstruct(stage, n_variables, planes.row(j - 1, k), planes.row(j, k), planes.row(j + 1, k), n[0], low, to,
+                  room);
+    };
+    across_rows(-1, left_j[0]);
+    across_rows(0, left_j[1]);
+    flux_row<D, 1>(stage, left_j[0], low, n[0], across_j[0], room);
+    swap(left_j);
     const auto keep_across_j = [&](std::ptrdiff_t j, const double* row) {
       if (double* const to = plane_below(stage, 1, j); to != nullptr)
         keep_row(row, room, n_variables, n[0], to + k * n[0], n[0] * n[2]);
     };
     keep_across_j(0, across_j[0]);
     for (std::ptrdiff_t j = 0; j < n[1]; ++j) {
-      const double* const row = plane + j * w.row;
-      flux_row<D, 0>(stage, row - 1, n[0] + 1, across_i, room);
-      flux_row<D, 1>(stage, row, n[0], across_j[1], room);
-      if constexpr (D == 3) flux_row<D, 2>(stage, row, n[0], across_k[1] + j * plane_room, room);
+      const double* const row = planes.row(j, k);
+      reconstruct(stage, n_variables, row - 2, row - 1, row, n[0] + 2, low, high, room);
+      flux_row<D, 0>(stage, high, low + 1, n[0] + 1, across_i, room);
+      across_rows(j + 1, left_j[1]);
+      flux_row<D, 1>(stage, left_j[0], low, n[0], across_j[1], room);
+      swap(left_j);
+      if constexpr (D == 3) {
+        const std::ptrdiff_t at = j * plane_room;
+        reconstruct(stage, n_variables, row, planes.row(j, k + 1), planes.row(j, k + 2), n[0], low, left_k[1] + at,
+                    room);
+        flux_row<D, 2>(stage, left_k[0] + at, low, n[0], across_k[1] + at, room);
+      }
       for (std::ptrdiff_t v = 0; v < n_variables; ++v) {
         const double* const fi = across_i + v * room;
         const double* const fj_low = across_j[0] + v * room;
@@ -266,15 +326,12 @@ void run_stage(const EulerStage& stage) {
       for (std::ptrdiff_t i = 0; i <= n[0]; i += stage.plane_step[0])
         if (double* const to = plane_below(stage, 0, i); to != nullptr)
           for (std::ptrdiff_t v = 0; v < n_variables; ++v) to[v * n[1] * n[2] + k * n[1] + j] = across_i[v * room + i];
-      double* const kept = across_j[0];
-      across_j[0] = across_j[1];
-      across_j[1] = kept;
+      swap(across_j);
     }
     if constexpr (D == 3) {
       keep_across_k(k + 1, across_k[1]);
-      double* const kept = across_k[0];
-      across_k[0] = across_k[1];
-      across_k[1] = kept;
+      swap(across_k);
+      swap(left_k);
     }
   }
 }

@@ -30,12 +30,12 @@ struct EulerStage {
   double time_over_size[3];  ///< time step over the size of a cell
   CellArray cells;           ///< conserved
   CellArray ghosts;          ///< conserved, of the first cell of the box; only the two layers around it are used
-  CellArray primitive;       ///< room for the same, ghosts included
-  double* fluxes;            ///< room for (3 + 2 n[1]) rows of all variables
-  std::ptrdiff_t flux_row;   ///< length of such a row: at least n[0] + 1 + kernel_padding
-  CellArray old;             ///< conserved at the begin of the step; not read if old_weight is 0
-  double old_weight;         ///< out = old_weight old + (1 - old_weight) (cells after a step)
-  CellArray out;             ///< conserved; may be `old`
+  CellArray primitive;      ///< room: the first cell of the first of three planes with two layers around them; 2-D: one
+  double* fluxes;           ///< room for (7 + 4 n[1]) rows of all variables
+  std::ptrdiff_t flux_row;  ///< length of such a row: at least n[0] + 2 + kernel_padding
+  CellArray old;            ///< conserved at the begin of the step; not read if old_weight is 0
+  double old_weight;        ///< out = old_weight old + (1 - old_weight) (cells after a step)
+  CellArray out;            ///< conserved; may be `old`
   /// Fluxes per unit of area through the faces of planes across each axis, or null where they are not wanted:
   /// [variable][place among the other axes, the first of them first]. Plane m stands below cell m * plane_step.
   double* planes[3][max_planes];
