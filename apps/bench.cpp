@@ -38,6 +38,7 @@ const std::vector<Benchmark>& benchmarks() {
         {2, {"--work", "gather"}},
         {2, {"--work", "transfer"}}}},
       {"adapt", 2, {{2, {}}}},
+      {"amr", 1, {{1, {}}, {2, {"--parts", "rm3d"}}}},
       {"mesh", 2, {{2, {}}}},
       {"rankmap", 1, {{1, {}}}},
       {"strategies", 2, {{2, {}}}},
@@ -50,7 +51,8 @@ class Bench : public Command {
   explicit Bench(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "bench"; }
   [[nodiscard]] std::string summary() const override {
-    return "Run a benchmark (adapt, exchange, mesh, rankmap, strategies) against what one would write instead; bench "
+    return "Run a benchmark (adapt, amr, exchange, mesh, rankmap, strategies) against what one would write instead; "
+           "bench "
            "NAME --help shows its options. bench all runs them all, or those named behind it, and lists every goal, "
            "missed ones first";
   }

@@ -1,10 +1,11 @@
 // Structured AMR: steps of cells a second, and where the time goes.
 //
 //   barrio --ranks 1 bench amr
-//   barrio --ranks 2 bench amr --parts rm3d --steps 16
+//   barrio --ranks 2 bench amr --parts rm3d --cells 64 --steps 100
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -29,13 +30,32 @@ struct Options {
   bench::Output output;
 };
 
-Json measure(Context& context, const std::string& name, const bench::AmrCase& wanted, int n_steps) {
+/// Look at what was computed. Collective. @throws AgreedError{internal}
+void check_contents(const amr::Simulation<3>& simulation, const std::vector<double>& before, bool is_closed) {
+  simulation.hierarchy().validate();
+  const std::vector<double> after = simulation.totals();
+  if (is_closed && std::abs(after[0] - before[0]) > 1e-13 * before[0])
+    refuse_together(ErrorCode::internal, "bench amr", "mass was lost or made");
+  mpi::agree_after(simulation.hierarchy().context(), [&] {
+    const auto n_cells = static_cast<std::size_t>(simulation.hierarchy().space().block_size());
+    for (int level = 0; level < simulation.hierarchy().n_levels(); ++level)
+      for (std::size_t b = 0; b < simulation.hierarchy().blocks(level).size(); ++b)
+        if (!std::ranges::all_of(simulation.state().values(level, b).first(n_cells),
+                                 [](double density) { return density > 0.5 && density < 10.0; }))
+          refuse(ErrorCode::internal, "bench amr", "has a density that cannot be");
+  });
+}
+
+Json measure(Context& context, const std::string& name, const bench::AmrCase& wanted, int n_steps,
+             bench::Goals& goals) {
   const std::uint64_t idle = resident_bytes();
   amr::Simulation<3> simulation(context, wanted.system, wanted.options);
   const amr::SimulationSeconds before = simulation.seconds();
+  const std::vector<double> totals = simulation.totals();
   mpi::barrier(context);
   for (int step = 0; step < n_steps; ++step) simulation.step();
   const amr::SimulationSeconds& seconds = simulation.seconds();
+  check_contents(simulation, totals, name == "uniform");
   const double all = mpi::max(context, seconds.all - before.all);
   const auto n_updates = static_cast<double>(mpi::sum(context, simulation.n_updates()));
   Json row{{"part", name},
@@ -58,6 +78,12 @@ Json measure(Context& context, const std::string& name, const bench::AmrCase& wa
   row["peak_bytes_per_cell"] = mpi::sum(context, grown) / static_cast<double>(n_cells);
   row["bytes_per_cell"] =
       static_cast<double>(mpi::sum(context, simulation.memory_bytes())) / static_cast<double>(n_cells);
+  const double of_kernel = row["shares"]["kernel"].get<double>();
+  goals.add(name + ".peak_bytes_per_cell", row["peak_bytes_per_cell"].get<double>(), " B", 140.0);
+  goals.add(name + ".other_than_kernel", (1.0 - of_kernel) / of_kernel, "x", 0.5);
+  if (simulation.hierarchy().n_levels() > 1)
+    goals.add(name + ".share_of_regridding", row["shares"]["regrid"].get<double>(), "", 0.02);
+  if (context.size() > 1) goals.add(name + ".share_of_exchange", row["shares"]["exchange"].get<double>(), "", 0.05);
   return row;
 }
 
@@ -74,6 +100,10 @@ std::string to_text(const Json& document) {
     for (const Json& n : row["cells_of_level"]) text += fmt::format(" {}", format_count(n.get<std::int64_t>()));
     text += "\n";
   }
+  for (const Json& one : document["goals"])
+    text += fmt::format("{} {:<28} {:.3g}{} (goal <= {:.3g})\n", one["met"].get<bool>() ? "met    " : "NOT MET",
+                        one["id"].get<std::string>(), one["value"].get<double>(), one["unit"].get<std::string>(),
+                        one["goal"].get<double>());
   return text;
 }
 
@@ -91,17 +121,19 @@ void run(Context& context, int argc, char** argv) {
   Json document = json_document("barrio.bench.amr", 1);
   document["ranks"] = context.size();
   document["instruction_set"] = std::string(name_of(chosen_instruction_set()));
+  bench::Goals goals;
   for (const std::string& part : options.parts) {
     if (part == "rm3d") {
       document["parts"].push_back(measure(
-          context, part, bench::richtmyer_meshkov(options.cells, options.levels, options.block), options.steps));
+          context, part, bench::richtmyer_meshkov(options.cells, options.levels, options.block), options.steps, goals));
     } else if (part == "uniform") {
       document["parts"].push_back(
-          measure(context, part, bench::uniform_waves(2 * options.cells, options.block), options.steps));
+          measure(context, part, bench::uniform_waves(2 * options.cells, options.block), options.steps, goals));
     } else {
       refuse_together(ErrorCode::usage, fmt::format("part '{}'", part), "is none", "there is: uniform, rm3d");
     }
   }
+  document["goals"] = goals.list();
   bench::print_output(context, options.output, document, to_text);
 }
 
