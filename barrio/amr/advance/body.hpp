@@ -50,9 +50,9 @@ struct Simulation<D>::Body {
   int n_variables;
   Hierarchy<D> hierarchy;
   GridFunction<double, D> state;
-  std::vector<double> middle_values;         // between the two stages of the level that is advanced
+  detail::BlockPool middle_pool;             // between the two stages of the level that is advanced
   std::vector<std::vector<double*>> blocks;  // of `state`, by level
-  std::vector<double*> middle;               // by block of the level
+  std::vector<double*> middle;               // as many as the level with most blocks has
   std::vector<detail::LevelPlans<D>> plans;
   std::unique_ptr<Worker<D>> worker;
   detail::Tiles<D> tiles;

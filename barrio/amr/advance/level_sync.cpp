@@ -60,12 +60,11 @@ void LevelSync<D>::list_fine(const GhostPlan<D>& ghosts) {
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const auto number = static_cast<std::int32_t>(b);
     const Box under = space.footprint(blocks[b].at);
-    items_.push_back({.kind = is_mean, .block = number, .other = -1, .cells = under, .first = 0});
+    items_.push_back({.kind = is_mean, .block = number, .cells = under});
     for (std::int32_t kind = 0; kind < static_cast<std::int32_t>(2 * D); ++kind) {
       const int direction = direction_of_face<D>(kind);
       if (ghosts.source(b, direction).from != GhostPlan<D>::From::coarse) continue;
-      items_.push_back(
-          {.kind = kind, .block = number, .other = -1, .cells = cells_beyond<D>(under, direction, 1), .first = 0});
+      items_.push_back({.kind = kind, .block = number, .cells = cells_beyond<D>(under, direction, 1)});
     }
   }
 }
@@ -103,6 +102,7 @@ void LevelSync<D>::connect(const exchange::RepeatedExchangeOptions& options) {
   exchange::Parcels<Notice> sent;
   std::vector<exchange::Outgoing> outgoing;
   of_fine_.resize(hierarchy_->blocks(fine_level_).size());
+  mean_of_fine_.resize(hierarchy_->blocks(fine_level_).size());
   of_coarse_.resize(hierarchy_->blocks(coarse_level).size());
   std::ptrdiff_t n_flows = 0;
   for (const std::size_t i : order) {
@@ -111,9 +111,10 @@ void LevelSync<D>::connect(const exchange::RepeatedExchangeOptions& options) {
       item.first = n_flows;
       n_flows += numbers_of(item.cells);
       of_fine_[item.block].push_back(static_cast<std::int32_t>(items.size()));
+    } else {
+      mean_of_fine_[item.block] = static_cast<std::int32_t>(items.size());
     }
     if (owner[i] == context.rank()) {
-      n_here_ += 1;
       place_here_.push_back(static_cast<std::int32_t>(coarse_items_.size()));
       // Means go straight into place.
       if (item.kind != is_mean)
@@ -122,8 +123,9 @@ void LevelSync<D>::connect(const exchange::RepeatedExchangeOptions& options) {
       if (sent.peers.empty() || sent.peers.back() != owner[i]) {
         sent.add(owner[i], {});
         outgoing.push_back({.to = owner[i], .n_bytes = 0});
-        first_item_.push_back(items.size());
       }
+      item.message = static_cast<std::int32_t>(outgoing.size()) - 1;
+      item.place = static_cast<std::ptrdiff_t>(outgoing.back().n_bytes / sizeof(double));
       sent.items.push_back(notices[i]);
       sent.offsets.back() = sent.items.size();
       outgoing.back().n_bytes += static_cast<std::size_t>(numbers_of(item.cells)) * sizeof(double);
@@ -131,7 +133,6 @@ void LevelSync<D>::connect(const exchange::RepeatedExchangeOptions& options) {
     items.push_back(item);
   }
   n_coarse_here_ = coarse_items_.size();
-  first_item_.push_back(items.size());
   items_ = std::move(items);
   fine_flows_.resize(static_cast<std::size_t>(n_flows));
 
@@ -285,36 +286,38 @@ void LevelSync<D>::restrict_block(std::size_t fine_block, const CellView<D>& fin
 }
 
 template <std::size_t D>
-void LevelSync<D>::write(const Item& item, double* to, std::span<double* const> fine_blocks) const {
-  if (item.kind == is_mean) {
-    const Box fine = hierarchy_->space().cells(hierarchy_->blocks(fine_level_)[item.block].at);
-    restrict_block(item.block, view_of<D>(fine_blocks[item.block], fine), view_of<D>(to, item.cells), item.cells);
+void LevelSync<D>::give_mean(std::size_t block, std::span<double* const> fine_blocks,
+                             std::span<double* const> coarse_blocks) {
+  const BlockSpace<D>& space = hierarchy_->space();
+  const Item& item = items_[mean_of_fine_[block]];
+  const CellView<D> fine = view_of<D>(fine_blocks[block], space.cells(hierarchy_->blocks(fine_level_)[block].at));
+  if (item.message < 0) {
+    const Box cells = space.cells(hierarchy_->blocks(fine_level_ - 1)[item.other].at);
+    restrict_block(block, fine, view_of<D>(coarse_blocks[item.other], cells), item.cells);
   } else {
-    std::copy_n(fine_flows_.data() + item.first, numbers_of(item.cells), to);
+    auto* const message = reinterpret_cast<double*>(exchange_->outgoing(item.message).data());
+    restrict_block(block, fine, view_of<D>(message + item.place, item.cells), item.cells);
   }
 }
 
 template <std::size_t D>
-void LevelSync<D>::bring(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks, bool has_flows) {
+void LevelSync<D>::bring(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks,
+                         const What& what) {
   const BlockSpace<D>& space = hierarchy_->space();
   const auto coarse = hierarchy_->blocks(fine_level_ - 1);
-  exchange_->begin([&](std::size_t p) {
-    auto* to = reinterpret_cast<double*>(exchange_->outgoing(p).data());
-    for (std::size_t i = first_item_[p]; i < first_item_[p + 1]; ++i) {
-      write(items_[i], to, fine_blocks);
-      to += numbers_of(items_[i].cells);
+  if (!what.has_means)
+    for (std::size_t block = 0; block < mean_of_fine_.size(); ++block) give_mean(block, fine_blocks, coarse_blocks);
+  if (what.has_flows) {
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const Item& item = items_[i];
+      if (item.kind == is_mean) continue;
+      double* const to = item.message < 0
+                             ? arrived_.data() + coarse_items_[place_here_[i]].arrived
+                             : reinterpret_cast<double*>(exchange_->outgoing(item.message).data()) + item.place;
+      std::copy_n(fine_flows_.data() + item.first, numbers_of(item.cells), to);
     }
-  });
-  for (std::size_t i = 0; i < n_here_; ++i) {
-    const Item& item = items_[i];
-    if (item.kind != is_mean) {
-      if (has_flows) write(item, arrived_.data() + coarse_items_[place_here_[i]].arrived, fine_blocks);
-      continue;
-    }
-    const Box fine = space.cells(hierarchy_->blocks(fine_level_)[item.block].at);
-    restrict_block(item.block, view_of<D>(fine_blocks[item.block], fine),
-                   view_of<D>(coarse_blocks[item.other], space.cells(coarse[item.other].at)), item.cells);
   }
+  exchange_->begin();
   exchange_->end();
   for (std::size_t i = n_coarse_here_; i < coarse_items_.size(); ++i) {
     const CoarseItem& item = coarse_items_[i];
@@ -354,16 +357,12 @@ void LevelSync<D>::apply(std::span<double* const> coarse_blocks) {
 }
 
 template <std::size_t D>
-void LevelSync<D>::run(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks) {
-  bring(fine_blocks, coarse_blocks, true);
+void LevelSync<D>::run(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks, const What& what) {
+  bring(fine_blocks, coarse_blocks, what);
+  if (!what.has_flows) return;
   apply(coarse_blocks);
   std::ranges::fill(fine_flows_, 0.0);
   std::ranges::fill(coarse_flows_, 0.0);
-}
-
-template <std::size_t D>
-void LevelSync<D>::restrict_only(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks) {
-  bring(fine_blocks, coarse_blocks, false);
 }
 
 template <std::size_t D>

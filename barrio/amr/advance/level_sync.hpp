@@ -52,10 +52,14 @@ class LevelSync {
   void add_fine(std::size_t block, const FluxPlanes<D>& fluxes, double dt) noexcept;
   void add_coarse(std::size_t block, const FluxPlanes<D>& fluxes, double dt) noexcept;
 
+  /// Give the means of a block already now, to where they belong or into their message.
+  void give_mean(std::size_t block, std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks);
+  struct What {
+    bool has_means;  ///< those of all blocks were given
+    bool has_flows;  ///< what has flown through faces counts
+  };
   /// Correct the coarser level, and begin anew.
-  void run(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks);
-  /// Only the mean values.
-  void restrict_only(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks);
+  void run(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks, const What& what);
 
   [[nodiscard]] const exchange::RepeatedExchangeStatistics& statistics() const noexcept {
     return exchange_->statistics();
@@ -66,11 +70,13 @@ class LevelSync {
   static constexpr std::int32_t is_mean = -1;
   /// What is handed from a finer block to a coarser one: means of its cells, or what flew through its faces.
   struct Item {
-    std::int32_t kind;     // is_mean, or the direction from the finer block, by face: 2 axis + (1 if upwards)
-    std::int32_t block;    // on this side
-    std::int32_t other;    // the coarser block if it is of this rank, else -1
-    Box cells;             // of the coarser level
-    std::ptrdiff_t first;  // in registers, of flows
+    std::int32_t kind;          // is_mean, or the direction from the finer block, by face: 2 axis + (1 if upwards)
+    std::int32_t block;         // on this side
+    std::int32_t other = -1;    // the coarser block if it is of this rank, else -1
+    Box cells{};                // of the coarser level
+    std::ptrdiff_t first = 0;   // in registers, of flows
+    std::int32_t message = -1;  // that has it
+    std::ptrdiff_t place = 0;   // in the message
   };
   struct Notice {
     Index at;
@@ -88,8 +94,7 @@ class LevelSync {
   void list_fine(const GhostPlan<D>& ghosts);
   void connect(const exchange::RepeatedExchangeOptions& options);
   void add_coarse_item(const CoarseItem& item);
-  void bring(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks, bool has_flows);
-  void write(const Item& item, double* to, std::span<double* const> fine_blocks) const;
+  void bring(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks, const What& what);
   void restrict_block(std::size_t fine_block, const CellView<D>& fine, const CellView<D>& coarse,
                       const Box& cells) const;
   void apply(std::span<double* const> coarse_blocks);
@@ -98,11 +103,10 @@ class LevelSync {
   const Hierarchy<D>* hierarchy_;
   int fine_level_;
   int n_variables_;
-  std::vector<Item> items_;  // those for this rank first, the others by rank
-  std::size_t n_here_ = 0;
+  std::vector<Item> items_;                         // those for this rank first, the others by rank
   std::vector<std::int32_t> place_here_;            // of flows for this rank, among the coarse items
-  std::vector<std::size_t> first_item_;             // of each message that goes
   std::vector<std::vector<std::int32_t>> of_fine_;  // items that are flows, of each finer block
+  std::vector<std::int32_t> mean_of_fine_;          // the item that is its mean
   std::vector<double> fine_flows_;
   std::vector<CoarseItem> coarse_items_;  // those from this rank first
   std::size_t n_coarse_here_ = 0;

@@ -56,7 +56,8 @@ void Simulation<D>::Body::go_on_from(const SavedState<D>& saved) {
 template <std::size_t D>
 void Simulation<D>::Body::restrict_all() {
   for (int level = hierarchy.n_levels() - 1; level > 0; --level)
-    if (has_blocks(level)) plans[level].sync->restrict_only(blocks[level], blocks[level - 1]);
+    if (has_blocks(level))
+      plans[level].sync->run(blocks[level], blocks[level - 1], {.has_means = false, .has_flows = false});
 }
 
 template <std::size_t D>

@@ -57,6 +57,7 @@ Simulation<D>::Body::Body(mpi::Context& given_context, std::shared_ptr<const Sys
       n_variables(static_cast<int>(system->variables().size())),
       hierarchy(make_hierarchy(context, *system, options, saved)),
       state(hierarchy, n_variables),
+      middle_pool(static_cast<std::size_t>(hierarchy.space().block_size()) * n_variables * sizeof(double)),
       blocks(hierarchy.n_levels()),
       plans(hierarchy.n_levels()),
       worker(system->make_worker(options.grid.block_cells)),
@@ -113,10 +114,7 @@ void Simulation<D>::Body::step_level(int level, double from_time, double dt, dou
     plans[level + 1].patches->take(0, blocks[level]);
   }
   const std::size_t n_blocks = blocks[level].size();
-  const std::size_t block_numbers = static_cast<std::size_t>(hierarchy.space().block_size()) * n_variables;
-  if (middle_values.size() < n_blocks * block_numbers) middle_values.resize(n_blocks * block_numbers);
-  middle.clear();
-  for (std::size_t b = 0; b < n_blocks; ++b) middle.push_back(middle_values.data() + b * block_numbers);
+  while (middle.size() < n_blocks) middle.push_back(reinterpret_cast<double*>(middle_pool.take()));
   run_stage(level, blocks[level], middle, from_time, dt, part, 0.0);
   run_stage(level, middle, blocks[level], from_time + dt, dt, part_end, 0.5);
   n_updates += static_cast<std::int64_t>(n_blocks) * hierarchy.space().block_size();
@@ -131,10 +129,8 @@ void Simulation<D>::Body::step_level(int level, double from_time, double dt, dou
     step_level(level + 1, from_time + dt * s / n_substeps, dt / n_substeps, static_cast<double>(s) / n_substeps,
                static_cast<double>(s + 1) / n_substeps);
   const detail::Clock clock(seconds.coarse_fine);
-  if (options.has_reflux)
-    plans[level + 1].sync->run(blocks[level + 1], blocks[level]);
-  else
-    plans[level + 1].sync->restrict_only(blocks[level + 1], blocks[level]);
+  plans[level + 1].sync->run(blocks[level + 1], blocks[level],
+                             {.has_means = !has_blocks(level + 2), .has_flows = options.has_reflux});
 }
 
 template <std::size_t D>
@@ -191,6 +187,8 @@ void Simulation<D>::Body::advance_block(int level, std::size_t block, std::span<
     worker->advance(stage);
   }
   const detail::Clock clock(seconds.coarse_fine);
+  // While the block is in the cache; where finer levels will still change it, later.
+  if (level > 0 && part == 1.0 && !has_blocks(level + 1)) plans[level].sync->give_mean(block, out, blocks[level - 1]);
   if (has_coarser) plans[level].sync->add_fine(block, planes, 0.5 * dt);
   if (has_finer) plans[level + 1].sync->add_coarse(block, planes, 0.5 * dt);
 }
@@ -254,7 +252,7 @@ const GridFunction<double, D>& Simulation<D>::state() const& noexcept {
 template <std::size_t D>
 std::uint64_t Simulation<D>::memory_bytes() const noexcept {
   std::uint64_t bytes = sizeof(Body) + body_->hierarchy.memory_bytes() + body_->state.memory_bytes() +
-                        barrio::memory_bytes(body_->middle_values) + body_->tiles.memory_bytes();
+                        body_->middle_pool.memory_bytes() + body_->tiles.memory_bytes();
   for (const auto& level : body_->plans)
     for (const std::uint64_t part :
          {level.ghosts ? level.ghosts->memory_bytes() : 0, level.patches ? level.patches->memory_bytes() : 0,
