@@ -29,31 +29,30 @@ void expect_no_break(int n_before, int n_after) {
   for (int step = 0; step < n_after; ++step) through.step();
   SimulationOptions<D> without_initial = options;
   without_initial.initial = nullptr;
-  // By as many ranks as wrote it, and by each one alone.
-  mpi::Context alone(MPI_COMM_SELF);
-  for (mpi::Context* context : {&world, &alone}) {
-    Simulation<D> again = read_checkpoint<D>(*context, air<D>(), without_initial, path);
+  const auto go_on = [&](mpi::Context& context) {
+    Simulation<D> again = read_checkpoint<D>(context, air<D>(), without_initial, path);
     EXPECT_EQ(again.n_steps(), n_before);
     again.hierarchy().validate();
+    if (&context != &world) write_checkpoint(again, path);
     for (int step = 0; step < n_after; ++step) again.step();
-    EXPECT_EQ(again.checksum(), through.checksum());
     EXPECT_EQ(again.time(), through.time());
-  }
-  // What one rank wrote, by all.
+    return again.checksum();
+  };
+  const std::uint64_t expected = through.checksum();
+  // By as many ranks as wrote it; by one, which writes it again; and that by all.
+  EXPECT_EQ(go_on(world), expected);
   if (world.is_root()) {
-    Simulation<D> single = read_checkpoint<D>(alone, air<D>(), without_initial, path);
-    write_checkpoint(single, path);
+    mpi::Context alone(MPI_COMM_SELF);
+    EXPECT_EQ(go_on(alone), expected);
   }
   mpi::barrier(world);
-  Simulation<D> together = read_checkpoint<D>(world, air<D>(), without_initial, path);
-  for (int step = 0; step < n_after; ++step) together.step();
-  EXPECT_EQ(together.checksum(), through.checksum());
+  EXPECT_EQ(go_on(world), expected);
 }
 
 // In the middle of the intervals after which levels are chosen anew.
 TEST(Checkpoint, LeavesNoTrace) {
   expect_no_break<2>(6, 7);
-  expect_no_break<3>(1, 4);
+  expect_no_break<3>(1, 3);
 }
 
 class DamagedCheckpoint : public ::testing::Test {

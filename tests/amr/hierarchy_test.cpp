@@ -99,7 +99,7 @@ TEST(Hierarchy, HasWhatWasWantedAndWhatThatNeeds) {
         for (std::size_t b = 0; b < hierarchy.blocks(level).size(); ++b)
           std::ranges::fill(values.values(level, b), value_of(level, hierarchy.blocks(level)[b].at));
       }
-      const int base = static_cast<int>(random() % (space.n_levels() - 1));
+      const int base = std::uniform_int_distribution<int>(0, space.n_levels() - 2)(random);
       // The same wishes on all ranks; each is uttered by the rank that has the block of the coarser level.
       std::vector<BlockId<2>> wanted;
       for (int level = base + 1; level < space.n_levels(); ++level) {

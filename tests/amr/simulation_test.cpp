@@ -7,6 +7,7 @@
 
 #include "barrio/amr/euler.hpp"
 #include "barrio/base/error.hpp"
+#include "barrio/mpi/collectives.hpp"
 #include "tests/amr/exact_riemann.hpp"
 #include "tests/amr/moving_blob.hpp"
 #include "tests/amr/one_box.hpp"
@@ -47,29 +48,41 @@ TEST(Simulation, OfOneLevelIsTheKernelOnOneBox) {
   }
 }
 
-/// Step on all ranks together and on each rank alone, by the scalar kernel and another strategy: the same bits.
+/// Checksums at the begin and after each step of one rank, by the scalar kernel and another strategy. Collective.
+template <std::size_t D>
+std::vector<std::uint64_t> checksums_of_one_rank(SimulationOptions<D> options, int n_steps) {
+  std::vector<std::uint64_t> checksums;
+  if (barrio::test::world().is_root()) {
+    mpi::Context alone(MPI_COMM_SELF);
+    options.strategy = exchange::Strategy::staggered_tests;
+    const EulerOptions scalar{.instruction_set = InstructionSet::scalar};
+    Simulation<D> single(alone, std::make_shared<const Euler<D>>(scalar), options);
+    checksums.push_back(single.checksum());
+    for (int step = 0; step < n_steps; ++step) {
+      single.step();
+      checksums.push_back(single.checksum());
+    }
+  }
+  mpi::broadcast(barrio::test::world(), checksums);
+  return checksums;
+}
+
 template <std::size_t D>
 void expect_one_result(const SimulationOptions<D>& options, int n_steps) {
+  const std::vector<std::uint64_t> expected = checksums_of_one_rank(options, n_steps);
   Simulation<D> together(barrio::test::world(), std::make_shared<const Euler<D>>(), options);
-  mpi::Context alone(MPI_COMM_SELF);
-  SimulationOptions<D> other = options;
-  other.strategy = exchange::Strategy::staggered_tests;
-  Simulation<D> single(alone, std::make_shared<const Euler<D>>(EulerOptions{.instruction_set = InstructionSet::scalar}),
-                       other);
-  EXPECT_EQ(together.checksum(), single.checksum()) << "at the begin";
+  EXPECT_EQ(together.checksum(), expected[0]) << "at the begin";
   for (int step = 0; step < n_steps; ++step) {
     together.step();
-    single.step();
     together.hierarchy().validate();
-    ASSERT_EQ(together.checksum(), single.checksum()) << "step " << step;
+    ASSERT_EQ(together.checksum(), expected[step + 1]) << "step " << step;
   }
   EXPECT_GT(together.hierarchy().n_global(options.grid.n_levels - 1), 0);
-  EXPECT_EQ(together.time(), single.time());
 }
 
 TEST(Simulation, HasOneResultOnAnyNumberOfRanks) {
   expect_one_result<2>(moving_blob(std::make_shared<const Euler<2>>()), 20);
-  expect_one_result<3>(moving_blob(std::make_shared<const Euler<3>>()), 6);
+  expect_one_result<3>(moving_blob(std::make_shared<const Euler<3>>()), 5);
 }
 
 TEST(Simulation, HasOneResultWithARatioOfFour) {

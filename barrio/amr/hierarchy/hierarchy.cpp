@@ -171,7 +171,7 @@ BlockMotion Hierarchy<D>::share_out(const std::vector<Planned>& planned, Sharing
   std::vector<std::size_t> n_before(n_levels());
   for (int level = 0; level < n_levels(); ++level) n_before[level] = levels_[level].blocks.size();
   for (const Planned& one : planned) {
-    const auto middle = static_cast<__int128>(before + weight(one) / 2);
+    const __int128 middle = before + weight(one) / 2;
     before += weight(one);
     const Rank rank =
         sharing == Sharing::kept ? context_->rank() : static_cast<Rank>(middle * context_->size() / total);

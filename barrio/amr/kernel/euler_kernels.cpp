@@ -224,6 +224,47 @@ double* plane_below(const EulerStage& stage, int axis, std::ptrdiff_t cell) {
   return cell % stage.plane_step[axis] == 0 ? stage.planes[axis][cell / stage.plane_step[axis]] : nullptr;
 }
 
+/// Fluxes of a row of cells: through its own faces, and through those below and above it along the other axes.
+struct RowFluxes {
+  const double* along;
+  const double* across_j[2];
+  const double* across_k[2];
+};
+
+/// The new state of a row of cells.
+template <int D>
+void advance_row(const EulerStage& stage, std::ptrdiff_t n_variables, std::ptrdiff_t j, std::ptrdiff_t k,
+                 const RowFluxes& fluxes) {
+  const Lanes over_i = stage.time_over_size[0];
+  const Lanes over_j = stage.time_over_size[1];
+  const Lanes over_k = stage.time_over_size[2];
+  const Lanes of_old = stage.old_weight;
+  const Lanes of_new = 1.0 - stage.old_weight;
+  const bool reads_old = stage.old_weight != 0.0;
+  const std::ptrdiff_t n = stage.n[0];
+  for (std::ptrdiff_t v = 0; v < n_variables; ++v) {
+    const std::ptrdiff_t at = v * stage.flux_row;
+    const double* const u = stage.cells.first + v * stage.cells.variable + k * stage.cells.plane + j * stage.cells.row;
+    const double* const old = stage.old.first + v * stage.old.variable + k * stage.old.plane + j * stage.old.row;
+    double* const out = stage.out.first + v * stage.out.variable + k * stage.out.plane + j * stage.out.row;
+    const auto advance = [&](std::ptrdiff_t i) {
+      Lanes change = over_i * (load(fluxes.along + at + i) - load(fluxes.along + at + i + 1)) +
+                     over_j * (load(fluxes.across_j[0] + at + i) - load(fluxes.across_j[1] + at + i));
+      if constexpr (D == 3) change += over_k * (load(fluxes.across_k[0] + at + i) - load(fluxes.across_k[1] + at + i));
+      const Lanes next = load(u + i) + change;
+      return reads_old ? of_old * load(old + i) + of_new * next : next;
+    };
+    std::ptrdiff_t i = 0;
+    for (; i + n_lanes <= n; i += n_lanes) store(advance(i), out + i);
+    // Rows of the state are not padded: what is behind them belongs to the next one.
+    if (i < n) {
+      double rest[n_lanes];
+      store(advance(i), rest);
+      for (std::ptrdiff_t lane = 0; i + lane < n; ++lane) out[i + lane] = rest[lane];
+    }
+  }
+}
+
 template <int D>
 void run_stage(const EulerStage& stage) {
   const Planes<D> planes(stage);
@@ -263,12 +304,6 @@ void run_stage(const EulerStage& stage) {
         keep_row(plane + j * plane_room, room, n_variables, n[0], to + j * n[0], n[0] * n[1]);
   };
   if constexpr (D == 3) keep_across_k(0, across_k[0]);
-  const Lanes over_i = stage.time_over_size[0];
-  const Lanes over_j = stage.time_over_size[1];
-  const Lanes over_k = stage.time_over_size[2];
-  const Lanes of_old = stage.old_weight;
-  const Lanes of_new = 1.0 - stage.old_weight;
-  const bool reads_old = stage.old_weight != 0.0;
   for (std::ptrdiff_t k = 0; k < n[2]; ++k) {
     if constexpr (D == 3) planes.make(k + 2);
     const auto across_rows = [&](std::ptrdiff_t j, double* to) {
@@ -291,37 +326,14 @@ void run_stage(const EulerStage& stage) {
       across_rows(j + 1, left_j[1]);
       flux_row<D, 1>(stage, left_j[0], low, n[0], across_j[1], room);
       swap(left_j);
+      const std::ptrdiff_t at = j * plane_room;
       if constexpr (D == 3) {
-        const std::ptrdiff_t at = j * plane_room;
         reconstruct(stage, n_variables, row, planes.row(j, k + 1), planes.row(j, k + 2), n[0], low, left_k[1] + at,
                     room);
         flux_row<D, 2>(stage, left_k[0] + at, low, n[0], across_k[1] + at, room);
       }
-      for (std::ptrdiff_t v = 0; v < n_variables; ++v) {
-        const double* const fi = across_i + v * room;
-        const double* const fj_low = across_j[0] + v * room;
-        const double* const fj_high = across_j[1] + v * room;
-        const double* const fk_low = across_k[0] + j * plane_room + v * room;
-        const double* const fk_high = across_k[1] + j * plane_room + v * room;
-        const double* const u =
-            stage.cells.first + v * stage.cells.variable + k * stage.cells.plane + j * stage.cells.row;
-        const double* const old = stage.old.first + v * stage.old.variable + k * stage.old.plane + j * stage.old.row;
-        double* const out = stage.out.first + v * stage.out.variable + k * stage.out.plane + j * stage.out.row;
-        const auto advance = [&](std::ptrdiff_t i) {
-          Lanes change = over_i * (load(fi + i) - load(fi + i + 1)) + over_j * (load(fj_low + i) - load(fj_high + i));
-          if constexpr (D == 3) change += over_k * (load(fk_low + i) - load(fk_high + i));
-          const Lanes next = load(u + i) + change;
-          return reads_old ? of_old * load(old + i) + of_new * next : next;
-        };
-        std::ptrdiff_t i = 0;
-        for (; i + n_lanes <= n[0]; i += n_lanes) store(advance(i), out + i);
-        // Rows of the state are not padded: what is behind them belongs to the next one.
-        if (i < n[0]) {
-          double rest[n_lanes];
-          store(advance(i), rest);
-          for (std::ptrdiff_t lane = 0; i + lane < n[0]; ++lane) out[i + lane] = rest[lane];
-        }
-      }
+      advance_row<D>(stage, n_variables, j, k,
+                     {across_i, {across_j[0], across_j[1]}, {across_k[0] + at, across_k[1] + at}});
       keep_across_j(j + 1, across_j[1]);
       for (std::ptrdiff_t i = 0; i <= n[0]; i += stage.plane_step[0])
         if (double* const to = plane_below(stage, 0, i); to != nullptr)
