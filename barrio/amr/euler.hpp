@@ -34,6 +34,7 @@ class Euler final : public System<D> {
 
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] std::vector<std::string> variables() const override;
+  [[nodiscard]] std::string fault_of(std::span<const double> u) const override;
   [[nodiscard]] int n_ghosts() const noexcept override { return 2; }
   [[nodiscard]] bool uses_corners() const noexcept override { return false; }
   [[nodiscard]] bool reads_block() const noexcept override { return true; }

@@ -10,12 +10,22 @@
 
 namespace barrio::amr {
 
+/// How blocks are shared out among ranks, along the curve in any case.
+enum class Partition {
+  /// One piece of the curve through all levels a rank, by the work of all: a block is as a rule where those are that it
+  /// lies in. Ranks may have different parts of a level, and wait for each other when it is its turn.
+  composite,
+  /// A piece of each level a rank: equal parts of each, which may lie apart from those of the next.
+  by_level,
+};
+
 struct HierarchyOptions {
   /// Cells of the coarser level that each block has around it, but for ends of the domain: what its ghosts are
   /// interpolated from. At most half a block.
   int nesting = 2;
   /// Finer levels take more, shorter steps, and weigh as much more in the partition.
   bool is_subcycled = true;
+  Partition partition = Partition::composite;
 };
 
 /// How the blocks of a hierarchy moved when it changed: what a container of values on them has to do.
@@ -86,7 +96,7 @@ class Hierarchy {
   /// Give the levels above `base` the blocks that are wanted, and those that they need around them on coarser levels;
   /// what would reach beyond the blocks of `base` is left out. Collective.
   /// @param wanted  levels above base; each lies in a block of this rank of the level before or one beside it; may
-  /// repeat Cost: three routed exchanges, two reductions and a gather of 16 bytes a rank
+  /// repeat Cost: three routed exchanges, two reductions and a gather of 16 bytes a rank, by_level for each level
   [[nodiscard]] BlockMotion change(int base, std::span<const BlockId<D>> wanted, Sharing sharing = Sharing::anew);
 
   /// Check order, ownership, that each block has what it needs around it, that neighbours know each other. Collective.
@@ -123,7 +133,7 @@ class Hierarchy {
   BlockSpace<D> space_;
   HierarchyOptions options_;
   std::vector<Level> levels_;
-  std::vector<CurvePlace> first_;  // of each rank
+  std::vector<std::vector<CurvePlace>> first_;  // by level, of each rank
 };
 
 extern template class Hierarchy<2>;

@@ -39,6 +39,7 @@ struct SimulationOptions {
   bool has_reflux = true;
   int regrid_interval = 8;  ///< steps of each level after which finer ones are chosen anew
   int buffer_cells = 4;     ///< around tagged cells that are refined with them
+  Partition partition = Partition::composite;
   exchange::Strategy strategy = exchange::Strategy::automatic;
 };
 
@@ -84,6 +85,7 @@ class Simulation {
   ~Simulation();
 
   /// One step of the coarsest level. Collective: a reduction for the time step; all else goes to neighbours.
+  /// @throws AgreedError naming a cell whose state cannot be: {bad_input} before the first step, then {failed}
   void step();
 
   [[nodiscard]] const System<D>& system() const& noexcept;

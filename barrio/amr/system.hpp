@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,7 @@ class Worker {
   virtual ~Worker() = default;
   virtual void advance(const Stage<D>& stage) = 0;
   /// The largest sum over the axes of the speed of the fastest signal over the size of a cell: the reciprocal of the
-  /// time step of CFL number 1. @param u  at least the cells of a block
+  /// time step of CFL number 1; negative if a cell has a state that cannot be. @param u  at least the cells of a block
   [[nodiscard]] virtual double fastest(const CellView<D>& u, const geometry::IndexBox<D>& cells,
                                        const std::array<double, D>& cell_size) = 0;
 };
@@ -68,6 +69,8 @@ class System {
   [[nodiscard]] virtual std::string description() const = 0;
   /// Names of the conserved variables.
   [[nodiscard]] virtual std::vector<std::string> variables() const = 0;
+  /// What is wrong with the variables of a cell, as "density is -0.1"; empty if nothing is.
+  [[nodiscard]] virtual std::string fault_of(std::span<const double> u) const = 0;
   /// Layers of cells around a block on which its new state depends.
   [[nodiscard]] virtual int n_ghosts() const noexcept = 0;
   /// Whether it depends on those beyond edges and corners of the block too; else these are not filled.

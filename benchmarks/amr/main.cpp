@@ -27,6 +27,7 @@ struct Options {
   int levels = 3;
   int block = 16;
   int steps = 16;
+  bool is_by_level = false;
   bench::Output output;
 };
 
@@ -115,6 +116,7 @@ void run(Context& context, int argc, char** argv) {
   app.add_option("--levels", options.levels, "Levels");
   app.add_option("--block", options.block, "Cells of a block along each axis");
   app.add_option("--steps", options.steps, "Steps of the coarsest level");
+  app.add_flag("--by-level", options.is_by_level, "Share out each level by itself");
   bench::add_output_options(app, options.output);
   if (!bench::parse(app, "bench amr", context, argc, argv)) return;
   bench::begin_output(context, options.output);
@@ -124,8 +126,9 @@ void run(Context& context, int argc, char** argv) {
   bench::Goals goals;
   for (const std::string& part : options.parts) {
     if (part == "rm3d") {
-      document["parts"].push_back(measure(
-          context, part, bench::richtmyer_meshkov(options.cells, options.levels, options.block), options.steps, goals));
+      bench::AmrCase wanted = bench::richtmyer_meshkov(options.cells, options.levels, options.block);
+      if (options.is_by_level) wanted.options.partition = amr::Partition::by_level;
+      document["parts"].push_back(measure(context, part, wanted, options.steps, goals));
     } else if (part == "uniform") {
       document["parts"].push_back(
           measure(context, part, bench::uniform_waves(2 * options.cells, options.block), options.steps, goals));

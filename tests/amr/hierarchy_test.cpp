@@ -77,10 +77,11 @@ std::vector<Places> expected(const BlockSpace<2>& space, int base, std::vector<P
   return next;
 }
 
-TEST(Hierarchy, HasWhatWasWantedAndWhatThatNeeds) {
+void expect_what_is_wanted(Partition partition) {
   std::mt19937_64 random(barrio::test::seed());
   for (const int ratio : {2, 4}) {
-    Hierarchy<2> hierarchy(barrio::test::world(), grid_of(ratio == 2 ? 4 : 3, ratio), {.nesting = 2});
+    Hierarchy<2> hierarchy(barrio::test::world(), grid_of(ratio == 2 ? 4 : 3, ratio),
+                           {.nesting = 2, .partition = partition});
     const BlockSpace<2>& space = hierarchy.space();
     hierarchy.validate();
     EXPECT_EQ(hierarchy.n_global(0), 24);
@@ -136,6 +137,9 @@ TEST(Hierarchy, HasWhatWasWantedAndWhatThatNeeds) {
     }
   }
 }
+
+TEST(Hierarchy, HasWhatWasWantedAndWhatThatNeeds) { expect_what_is_wanted(Partition::composite); }
+TEST(Hierarchy, HasWhatWasWantedWhereLevelsLieApart) { expect_what_is_wanted(Partition::by_level); }
 
 TEST(Hierarchy, IsSharedOutByWeight) {
   Hierarchy<2> hierarchy(barrio::test::world(), grid_of(3, 2));

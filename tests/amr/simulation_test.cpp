@@ -85,6 +85,12 @@ TEST(Simulation, HasOneResultOnAnyNumberOfRanks) {
   expect_one_result<3>(moving_blob(std::make_shared<const Euler<3>>()), 5);
 }
 
+TEST(Simulation, HasOneResultWhereLevelsLieApart) {
+  SimulationOptions<2> options = moving_blob(std::make_shared<const Euler<2>>());
+  options.partition = Partition::by_level;
+  expect_one_result<2>(options, 12);
+}
+
 TEST(Simulation, HasOneResultWithARatioOfFour) {
   SimulationOptions<2> options = moving_blob(std::make_shared<const Euler<2>>());
   options.grid.ratio = 4;
@@ -253,6 +259,35 @@ TEST(Simulation, RefinesAShockTube) {
   const double of_fine = error_of(fine, 256.0);
   EXPECT_LT(of_fine, 0.4 * of_coarse);
   EXPECT_LT(of_adapted, 0.5 * of_coarse);
+}
+
+TEST(Simulation, NamesACellWhoseStateCannotBe) {
+  const auto text_of = [&](auto spoil, int n_steps) {
+    const auto euler = std::make_shared<const Euler<2>>();
+    SimulationOptions<2> options = moving_blob(euler);
+    options.grid.n_levels = 1;
+    options.initial = [euler, spoil](const std::array<double, 2>& x, std::span<double> u) {
+      euler->conserve(test::blob<2>(x), u);
+      if (std::abs(x[0] - 0.9) < 0.016 && std::abs(x[1] - 0.1) < 0.016) spoil(u);
+    };
+    if (n_steps > 0) options.time_step = 0.004;
+    Simulation<2> simulation(barrio::test::world(), euler, options);
+    try {
+      for (int step = 0; step <= n_steps; ++step) simulation.step();
+    } catch (const AgreedError& error) {
+      EXPECT_EQ(error.code(), simulation.n_steps() == 0 ? ErrorCode::bad_input : ErrorCode::failed);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto starts = [](const std::string& text, const std::string& with) {
+    EXPECT_TRUE(text.starts_with(with)) << text;
+  };
+  starts(text_of([](std::span<double> u) { u[0] = -1.0; }, 0), "cell 28, 3 of level 0, step 0: density is -1");
+  starts(text_of([](std::span<double> u) { u[3] = -1.0; }, 0), "cell 28, 3 of level 0, step 0: pressure is -0.");
+  starts(text_of([](std::span<double> u) { u[0] = std::nan(""); }, 0), "cell 28, 3 of level 0, step 0: density is ");
+  // A step that is too long for so much heat ends, and says where.
+  EXPECT_NE(text_of([](std::span<double> u) { u[3] = 1e8; }, 5).find("of level 0, step "), std::string::npos);
 }
 
 TEST(Simulation, RefusesOptionsThatCannotBe) {

@@ -29,6 +29,8 @@ struct Simulation<D>::Body {
     return level < hierarchy.n_levels() && hierarchy.n_global(level) > 0;
   }
   [[nodiscard]] double find_time_step();
+  /// @throws Error naming the first cell of a block whose state cannot be
+  [[noreturn]] void refuse_state(int level, std::size_t block) const;
 
   /// Refine as the initial values want it.
   void refine_initially();

@@ -1,14 +1,16 @@
 #include "barrio/amr/simulation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 #include "barrio/amr/advance/body.hpp"
 #include "barrio/amr/advance/clock.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
+#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::amr {
@@ -41,7 +43,9 @@ void check(const SimulationOptions<D>& options, bool has_state) {
 template <std::size_t D>
 Hierarchy<D> make_hierarchy(mpi::Context& context, const System<D>& system, const SimulationOptions<D>& options,
                             const SavedState<D>* saved) {
-  const HierarchyOptions wanted{.nesting = nesting_of(system, options.grid), .is_subcycled = options.is_subcycled};
+  const HierarchyOptions wanted{.nesting = nesting_of(system, options.grid),
+                                .is_subcycled = options.is_subcycled,
+                                .partition = options.partition};
   if (saved == nullptr) return Hierarchy<D>(context, options.grid, wanted);
   return Hierarchy<D>(context, options.grid, saved->blocks, wanted);
 }
@@ -71,21 +75,39 @@ Simulation<D>::Body::Body(mpi::Context& given_context, std::shared_ptr<const Sys
 }
 
 template <std::size_t D>
+void Simulation<D>::Body::refuse_state(int level, std::size_t block) const {
+  const Box cells = hierarchy.space().cells(hierarchy.blocks(level)[block].at);
+  const CellView<D> view = detail::view_of<D>(blocks[level][block], cells);
+  const ErrorCode code = n_steps == 0 ? ErrorCode::bad_input : ErrorCode::failed;
+  std::vector<double> u(n_variables);
+  for (std::int64_t n = 0; n < cells.size(); ++n) {
+    for (int v = 0; v < n_variables; ++v) u[v] = view(v, cells.at(n));
+    if (const std::string fault = system->fault_of(u); !fault.empty())
+      refuse(code, fmt::format("cell {} of level {}, step {}", fmt::join(cells.at(n), ", "), level, n_steps), fault,
+             n_steps == 0 ? "look at the initial values" : "take a smaller CFL number");
+  }
+  refuse(code, fmt::format("a block of level {}, step {}", level, n_steps), "has a state that cannot be");
+}
+
+template <std::size_t D>
 double Simulation<D>::Body::find_time_step() {
-  if (options.time_step > 0.0) return options.time_step;
   double fastest = 0.0;
   double n_substeps = 1.0;
+  Status fault;
   for (int level = 0; level < hierarchy.n_levels(); ++level) {
     if (level > 0 && options.is_subcycled) n_substeps *= hierarchy.space().ratio();
     const auto size = hierarchy.space().cell_size(level);
     for (std::size_t b = 0; b < blocks[level].size(); ++b) {
       const Box cells = hierarchy.space().cells(hierarchy.blocks(level)[b].at);
-      fastest =
-          std::max(fastest, worker->fastest(detail::view_of<D>(blocks[level][b], cells), cells, size) / n_substeps);
+      const double rate = worker->fastest(detail::view_of<D>(blocks[level][b], cells), cells, size);
+      if (!(rate >= 0.0) && !fault) fault = capture([&] { refuse_state(level, b); });
+      fastest = std::max(fastest, rate / n_substeps);
     }
   }
-  fastest = mpi::max(context, fastest);
-  return options.cfl / fastest;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  fastest = mpi::max(context, fault ? infinity : fastest);
+  if (fastest == infinity) agree(context, fault);
+  return options.time_step > 0.0 ? options.time_step : options.cfl / fastest;
 }
 
 template <std::size_t D>

@@ -86,8 +86,10 @@ Hierarchy<D>::Hierarchy(mpi::Context& context, const GridOptions<D>& grid, std::
 template <std::size_t D>
 void Hierarchy<D>::place(std::span<const BlockId<D>> blocks) {
   const auto n_ranks = static_cast<std::uint64_t>(context_->size());
+  std::vector<CurvePlace> equal;
   for (std::uint64_t p = 0; p < n_ranks; ++p)
-    first_.push_back({static_cast<std::uint64_t>(static_cast<unsigned __int128>(space_.n_keys()) * p / n_ranks), 0});
+    equal.push_back({static_cast<std::uint64_t>(static_cast<unsigned __int128>(space_.n_keys()) * p / n_ranks), 0});
+  first_.assign(n_levels(), equal);
   std::vector<Rank> to;
   std::vector<Planned> dealt;
   for (const BlockId<D>& block : blocks) {
@@ -101,7 +103,8 @@ void Hierarchy<D>::place(std::span<const BlockId<D>> blocks) {
 
 template <std::size_t D>
 Rank Hierarchy<D>::owner(const CurvePlace& place) const noexcept {
-  return static_cast<Rank>(std::ranges::upper_bound(first_, place) - first_.begin()) - 1;
+  const std::vector<CurvePlace>& first = first_[place.level];
+  return static_cast<Rank>(std::ranges::upper_bound(first, place) - first.begin()) - 1;
 }
 
 template <std::size_t D>
@@ -152,16 +155,21 @@ auto Hierarchy<D>::plan(int base, std::span<const BlockId<D>> wanted) const -> s
 /// Send each block where it belongs. Collective. @param planned  in the order of the curve
 template <std::size_t D>
 BlockMotion Hierarchy<D>::share_out(const std::vector<Planned>& planned, Sharing sharing) {
+  // Of each level, or of all in the first place.
+  const auto group_of = [&](const Planned& one) {
+    return options_.partition == Partition::by_level ? static_cast<std::size_t>(one.place.level) : 0;
+  };
   const auto weight = [&](const Planned& one) {
     std::int64_t steps = 1;
     if (options_.is_subcycled)
       for (int level = 0; level < one.place.level; ++level) steps *= space_.ratio();
     return 2 * steps;  // even, so that a half of it is a whole number
   };
-  std::int64_t mine = 0;
-  for (const Planned& one : planned) mine += weight(one);
-  std::int64_t before = mpi::exclusive_sum(*context_, mine);
-  const std::int64_t total = mpi::sum(*context_, mine);
+  std::vector<std::int64_t> before(n_levels());
+  for (const Planned& one : planned) before[group_of(one)] += weight(one);
+  std::vector<std::int64_t> total = before;
+  mpi::exclusive_sum(*context_, std::span<std::int64_t>(before));
+  mpi::all_reduce(*context_, std::span<std::int64_t>(total), MPI_SUM);
 
   BlockMotion motion;
   std::vector<Rank> to;
@@ -171,10 +179,11 @@ BlockMotion Hierarchy<D>::share_out(const std::vector<Planned>& planned, Sharing
   std::vector<std::size_t> n_before(n_levels());
   for (int level = 0; level < n_levels(); ++level) n_before[level] = levels_[level].blocks.size();
   for (const Planned& one : planned) {
-    const __int128 middle = before + weight(one) / 2;
-    before += weight(one);
+    const std::size_t group = group_of(one);
+    const __int128 middle = before[group] + weight(one) / 2;
+    before[group] += weight(one);
     const Rank rank =
-        sharing == Sharing::kept ? context_->rank() : static_cast<Rank>(middle * context_->size() / total);
+        sharing == Sharing::kept ? context_->rank() : static_cast<Rank>(middle * context_->size() / total[group]);
     to.push_back(rank);
     arrivals.push_back(
         {.at = one.at, .key = one.place.key, .level = one.place.level, .is_new = one.old_number < 0 ? 1 : 0});
@@ -228,18 +237,29 @@ BlockMotion Hierarchy<D>::share_out(const std::vector<Planned>& planned, Sharing
 
 template <std::size_t D>
 void Hierarchy<D>::gather_places() {
-  // A rank without blocks begins where the next one does.
   constexpr CurvePlace nothing{~std::uint64_t{0}, 0};
-  CurvePlace mine = nothing;
+  std::vector<CurvePlace> mine;
+  for (int level = 0; level < n_levels(); ++level) {
+    const std::vector<Block>& blocks = levels_[level].blocks;
+    mine.push_back(blocks.empty() ? nothing : CurvePlace{blocks.front().key, level});
+  }
+  const auto gathered = [&](const CurvePlace& place) {
+    std::vector<CurvePlace> first = mpi::all_gather(*context_, place);
+    // A rank without blocks begins where the next one does.
+    for (std::size_t p = first.size() - 1; p-- > 0;)
+      if (first[p] == nothing) first[p] = first[p + 1];
+    // What stands before the first block of all belongs to the first rank.
+    const CurvePlace lowest = first.front();
+    for (CurvePlace& one : first)
+      if (one == lowest) one = {};
+    return first;
+  };
+  if (options_.partition == Partition::composite) {
+    first_.assign(n_levels(), gathered(*std::ranges::min_element(mine)));
+    return;
+  }
   for (int level = 0; level < n_levels(); ++level)
-    if (!levels_[level].blocks.empty()) mine = std::min(mine, CurvePlace{levels_[level].blocks.front().key, level});
-  first_ = mpi::all_gather(*context_, mine);
-  for (std::size_t p = first_.size() - 1; p-- > 0;)
-    if (first_[p] == nothing) first_[p] = first_[p + 1];
-  // What stands before the first block of all belongs to the first rank.
-  const CurvePlace lowest = first_.front();
-  for (CurvePlace& place : first_)
-    if (place == lowest) place = {};
+    first_[level] = n_global(level) > 0 || level == 0 ? gathered(mine[level]) : first_[level - 1];
 }
 
 /// Blocks make themselves known to ranks that may have a neighbour of theirs, or a block in one of these.
@@ -253,10 +273,14 @@ void Hierarchy<D>::introduce_neighbours() {
       ranks.clear();
       detail::visit_blocks(space_, level, space_.cells(block.at).grown(1), [&](const Index& near) {
         const CurvePlace place = space_.place(level, near);
-        const auto behind = std::ranges::lower_bound(first_, space_.place_behind(place));
-        const auto end = static_cast<Rank>(behind - first_.begin());
-        for (Rank rank = owner(place); rank < end; ++rank)
-          if (rank != context_->rank() && (ranks.empty() || ranks.back() != rank)) ranks.push_back(rank);
+        const CurvePlace behind = space_.place_behind(place);
+        // In a composite partition ranks have the same pieces of all levels.
+        const int last = options_.partition == Partition::by_level ? n_levels() - 1 : level;
+        for (int l = level; l <= last; ++l) {
+          const auto end = static_cast<Rank>(std::ranges::lower_bound(first_[l], behind) - first_[l].begin());
+          for (Rank rank = owner({place.key, l}); rank < end; ++rank)
+            if (rank != context_->rank() && (ranks.empty() || ranks.back() != rank)) ranks.push_back(rank);
+        }
         return true;
       });
       std::ranges::sort(ranks);
@@ -355,7 +379,8 @@ void Hierarchy<D>::validate() const {
 
 template <std::size_t D>
 std::uint64_t Hierarchy<D>::memory_bytes() const noexcept {
-  std::uint64_t bytes = sizeof *this + barrio::memory_bytes(first_);
+  std::uint64_t bytes = sizeof *this;
+  for (const std::vector<CurvePlace>& first : first_) bytes += barrio::memory_bytes(first);
   for (const Level& level : levels_) bytes += barrio::memory_bytes(level.blocks) + barrio::memory_bytes(level.known);
   return bytes;
 }

@@ -102,6 +102,15 @@ std::string Euler<D>::description() const {
 }
 
 template <std::size_t D>
+std::string Euler<D>::fault_of(std::span<const double> u) const {
+  if (!(u[0] > 0.0)) return fmt::format("density is {}", u[0]);
+  double kinetic = 0.0;
+  for (std::size_t k = 0; k < D; ++k) kinetic += u[1 + k] * u[1 + k];
+  const double pressure = (options_.gamma - 1.0) * (u[1 + D] - 0.5 * kinetic / u[0]);
+  return pressure > 0.0 ? "" : fmt::format("pressure is {}", pressure);
+}
+
+template <std::size_t D>
 std::vector<OutputQuantity> Euler<D>::quantities() const {
   using In = std::span<const double>;
   using Out = std::span<double>;

@@ -352,6 +352,7 @@ template <int D>
 double fastest(const EulerStage& stage) {
   Lanes most = 0.0;
   double rest = 0.0;
+  Lanes::mask_type is_sound(true);
   for (std::ptrdiff_t k = 0; k < stage.n[2]; ++k) {
     for (std::ptrdiff_t j = 0; j < stage.n[1]; ++j) {
       const double* const u = stage.cells.first + k * stage.cells.plane + j * stage.cells.row;
@@ -366,12 +367,20 @@ double fastest(const EulerStage& stage) {
         }
         const Lanes energy = load(u + (1 + D) * stage.cells.variable + i);
         const Lanes pressure = (stage.gamma - 1.0) * (energy - 0.5 * kinetic);
+        const Lanes::mask_type is_here = load(u + i) > 0.0 && pressure > 0.0;
         const Lanes sound = sqrt(stage.gamma * pressure * inverse);
         Lanes rate = 0.0;
         for (int a = 0; a < D; ++a) rate += (abs(velocity[a]) + sound) * stage.time_over_size[a];
         if (i + n_lanes <= stage.n[0]) {
+          is_sound = is_sound && is_here;
           most = max(most, rate);
         } else {
+          // Lanes behind the row count for nothing.
+          const Lanes of_sound = select(is_here, Lanes(1.0), Lanes(0.0));
+          double sound_lanes[n_lanes];
+          store(of_sound, sound_lanes);
+          for (std::ptrdiff_t lane = 0; i + lane < stage.n[0]; ++lane)
+            if (sound_lanes[lane] == 0.0) return -1.0;
           double lanes[n_lanes];
           store(rate, lanes);
           for (std::ptrdiff_t lane = 0; i + lane < stage.n[0]; ++lane)
@@ -380,6 +389,7 @@ double fastest(const EulerStage& stage) {
       }
     }
   }
+  if (!all_of(is_sound)) return -1.0;
   double lanes[n_lanes];
   store(most, lanes);
   for (const double one : lanes)

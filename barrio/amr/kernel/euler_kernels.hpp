@@ -47,7 +47,8 @@ struct EulerKernels {
   void (*stage_2d)(const EulerStage&);
   void (*stage_3d)(const EulerStage&);
   /// The largest sum over the axes of (|velocity| + sound speed) times `time_over_size`: where that is 1 / size, the
-  /// reciprocal of the time step of CFL number 1. Of `cells`, without ghosts.
+  /// reciprocal of the time step of CFL number 1. Of `cells`, without ghosts. -1 if a density or a pressure is not
+  /// above 0, or no number.
   double (*fastest_2d)(const EulerStage&);
   double (*fastest_3d)(const EulerStage&);
 };
