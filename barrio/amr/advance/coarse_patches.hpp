@@ -38,9 +38,6 @@ class CoarsePatches {
   /// Bring the sections from other ranks.
   void exchange();
 
-  [[nodiscard]] const exchange::RepeatedExchangeStatistics& statistics() const noexcept {
-    return exchange_->statistics();
-  }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

@@ -80,7 +80,6 @@ void GhostPlan<D>::make_messages(std::vector<Sent> sent, std::vector<Needed> nee
     }
     const auto numbers = static_cast<std::size_t>(numbers_of(sent_[i].direction));
     outgoing.back().n_bytes += numbers * sizeof(double);
-    n_sent_ += numbers;
   }
   first_sent_.push_back(sent_.size());
 

@@ -57,10 +57,6 @@ class GhostPlan {
   void fill(std::size_t block, int direction, const Box& ghosts, std::span<double* const> blocks,
             const CellView<D>& tile) const;
 
-  [[nodiscard]] const exchange::RepeatedExchangeStatistics& statistics() const noexcept {
-    return exchange_->statistics();
-  }
-  [[nodiscard]] std::uint64_t n_bytes_sent() const noexcept { return n_sent_ * sizeof(double); }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
@@ -95,7 +91,6 @@ class GhostPlan {
   std::vector<std::int32_t> n_open_;             // of these, in this round
   std::vector<std::int32_t> ready_;
   std::vector<double> received_;
-  std::size_t n_sent_ = 0;
   std::optional<exchange::RepeatedExchange> exchange_;
 };
 

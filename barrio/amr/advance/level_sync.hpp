@@ -44,8 +44,7 @@ class LevelSync {
   LevelSync(const Hierarchy<D>& hierarchy, int fine_level, const GhostPlan<D>& ghosts, int n_variables,
             const exchange::RepeatedExchangeOptions& options);
 
-  /// Ask for the fluxes that registers of a block need. @param planes  of a stage; left as they are where nothing is
-  /// needed
+  /// Ask a stage for the fluxes that registers of a block need, to be put into `room`.
   void ask_of_fine(std::size_t block, FluxPlanes<D>& room, Stage<D>& stage) const noexcept;
   void ask_of_coarse(std::size_t block, FluxPlanes<D>& room, Stage<D>& stage) const noexcept;
   /// Add what has flown through the faces of a block in a part of a step. @param dt  times the part
@@ -61,9 +60,6 @@ class LevelSync {
   /// Correct the coarser level, and begin anew.
   void run(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks, const What& what);
 
-  [[nodiscard]] const exchange::RepeatedExchangeStatistics& statistics() const noexcept {
-    return exchange_->statistics();
-  }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
