@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -21,6 +22,17 @@ enum class End {
   given,    ///< what the caller says
 };
 
+/// Cells of a block among which those are to be found that need a finer level.
+template <std::size_t D>
+struct CellsToTag {
+  int level;
+  double time;
+  const BlockSpace<D>& space;    ///< says where cells stand
+  CellView<D> u;                 ///< with ghosts; those beyond edges and corners only if the system uses them
+  geometry::IndexBox<D> cells;   ///< of the block
+  std::span<std::uint8_t> tags;  ///< one a cell of the block, the first axis first; 0 until set
+};
+
 template <std::size_t D>
 struct SimulationOptions {
   GridOptions<D> grid;
@@ -28,17 +40,15 @@ struct SimulationOptions {
   /// The conserved variables in a cell at a place, at the begin; and beyond ends that are `given`, at a time.
   std::function<void(const std::array<double, D>& x, std::span<double> u)> initial;
   std::function<void(const std::array<double, D>& x, double time, std::span<double> u)> given;
-  /// Which cells are to be refined. @param u  the cells of a block with ghosts; those
-  /// beyond edges and corners only if the system uses them @param tags  one a cell of the block,
-  /// the first axis first; 0 when it is called. Must depend on what it is given alone
-  std::function<void(int level, const CellView<D>& u, const geometry::IndexBox<D>& cells, std::span<std::uint8_t> tags)>
-      tag;
+  /// Which cells are to be refined. Must depend on what it is given alone.
+  std::function<void(const CellsToTag<D>& block)> tag;
   double cfl = 0.4;
   double time_step = 0.0;    ///< of the coarsest level; 0: by cfl
   bool is_subcycled = true;  ///< finer levels take as many more steps as they are finer
   bool has_reflux = true;
   int regrid_interval = 8;  ///< steps of each level after which finer ones are chosen anew
   int buffer_cells = 4;     ///< around tagged cells that are refined with them
+  std::int64_t most_cells = std::numeric_limits<std::int64_t>::max();  ///< on all levels together
   Partition partition = Partition::composite;
   exchange::Strategy strategy = exchange::Strategy::automatic;
 };
@@ -84,9 +94,11 @@ class Simulation {
   Simulation& operator=(Simulation&&) = delete;
   ~Simulation();
 
-  /// One step of the coarsest level. Collective: a reduction for the time step; all else goes to neighbours.
-  /// @throws AgreedError naming a cell whose state cannot be: {bad_input} before the first step, then {failed}
-  void step();
+  /// One step of the coarsest level, a shorter one if it would reach beyond a time, which is above time(). Collective:
+  /// a reduction for the time step; all else goes to neighbours.
+  /// @throws AgreedError naming a cell whose state cannot be: {bad_input} before the first step, then {failed};
+  /// {failed} if more cells are to be refined than most_cells allows
+  void step(double end_time = std::numeric_limits<double>::infinity());
 
   [[nodiscard]] const System<D>& system() const& noexcept;
   [[nodiscard]] double time() const noexcept;
@@ -99,6 +111,15 @@ class Simulation {
   [[nodiscard]] const Hierarchy<D>& hierarchy() const& noexcept;
   [[nodiscard]] const GridFunction<double, D>& state() const& noexcept;
 
+  /// The cells of a block of this rank that finer blocks cover, as boxes that do not meet.
+  [[nodiscard]] std::span<const geometry::IndexBox<D>> covered(int level, std::size_t block) const& noexcept;
+
+  /// Gives `n` numbers for a cell by its middle and its variables.
+  using CellFunction =
+      std::function<void(const std::array<double, D>& x, std::span<const double> u, std::span<double> out)>;
+  /// The integral of each of n functions over the domain, of the finest cells at each place, summed exactly and rounded
+  /// once. Collective. The function must throw on all ranks or on none.
+  [[nodiscard]] std::vector<double> integrals(int n, const CellFunction& function) const;
   /// The integral of each variable over the domain, summed exactly and rounded once. Collective.
   [[nodiscard]] std::vector<double> totals() const;
   /// Of all values of all levels; the same for the same bits, however they are shared out. Collective.

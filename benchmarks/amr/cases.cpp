@@ -9,15 +9,16 @@ namespace {
 
 constexpr double two_pi = 2.0 * std::numbers::pi;
 
-void tag_jumps(int, const amr::CellView<3>& u, const geometry::IndexBox<3>& cells, std::span<std::uint8_t> tags) {
+void tag_jumps(const amr::CellsToTag<3>& block) {
   constexpr double most = 0.1;
+  const auto& [low, high] = block.cells;
   std::size_t n = 0;
-  for (std::int64_t k = cells.low[2]; k < cells.high[2]; ++k) {
-    for (std::int64_t j = cells.low[1]; j < cells.high[1]; ++j) {
-      const double* const row = &u(0, {cells.low[0], j, k});
-      for (std::int64_t i = 0; i < cells.extent(0); ++i, ++n) {
-        for (const std::ptrdiff_t step : u.strides)
-          if (std::abs(row[i + step] - row[i]) > most || std::abs(row[i] - row[i - step]) > most) tags[n] = 1;
+  for (std::int64_t k = low[2]; k < high[2]; ++k) {
+    for (std::int64_t j = low[1]; j < high[1]; ++j) {
+      const double* const row = &block.u(0, {low[0], j, k});
+      for (std::int64_t i = 0; i < block.cells.extent(0); ++i, ++n) {
+        for (const std::ptrdiff_t step : block.u.strides)
+          if (std::abs(row[i + step] - row[i]) > most || std::abs(row[i] - row[i - step]) > most) block.tags[n] = 1;
       }
     }
   }

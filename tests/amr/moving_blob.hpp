@@ -30,15 +30,15 @@ SimulationOptions<D> options_of(const std::shared_ptr<const Euler<D>>& euler, st
 /// Tag where the density changes from a cell to the next.
 template <std::size_t D>
 auto tag_jumps(double most) {
-  return [most](int, const CellView<D>& u, const geometry::IndexBox<D>& cells, std::span<std::uint8_t> tags) {
-    for (std::int64_t n = 0; n < cells.size(); ++n) {
-      const auto at = cells.at(n);
+  return [most](const CellsToTag<D>& block) {
+    for (std::int64_t n = 0; n < block.cells.size(); ++n) {
+      const auto at = block.cells.at(n);
       for (std::size_t k = 0; k < D; ++k) {
         auto below = at;
         auto above = at;
         below[k] -= 1;
         above[k] += 1;
-        if (std::abs(u(0, above) - u(0, below)) > most) tags[n] = 1;
+        if (std::abs(block.u(0, above) - block.u(0, below)) > most) block.tags[n] = 1;
       }
     }
   };

@@ -133,10 +133,10 @@ TEST(Simulation, LeavesAUniformStreamAlone) {
   SimulationOptions<2> options =
       options_of<2>(euler, 32, 3, [](const auto&) { return std::vector<double>{1.0, 0.3, -0.2, 0.7}; });
   int round = 0;
-  options.tag = [&](int, const CellView<2>&, const geometry::IndexBox<2>& cells, std::span<std::uint8_t> tags) {
-    for (std::int64_t n = 0; n < cells.size(); ++n) {
-      const auto at = cells.at(n);
-      if ((at[0] + 3 * at[1]) % 29 == round % 7) tags[n] = 1;
+  options.tag = [&](const CellsToTag<2>& block) {
+    for (std::int64_t n = 0; n < block.cells.size(); ++n) {
+      const auto at = block.cells.at(n);
+      if ((at[0] + 3 * at[1]) % 29 == round % 7) block.tags[n] = 1;
     }
   };
   options.regrid_interval = 2;

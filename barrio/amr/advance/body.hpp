@@ -17,7 +17,7 @@ struct Simulation<D>::Body {
   Body(mpi::Context& given_context, std::shared_ptr<const System<D>> given_system, SimulationOptions<D> given_options,
        const SavedState<D>* saved);
 
-  void step();
+  void step(double end_time);
   /// A step of a level and of those that are finer. @param part, part_end  of the coarser level's step, at both ends
   void step_level(int level, double from_time, double dt, double part, double part_end);
   /// A stage of all blocks of a level, from one set of values to another.
@@ -39,12 +39,15 @@ struct Simulation<D>::Body {
   /// Choose the levels above `base` anew. @param part  of the coarser level's step at which `base` stands
   void regrid(int base, double at_time, double part);
   [[nodiscard]] std::vector<BlockId<D>> find_wanted(int base, double at_time, double part);
-  void tag_block(int level, std::size_t block, const CellView<D>& tile, std::vector<BlockId<D>>& wanted);
+  void tag_block(int level, std::size_t block, const CellView<D>& tile, double at_time,
+                 std::vector<BlockId<D>>& wanted);
   /// Follow a change: plans of the levels from `first` on.
   void follow(const BlockMotion& motion, int first);
   void fill_created(const BlockMotion& motion, int level, double at_time);
   void set_initial(int level, std::size_t block);
   void restrict_all();
+  /// @throws AgreedError{failed} if the levels have more cells than they may
+  void check_most_cells() const;
 
   mpi::Context& context;
   std::shared_ptr<const System<D>> system;

@@ -24,7 +24,7 @@ void fill_end(const System<D>& system, const SimulationOptions<D>& options, cons
   for (std::int64_t n = 0; n < beyond.size(); ++n) {
     const Index at = beyond.at(n);
     if (end == End::given) {
-      options.given(middle_of(space, level, at), time, u);
+      options.given(space.middle(level, at), time, u);
       for (int v = 0; v < n_variables; ++v) view(v, at) = u[v];
       continue;
     }

@@ -11,14 +11,4 @@ void fill_beyond_ends(const System<D>& system, const SimulationOptions<D>& optio
                       int level, double time, int n_variables, const CellView<D>& view,
                       const geometry::IndexBox<D>& across);
 
-/// The middle of a cell.
-template <std::size_t D>
-[[nodiscard]] std::array<double, D> middle_of(const BlockSpace<D>& space, int level,
-                                              const typename geometry::IndexBox<D>::Index& cell) noexcept {
-  std::array<double, D> x = space.options().low;
-  const std::array<double, D> size = space.cell_size(level);
-  for (std::size_t k = 0; k < D; ++k) x[k] += (static_cast<double>(cell[k]) + 0.5) * size[k];
-  return x;
-}
-
 }  // namespace barrio::amr::detail

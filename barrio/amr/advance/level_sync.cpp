@@ -104,6 +104,7 @@ void LevelSync<D>::connect(const exchange::RepeatedExchangeOptions& options) {
   of_fine_.resize(hierarchy_->blocks(fine_level_).size());
   mean_of_fine_.resize(hierarchy_->blocks(fine_level_).size());
   of_coarse_.resize(hierarchy_->blocks(coarse_level).size());
+  covered_.resize(of_coarse_.size());
   std::ptrdiff_t n_flows = 0;
   for (const std::size_t i : order) {
     Item item = items_[i];
@@ -117,7 +118,9 @@ void LevelSync<D>::connect(const exchange::RepeatedExchangeOptions& options) {
     if (owner[i] == context.rank()) {
       place_here_.push_back(static_cast<std::int32_t>(coarse_items_.size()));
       // Means go straight into place.
-      if (item.kind != is_mean)
+      if (item.kind == is_mean)
+        covered_[item.other].push_back(item.cells);
+      else
         add_coarse_item({.kind = item.kind, .block = item.other, .cells = item.cells, .first = 0, .arrived = 0});
     } else {
       if (sent.peers.empty() || sent.peers.back() != owner[i]) {
@@ -159,6 +162,7 @@ void LevelSync<D>::connect(const exchange::RepeatedExchangeOptions& options) {
 template <std::size_t D>
 void LevelSync<D>::add_coarse_item(const CoarseItem& item) {
   CoarseItem added = item;
+  if (item.kind == is_mean) covered_[item.block].push_back(item.cells);
   added.arrived = std::ssize(arrived_);
   arrived_.resize(arrived_.size() + numbers_of(item.cells));
   if (item.kind != is_mean) {

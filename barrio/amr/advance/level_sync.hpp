@@ -60,6 +60,9 @@ class LevelSync {
   /// Correct the coarser level, and begin anew.
   void run(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks, const What& what);
 
+  /// The cells of a coarser block that finer ones cover.
+  [[nodiscard]] std::span<const Box> covered(std::size_t coarse_block) const noexcept { return covered_[coarse_block]; }
+
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
@@ -107,6 +110,7 @@ class LevelSync {
   std::vector<CoarseItem> coarse_items_;  // those from this rank first
   std::size_t n_coarse_here_ = 0;
   std::vector<std::vector<std::int32_t>> of_coarse_;
+  std::vector<std::vector<Box>> covered_;
   std::vector<double> coarse_flows_;
   std::vector<double> arrived_;
   std::optional<exchange::RepeatedExchange> exchange_;

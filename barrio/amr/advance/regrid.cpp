@@ -1,9 +1,13 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 
 #include "barrio/amr/advance/body.hpp"
 #include "barrio/amr/advance/ends.hpp"
 #include "barrio/amr/advance/interpolate.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/mpi/agree.hpp"
 
 namespace barrio::amr {
 
@@ -14,7 +18,7 @@ void Simulation<D>::Body::set_initial(int level, std::size_t block) {
   std::vector<double> u(n_variables);
   for (std::int64_t n = 0; n < cells.size(); ++n) {
     const Index at = cells.at(n);
-    options.initial(detail::middle_of(hierarchy.space(), level, at), u);
+    options.initial(hierarchy.space().middle(level, at), u);
     for (int v = 0; v < n_variables; ++v) view(v, at) = u[v];
   }
 }
@@ -35,6 +39,7 @@ void Simulation<D>::Body::refine_initially() {
   for (std::size_t b = 0; b < hierarchy.blocks(0).size(); ++b) set_initial(0, b);
   for (int level = 1; level < hierarchy.n_levels(); ++level) {
     const BlockMotion motion = hierarchy.change(0, find_wanted(0, time, 0.0));
+    check_most_cells();
     if (motion.is_none) break;
     follow(motion, 0);
     for (int l = 1; l < hierarchy.n_levels(); ++l)
@@ -61,6 +66,18 @@ void Simulation<D>::Body::restrict_all() {
 }
 
 template <std::size_t D>
+void Simulation<D>::Body::check_most_cells() const {
+  std::int64_t n = 0;
+  for (int level = 0; level < hierarchy.n_levels(); ++level) n += hierarchy.n_global(level);
+  n *= hierarchy.space().block_size();
+  if (n > options.most_cells)
+    refuse_together(ErrorCode::failed, fmt::format("the hierarchy at time {}", time),
+                    fmt::format("needs {} cells, more than the {} that it may have", format_count(n),
+                                format_count(options.most_cells)),
+                    "tag fewer cells, take fewer levels, or allow more");
+}
+
+template <std::size_t D>
 void Simulation<D>::Body::follow(const BlockMotion& motion, int first) {
   state.move(motion);
   take_blocks(first);
@@ -72,6 +89,7 @@ void Simulation<D>::Body::regrid(int base, double at_time, double part) {
   // In the middle of a coarser step blocks stay where they are: what coarser levels have begun is not moved.
   const BlockMotion motion = hierarchy.change(base, find_wanted(base, at_time, part),
                                               base == 0 ? Hierarchy<D>::Sharing::anew : Hierarchy<D>::Sharing::kept);
+  check_most_cells();
   if (motion.is_none) return;
   follow(motion, base == 0 ? 0 : base + 1);
   for (int level = base + 1; level < hierarchy.n_levels(); ++level)
@@ -117,7 +135,7 @@ std::vector<BlockId<D>> Simulation<D>::Body::find_wanted(int base, double at_tim
       tag_block(level, block,
                 tiles.fill(hierarchy, level, block, of_level, blocks[level], at_time, level > base ? 0.0 : part,
                            detail::Tiles<D>::Fill::all),
-                wanted);
+                at_time, wanted);
     };
     for (const std::int32_t block : of_level.ghosts->interior()) tag(block);
     while (const auto block = of_level.ghosts->wait_for_ready()) tag(*block);
@@ -127,12 +145,12 @@ std::vector<BlockId<D>> Simulation<D>::Body::find_wanted(int base, double at_tim
 }
 
 template <std::size_t D>
-void Simulation<D>::Body::tag_block(int level, std::size_t block, const CellView<D>& tile,
+void Simulation<D>::Body::tag_block(int level, std::size_t block, const CellView<D>& tile, double at_time,
                                     std::vector<BlockId<D>>& wanted) {
   const BlockSpace<D>& space = hierarchy.space();
   const Box cells = space.cells(hierarchy.blocks(level)[block].at);
   std::ranges::fill(tags, std::uint8_t{0});
-  options.tag(level, tile, cells, tags);
+  options.tag({.level = level, .time = at_time, .space = space, .u = tile, .cells = cells, .tags = tags});
   // Finer blocks that a tagged cell and its buffer reach: within this block and one beyond on each side.
   const Box finer = cells.grown(options.buffer_cells).coarsened(space.footprint_cells());
   std::vector<bool> is_wanted(finer.size(), false);

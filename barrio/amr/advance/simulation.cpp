@@ -28,6 +28,8 @@ void check(const SimulationOptions<D>& options, bool has_state) {
     refuse_together(ErrorCode::usage, fmt::format("CFL number {}", options.cfl), "is not above 0 and at most 1");
   if (!(options.time_step >= 0.0))
     refuse_together(ErrorCode::usage, fmt::format("time step {}", options.time_step), "is negative");
+  if (options.most_cells < 1)
+    refuse_together(ErrorCode::usage, fmt::format("at most {} cells", options.most_cells), "are none");
   if (options.regrid_interval < 1)
     refuse_together(ErrorCode::usage, fmt::format("a regrid interval of {} steps", options.regrid_interval), "is none");
   const int most = options.grid.block_cells / std::max(1, options.grid.ratio);
@@ -111,15 +113,24 @@ double Simulation<D>::Body::find_time_step() {
 }
 
 template <std::size_t D>
-void Simulation<D>::Body::step() {
+void Simulation<D>::Body::step(double end_time) {
+  if (!(end_time > time))
+    refuse_together(ErrorCode::usage, fmt::format("a step to time {}", end_time), fmt::format("begins at {}", time));
   const detail::Clock all(seconds.all);
   double dt = 0.0;
   {
     const detail::Clock clock(seconds.time_step);
     dt = find_time_step();
   }
+  // A step that would leave next to nothing for the last one is cut in two instead.
+  const double rest = end_time - time;
+  const bool is_last = dt >= rest;
+  if (is_last)
+    dt = rest;
+  else if (2.0 * dt > rest)
+    dt = 0.5 * rest;
   step_level(0, time, dt, 0.0, 1.0);
-  time += dt;
+  time = is_last ? end_time : time + dt;
   n_steps += 1;
 }
 
@@ -233,8 +244,8 @@ template <std::size_t D>
 Simulation<D>::~Simulation() = default;
 
 template <std::size_t D>
-void Simulation<D>::step() {
-  body_->step();
+void Simulation<D>::step(double end_time) {
+  body_->step(end_time);
 }
 template <std::size_t D>
 const System<D>& Simulation<D>::system() const& noexcept {
@@ -265,6 +276,11 @@ const SimulationSeconds& Simulation<D>::seconds() const noexcept {
 template <std::size_t D>
 const Hierarchy<D>& Simulation<D>::hierarchy() const& noexcept {
   return body_->hierarchy;
+}
+template <std::size_t D>
+std::span<const geometry::IndexBox<D>> Simulation<D>::covered(int level, std::size_t block) const& noexcept {
+  if (!body_->has_blocks(level + 1)) return {};
+  return body_->plans[level + 1].sync->covered(block);
 }
 template <std::size_t D>
 const GridFunction<double, D>& Simulation<D>::state() const& noexcept {

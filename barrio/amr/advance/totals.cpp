@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "barrio/amr/advance/body.hpp"
 #include "barrio/amr/advance/exact_sum.hpp"
@@ -8,27 +7,48 @@
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::amr {
+
 /// The coarsest level covers the domain, and has the means of what lies on it.
 template <std::size_t D>
 std::vector<double> Simulation<D>::totals() const {
   const Body& body = *body_;
   const std::int64_t n = body.hierarchy.space().block_size();
-  std::vector<double> most(body.n_variables);
-  const auto for_each = [&](auto&& visit) {
-    for (std::size_t b = 0; b < body.blocks[0].size(); ++b)
-      for (int v = 0; v < body.n_variables; ++v)
-        for (std::int64_t i = 0; i < n; ++i) visit(v, body.blocks[0][b][v * n + i]);
-  };
-  for_each([&](int v, double x) { most[v] = std::max(most[v], std::abs(x)); });
-  mpi::all_reduce(body.context, std::span<double>(most), MPI_MAX);
-  std::vector<detail::ExactSum> sums;
-  for (const double one : most) sums.emplace_back(one, body.hierarchy.n_global(0) * n);
-  for_each([&](int v, double x) { sums[v].add(x); });
+  std::vector<detail::ExactSum> sums(body.n_variables);
+  for (const double* const block : body.blocks[0])
+    for (int v = 0; v < body.n_variables; ++v)
+      for (std::int64_t i = 0; i < n; ++i) sums[v].add(block[v * n + i]);
   double volume = 1.0;
   for (const double size : body.hierarchy.space().cell_size(0)) volume *= size;
-  std::vector<double> totals;
-  for (const detail::ExactSum& sum : sums) totals.push_back(sum.over_all(body.context) * volume);
+  std::vector<double> totals = detail::ExactSum::over_all(body.context, sums);
+  for (double& total : totals) total *= volume;
   return totals;
+}
+
+template <std::size_t D>
+std::vector<double> Simulation<D>::integrals(int n, const CellFunction& function) const {
+  const Body& body = *body_;
+  const BlockSpace<D>& space = body.hierarchy.space();
+  std::vector<detail::ExactSum> sums(n);
+  std::vector<double> u(body.n_variables);
+  std::vector<double> values(n);
+  std::vector<std::uint8_t> is_covered(space.block_size());
+  for (int level = 0; level < body.hierarchy.n_levels(); ++level) {
+    double volume = 1.0;
+    for (const double size : space.cell_size(level)) volume *= size;
+    for (std::size_t b = 0; b < body.blocks[level].size(); ++b) {
+      const auto cells = space.cells(body.hierarchy.blocks(level)[b].at);
+      std::ranges::fill(is_covered, std::uint8_t{0});
+      for (const auto& box : covered(level, b))
+        for (std::int64_t i = 0; i < box.size(); ++i) is_covered[cells.place(box.at(i))] = 1;
+      for (std::int64_t i = 0; i < cells.size(); ++i) {
+        if (is_covered[i] != 0) continue;
+        for (int v = 0; v < body.n_variables; ++v) u[v] = body.blocks[level][b][v * cells.size() + i];
+        function(space.middle(level, cells.at(i)), u, values);
+        for (int k = 0; k < n; ++k) sums[k].add(values[k] * volume);
+      }
+    }
+  }
+  return detail::ExactSum::over_all(body.context, sums);
 }
 
 template <std::size_t D>
@@ -48,6 +68,8 @@ std::uint64_t Simulation<D>::checksum() const {
 
 template std::vector<double> Simulation<2>::totals() const;
 template std::vector<double> Simulation<3>::totals() const;
+template std::vector<double> Simulation<2>::integrals(int, const CellFunction&) const;
+template std::vector<double> Simulation<3>::integrals(int, const CellFunction&) const;
 template std::uint64_t Simulation<2>::checksum() const;
 template std::uint64_t Simulation<3>::checksum() const;
 
