@@ -18,8 +18,8 @@ struct EulerOptions {
 };
 
 /// The equations of compressible flow of an ideal gas: density, momentum along the D axes, total energy, and the
-/// densities of species. Van Leer's limited slopes of primitive variables, HLLC fluxes with the wave speeds of
-/// Einfeldt. Every instruction set gives the same bits.
+/// densities of species. Limited reconstruction of primitive variables (Koren 1993), HLLC fluxes with the wave
+/// speeds of Einfeldt. Every instruction set gives the same bits.
 template <std::size_t D>
 class Euler final : public System<D> {
  public:
