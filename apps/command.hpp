@@ -43,6 +43,8 @@ class Command {
   virtual std::vector<std::string>* forwarded_words() { return nullptr; }
   /// The regions of its work in their order, with the shares of the time that they take as a rule, for a bar.
   [[nodiscard]] virtual std::span<const WorkStep> work_steps() const { return {}; }
+  /// Have the progress of its work shown, on all ranks. It outlives the work.
+  virtual void show_on(Progress& progress, mpi::Context& context) { progress.follow(context.trace(), work_steps()); }
   /// @param context  null for a command that is not parallel
   virtual Json run(mpi::Context* context) = 0;
   /// Whether another program has printed the result, as JSON too where that was asked for.
@@ -59,6 +61,7 @@ std::unique_ptr<Command> make_convert();
 std::unique_ptr<Command> make_partition();
 std::unique_ptr<Command> make_join();
 std::unique_ptr<Command> make_adapt();
+std::unique_ptr<Command> make_amr();
 std::unique_ptr<Command> make_load();
 std::unique_ptr<Command> make_map();
 std::unique_ptr<Command> make_seat();

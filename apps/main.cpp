@@ -95,7 +95,7 @@ int run_alone(Command& command, const GlobalOptions& options) {
 
 Json run_with_progress(Command& command, Context& context) {
   Progress progress("barrio " + command.name(), context.is_root());
-  progress.follow(context.trace(), command.work_steps());
+  command.show_on(progress, context);
   return command.run(&context);
 }
 
@@ -208,6 +208,7 @@ std::vector<std::unique_ptr<Command>> all_commands(const GlobalOptions& options)
   all.push_back(make_partition());
   all.push_back(make_join());
   all.push_back(make_adapt());
+  all.push_back(make_amr());
   all.push_back(make_load());
   all.push_back(make_probe(options));
   all.push_back(make_record(options));

@@ -14,6 +14,9 @@ namespace barrio::amr {
 struct EulerOptions {
   double gamma = 1.4;
   int n_species = 0;  ///< whose densities are carried along
+  /// First order where a strong shock passes (three times the pressure within two cells), or a level begins in gas
+  /// whose pressure would become negative: for shocks into cold gas.
+  bool flattens_shocks = false;
   InstructionSet instruction_set = chosen_instruction_set();
 };
 
@@ -38,6 +41,7 @@ class Euler final : public System<D> {
   [[nodiscard]] int n_ghosts() const noexcept override { return 2; }
   [[nodiscard]] bool uses_corners() const noexcept override { return false; }
   [[nodiscard]] bool reads_block() const noexcept override { return true; }
+  [[nodiscard]] bool checks_interpolation() const noexcept override { return options_.flattens_shocks; }
   [[nodiscard]] double reflected(int variable, std::size_t axis) const noexcept override {
     return variable == 1 + static_cast<int>(axis) ? -1.0 : 1.0;
   }

@@ -77,6 +77,9 @@ class System {
   [[nodiscard]] virtual bool uses_corners() const noexcept { return true; }
   /// Whether its workers read cells of the block in `block` alone, so that they need not be copied to `u`.
   [[nodiscard]] virtual bool reads_block() const noexcept { return false; }
+  /// Whether interpolation from a coarser level may make a state that cannot be of those that can, as a pressure next
+  /// to nothing: then the finer cells on such a cell get its own state.
+  [[nodiscard]] virtual bool checks_interpolation() const noexcept { return false; }
   /// -1 if a wall across the axis reflects the variable with the other sign.
   [[nodiscard]] virtual double reflected(int variable, std::size_t axis) const noexcept = 0;
   /// @param block_cells  along each axis

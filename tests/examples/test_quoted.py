@@ -10,6 +10,7 @@ SOURCE = Path(os.environ["BARRIO_SOURCE"])
 # Pages, and the folder or folders whose files they quote.
 QUOTES = {
     "docs/tutorial/neighbourhood-exchange.md": "examples/02-exchange",
+    "docs/tutorial/adaptive-flow.md": "examples/15-amr",
     "docs/howto/my-mesh-in-my-solver.md": "examples/03-solver",
     "docs/howto/mesh-from-my-arrays.md": "examples/08-arrays",
     "docs/howto/mesh-that-changes.md": "examples/11-change",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace barrio::amr::detail {
 namespace {
@@ -17,11 +18,45 @@ double offset(std::int64_t fine, std::int64_t coarse, int ratio) {
   return (static_cast<double>(fine - coarse * ratio) + 0.5) / static_cast<double>(ratio) - 0.5;
 }
 
+/// Give finer cells the state of the coarser one where one of them would have a state that cannot be. All of those on a
+/// coarser cell count, whichever are asked for.
+template <std::size_t D>
+void flatten_where_faulty(const System<D>& system, const CellView<D>& coarse, const CellView<D>& fine,
+                          const geometry::IndexBox<D>& region, int ratio, int n_variables) {
+  const geometry::IndexBox<D> under = region.coarsened(ratio);
+  std::vector<double> u(n_variables);
+  std::vector<std::array<double, D>> slopes(n_variables);
+  for (std::int64_t n = 0; n < under.size(); ++n) {
+    const auto at = under.at(n);
+    for (int v = 0; v < n_variables; ++v) {
+      const double* const here = &coarse(v, at);
+      for (std::size_t k = 0; k < D; ++k)
+        slopes[v][k] = limited(here[0] - here[-coarse.strides[k]], here[coarse.strides[k]] - here[0]);
+    }
+    geometry::IndexBox<D> all{at, at};
+    for (std::size_t k = 0; k < D; ++k) all.high[k] += 1;
+    all = all.refined(ratio);
+    bool is_faulty = false;
+    for (std::int64_t c = 0; c < all.size() && !is_faulty; ++c) {
+      const auto child = all.at(c);
+      for (int v = 0; v < n_variables; ++v) {
+        u[v] = coarse(v, at);
+        for (std::size_t k = 0; k < D; ++k) u[v] += slopes[v][k] * offset(child[k], at[k], ratio);
+      }
+      is_faulty = !system.fault_of(u).empty();
+    }
+    if (!is_faulty) continue;
+    const geometry::IndexBox<D> wanted = all.intersected(region);
+    for (int v = 0; v < n_variables; ++v)
+      for (std::int64_t c = 0; c < wanted.size(); ++c) fine(v, wanted.at(c)) = coarse(v, at);
+  }
+}
+
 }  // namespace
 
 template <std::size_t D>
-void interpolate(const CellView<D>& coarse, const CellView<D>& fine, const geometry::IndexBox<D>& region, int ratio,
-                 int n_variables) {
+void interpolate(const System<D>& system, const CellView<D>& coarse, const CellView<D>& fine,
+                 const geometry::IndexBox<D>& region, int ratio, int n_variables) {
   using Index = typename geometry::IndexBox<D>::Index;
   const geometry::IndexBox<D> under = region.coarsened(ratio);
   for (int v = 0; v < n_variables; ++v) {
@@ -54,6 +89,7 @@ void interpolate(const CellView<D>& coarse, const CellView<D>& fine, const geome
       }
     }
   }
+  if (system.checks_interpolation()) flatten_where_faulty(system, coarse, fine, region, ratio, n_variables);
 }
 
 template <std::size_t D>
@@ -61,8 +97,10 @@ void between(const CellView<D>& from, const CellView<D>& to, double part, double
   for (std::ptrdiff_t i = 0; i < n; ++i) out[i] = from.first[i] + part * (to.first[i] - from.first[i]);
 }
 
-template void interpolate<2>(const CellView<2>&, const CellView<2>&, const geometry::IndexBox<2>&, int, int);
-template void interpolate<3>(const CellView<3>&, const CellView<3>&, const geometry::IndexBox<3>&, int, int);
+template void interpolate<2>(const System<2>&, const CellView<2>&, const CellView<2>&, const geometry::IndexBox<2>&,
+                             int, int);
+template void interpolate<3>(const System<3>&, const CellView<3>&, const CellView<3>&, const geometry::IndexBox<3>&,
+                             int, int);
 template void between<2>(const CellView<2>&, const CellView<2>&, double, double*, std::ptrdiff_t);
 template void between<3>(const CellView<3>&, const CellView<3>&, double, double*, std::ptrdiff_t);
 

@@ -6,11 +6,12 @@
 
 namespace barrio::amr::detail {
 
-/// Interpolate cells of a level from the coarser one: limited linear, the mean over a coarser cell is its value.
+/// Interpolate cells of a level from the coarser one: limited linear, the mean over a coarser cell is its value. Where
+/// a system checks that, not so steep that a state cannot be.
 /// @param fine  has the cells of `region` @param coarse  has those under it and one more around
 template <std::size_t D>
-void interpolate(const CellView<D>& coarse, const CellView<D>& fine, const geometry::IndexBox<D>& region, int ratio,
-                 int n_variables);
+void interpolate(const System<D>& system, const CellView<D>& coarse, const CellView<D>& fine,
+                 const geometry::IndexBox<D>& region, int ratio, int n_variables);
 
 /// Values between two times. @param part  of the way from `from` to `to`
 template <std::size_t D>

@@ -112,7 +112,8 @@ void Tiles<D>::fill_from_coarse(const Hierarchy<D>& hierarchy, int level, std::s
   const auto cells = space_->cells(hierarchy.blocks(level)[block].at);
   for (int direction = 0; direction < n_directions<D>; ++direction)
     if (plans.ghosts->source(block, direction).from == GhostPlan<D>::From::coarse)
-      interpolate<D>(coarse, tile, cells_beyond<D>(cells, direction, n_ghosts_), space_->ratio(), n_variables_);
+      interpolate<D>(*system_, coarse, tile, cells_beyond<D>(cells, direction, n_ghosts_), space_->ratio(),
+                     n_variables_);
 }
 
 template <std::size_t D>

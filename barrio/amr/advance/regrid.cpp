@@ -112,7 +112,7 @@ void Simulation<D>::Body::fill_created(const BlockMotion& motion, int level, dou
     if (!space.domain(level - 1).contains(patch.cells))
       detail::fill_beyond_ends(*system, options, space, level - 1, at_time, n_variables, coarse, patch.cells);
     const Box cells = space.cells(hierarchy.blocks(level)[patch.block].at);
-    detail::interpolate<D>(coarse, detail::view_of<D>(blocks[level][patch.block], cells), cells, space.ratio(),
+    detail::interpolate<D>(*system, coarse, detail::view_of<D>(blocks[level][patch.block], cells), cells, space.ratio(),
                            n_variables);
   }
 }

@@ -16,6 +16,7 @@ class EulerWorker final : public Worker<D> {
       : kernels_(euler_kernels(options.instruction_set)), n_(block_cells) {
     stage_.gamma = options.gamma;
     stage_.n_species = options.n_species;
+    stage_.flattens = options.flattens_shocks;
     const std::ptrdiff_t n_variables = static_cast<std::ptrdiff_t>(D) + 2 + options.n_species;
     const std::ptrdiff_t row = n_ + 2 * ghosts;
     const std::ptrdiff_t plane = row * row;
@@ -97,8 +98,8 @@ std::vector<std::string> Euler<D>::variables() const {
 
 template <std::size_t D>
 std::string Euler<D>::description() const {
-  return fmt::format("compressible Euler equations in {} dimensions, gamma {}, {} species", D, options_.gamma,
-                     options_.n_species);
+  return fmt::format("compressible Euler equations in {} dimensions, gamma {}, {} species{}", D, options_.gamma,
+                     options_.n_species, options_.flattens_shocks ? ", flattened shocks" : "");
 }
 
 template <std::size_t D>

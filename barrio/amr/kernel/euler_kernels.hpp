@@ -27,6 +27,7 @@ struct EulerStage {
   std::ptrdiff_t n[3];  ///< cells along each axis; n[2] = 1 in 2-D
   std::ptrdiff_t n_species;
   double gamma;
+  bool flattens;             ///< no slopes along an axis where a strong shock passes along it
   double time_over_size[3];  ///< time step over the size of a cell
   CellArray cells;           ///< conserved
   CellArray ghosts;          ///< conserved, of the first cell of the box; only the two layers around it are used

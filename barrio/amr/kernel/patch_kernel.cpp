@@ -86,6 +86,7 @@ class PatchSystem final : public System<D> {
   }
   [[nodiscard]] int n_ghosts() const noexcept override { return kernel_.n_ghosts; }
   [[nodiscard]] bool uses_corners() const noexcept override { return kernel_.uses_corners; }
+  [[nodiscard]] bool checks_interpolation() const noexcept override { return static_cast<bool>(kernel_.fault_of); }
   [[nodiscard]] double reflected(int variable, std::size_t axis) const noexcept override {
     const bool is_turned = !kernel_.vector_axis.empty() &&
                            kernel_.vector_axis[static_cast<std::size_t>(variable)] == static_cast<int>(axis);

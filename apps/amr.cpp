@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include "apps/amr/run.hpp"
+#include "apps/command.hpp"
+#include "barrio/base/text.hpp"
+
+namespace barrio::apps {
+namespace {
+
+class Amr : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "amr"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Compute compressible flow on levels of cells that follow it (structured AMR)";
+  }
+  [[nodiscard]] std::string example() const override {
+    return "barrio --ranks 2 amr examples/15-amr/sod.toml --set grid.levels=3";
+  }
+  [[nodiscard]] bool is_parallel() const override { return true; }
+  void show_on(Progress& progress, mpi::Context&) override { progress_ = &progress; }
+  void add_options(CLI::App& app) override {
+    app.add_option("CASE", job_.case_file, "Case file in TOML; docs/reference/case-file.md lists the keys")->required();
+    app.add_option("--set", job_.settings,
+                   "Value to lay over the file's, as grid.levels=3 or run.end_time=0.1; repeat it");
+    app.add_option("--restart", job_.restart,
+                   "Checkpoint to go on from, to the bits that would have come without the end");
+  }
+  Json run(mpi::Context* context) override { return run_amr(*context, job_, progress_); }
+  [[nodiscard]] int exit_code(const Json& result) const override {
+    return barrio::exit_code(result["is_met"].get<bool>() ? ErrorCode::ok : ErrorCode::differs);
+  }
+  [[nodiscard]] std::string render(const Json& r) const override {
+    std::string text =
+        fmt::format("{}: {} steps to time {:.6g}, {} cell steps in {} ({:.2f} M a second)\n",
+                    r["title"].get<std::string>(), format_count(r["steps"].get<std::int64_t>()),
+                    r["time"].get<double>(), format_count(r["updates"].get<std::int64_t>()),
+                    format_seconds(r["seconds"].get<double>()), r["updates_per_second"].get<double>() / 1e6);
+    int level = 0;
+    for (const Json& one : r["levels"])
+      text +=
+          fmt::format("  level {}: {} cells in {} blocks\n", level++, format_count(one["cells"].get<std::int64_t>()),
+                      format_count(one["blocks"].get<std::int64_t>()));
+    if (r.contains("errors")) {
+      for (const Json& one : r["errors"]) {
+        text += fmt::format("  error of {}: {:.4g}", one["quantity"].get<std::string>(), one["error"].get<double>());
+        if (one.contains("at_most"))
+          text += fmt::format(", {} {:.4g}", one["is_met"].get<bool>() ? "at most" : "MORE THAN",
+                              one["at_most"].get<double>());
+        text += "\n";
+      }
+    }
+    for (const auto& [name, values] : r["series"].items())
+      if (name != "time")
+        text += fmt::format("  {}: {:.6g} at the begin, {:.6g} at the end\n", name, values.front().get<double>(),
+                            values.back().get<double>());
+    if (r.contains("output"))
+      text +=
+          fmt::format("  {}: {} states\n", r["output"]["file"].get<std::string>(), r["output"]["states"].get<int>());
+    if (r.contains("checkpoint")) text += fmt::format("  {}\n", r["checkpoint"].get<std::string>());
+    for (const Json& one : r["slices"])
+      text += fmt::format("  {}: {} at time {:.4g}, from {:.4g} to {:.4g}\n", one["file"].get<std::string>(),
+                          one["quantity"].get<std::string>(), one["time"].get<double>(), one["lowest"].get<double>(),
+                          one["highest"].get<double>());
+    return text + fmt::format("  checksum {}\n", r["checksum"].get<std::string>());
+  }
+
+ private:
+  AmrJob job_;
+  Progress* progress_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_amr() { return std::make_unique<Amr>(); }
+
+}  // namespace barrio::apps

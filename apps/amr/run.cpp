@@ -1,0 +1,455 @@
+#include "apps/amr/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "apps/amr/case.hpp"
+#include "apps/amr/slice.hpp"
+#include "barrio/amr/checkpoint.hpp"
+#include "barrio/amr/euler.hpp"
+#include "barrio/amr/simulation_file.hpp"
+#include "barrio/base/path.hpp"
+#include "barrio/base/temporary_file.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/report.hpp"
+
+namespace barrio::apps {
+namespace {
+
+constexpr RegionName steps_region{"amr.steps"};
+constexpr RegionName output_region{"amr.output"};
+
+/// When the next of things comes that are done again and again.
+class Recurring {
+ public:
+  Recurring(const Every& every, double time) : every_(every) {
+    if (every_.time > 0.0) n_ = static_cast<std::int64_t>(std::floor(time / every_.time * (1.0 + 1e-12))) + 1;
+  }
+  /// The time at which a step must end for it.
+  [[nodiscard]] double next() const noexcept {
+    return every_.time > 0.0 ? static_cast<double>(n_) * every_.time : std::numeric_limits<double>::infinity();
+  }
+  [[nodiscard]] bool is_due(double time, std::int64_t n_steps) {
+    const bool is_step = every_.steps > 0 && n_steps % every_.steps == 0;
+    const bool is_time = time >= next();
+    if (is_time) ++n_;
+    return is_step || is_time;
+  }
+
+ private:
+  Every every_;
+  std::int64_t n_ = 0;
+};
+
+/// The quantities of a cell one after the other, as formulas are given them.
+class CellNumbers {
+ public:
+  explicit CellNumbers(std::vector<amr::OutputQuantity> quantities) : quantities_(std::move(quantities)) {
+    for (const amr::OutputQuantity& one : quantities_) n_ += static_cast<std::size_t>(one.width);
+  }
+  [[nodiscard]] std::size_t n() const noexcept { return n_; }
+  void compute(std::span<const double> u, std::span<double> out) const {
+    std::size_t place = 0;
+    for (const amr::OutputQuantity& one : quantities_) {
+      const auto width = static_cast<std::size_t>(one.width);
+      one.compute(u, out.subspan(place, width));
+      place += width;
+    }
+  }
+
+ private:
+  std::vector<amr::OutputQuantity> quantities_;
+  std::size_t n_ = 0;
+};
+
+constexpr std::size_t n_place_numbers = 4;  // x, y, z, t
+
+template <std::size_t D>
+void put_place(const std::array<double, D>& x, double time, std::span<double> out) {
+  std::ranges::fill(out.first(n_place_numbers), 0.0);
+  std::ranges::copy(x, out.begin());
+  out[n_place_numbers - 1] = time;
+}
+
+/// Tags cells as [refine] says.
+template <std::size_t D>
+class Tagger {
+ public:
+  Tagger(const AmrCase& wanted, const CellNumbers& numbers) : wanted_(&wanted), numbers_(&numbers) {}
+  void operator()(const amr::CellsToTag<D>& block) {
+    tag_where(block);
+    for (const auto& [quantity, most] : wanted_->jumps)
+      tag_jumps(block, quantity, [most = most](double a, double b) { return std::abs(a - b) > most; });
+    for (const auto& [quantity, most] : wanted_->relative_jumps)
+      tag_jumps(block, quantity, [most = most](double a, double b) {
+        return std::abs(a - b) > most * std::min(std::abs(a), std::abs(b));
+      });
+  }
+
+ private:
+  using Index = typename geometry::IndexBox<D>::Index;
+  void read(const amr::CellsToTag<D>& block, const Index& at) {
+    u_.resize(D + 2 + static_cast<std::size_t>(wanted_->n_species));
+    for (std::size_t v = 0; v < u_.size(); ++v) u_[v] = block.u(static_cast<int>(v), at);
+    values_.resize(n_place_numbers + numbers_->n() + 1);
+    numbers_->compute(u_, std::span(values_).subspan(n_place_numbers));
+  }
+  void tag_where(const amr::CellsToTag<D>& block) {
+    if (!wanted_->where) return;
+    for (std::int64_t n = 0; n < block.cells.size(); ++n) {
+      const Index at = block.cells.at(n);
+      read(block, at);
+      put_place(block.space.middle(block.level, at), block.time, values_);
+      values_.back() = block.level;
+      if ((*wanted_->where)(values_) != 0.0) block.tags[n] = 1;
+    }
+  }
+  template <class IsLarge>
+  void tag_jumps(const amr::CellsToTag<D>& block, int quantity, IsLarge is_large) {
+    const geometry::IndexBox<D> around = block.cells.grown(1);
+    around_.resize(around.size());
+    for (std::int64_t n = 0; n < around.size(); ++n) {
+      const Index at = around.at(n);
+      int n_outside = 0;
+      for (std::size_t k = 0; k < D; ++k) n_outside += at[k] < block.cells.low[k] || at[k] >= block.cells.high[k];
+      if (n_outside > 1) continue;  // beyond edges and corners, which nothing is compared with
+      read(block, at);
+      around_[n] = values_[n_place_numbers + static_cast<std::size_t>(quantity)];
+    }
+    for (std::int64_t n = 0; n < block.cells.size(); ++n) {
+      const Index at = block.cells.at(n);
+      const std::int64_t here = around.place(at);
+      std::int64_t stride = 1;
+      for (std::size_t k = 0; k < D; stride *= around.extent(k), ++k)
+        if (is_large(around_[here], around_[here - stride]) || is_large(around_[here], around_[here + stride]))
+          block.tags[n] = 1;
+    }
+  }
+  const AmrCase* wanted_;
+  const CellNumbers* numbers_;
+  std::vector<double> u_;
+  std::vector<double> values_;
+  std::vector<double> around_;
+};
+
+template <std::size_t D>
+amr::SimulationOptions<D> options_of(const AmrCase& wanted, const std::shared_ptr<const amr::Euler<D>>& euler,
+                                     const CellNumbers& numbers) {
+  amr::SimulationOptions<D> options;
+  for (std::size_t k = 0; k < D; ++k) {
+    options.grid.n_cells[k] = wanted.n_cells[k];
+    options.grid.low[k] = wanted.low[k];
+    options.grid.cell_size[k] = (wanted.high[k] - wanted.low[k]) / static_cast<double>(wanted.n_cells[k]);
+    options.grid.is_periodic[k] = wanted.is_periodic[k];
+    options.ends[k] = wanted.ends[k];
+  }
+  options.grid.n_levels = wanted.n_levels;
+  options.grid.ratio = wanted.ratio;
+  options.grid.block_cells = wanted.block_cells;
+  const auto state_by = [euler](const std::vector<Formula>& formulas) {
+    return [euler, formulas, primitive = std::vector<double>(formulas.size())](
+               const std::array<double, D>& x, double time, std::span<double> u) mutable {
+      std::array<double, n_place_numbers> place{};
+      put_place(x, time, place);
+      for (std::size_t i = 0; i < formulas.size(); ++i) primitive[i] = formulas[i](place);
+      euler->conserve(primitive, u);
+    };
+  };
+  options.initial = [at_begin = state_by(wanted.initial)](const std::array<double, D>& x, std::span<double> u) mutable {
+    at_begin(x, 0.0, u);
+  };
+  options.given = state_by(wanted.given);
+  if (wanted.n_levels > 1) options.tag = Tagger<D>(wanted, numbers);
+  options.cfl = wanted.cfl;
+  options.time_step = wanted.time_step;
+  options.is_subcycled = wanted.is_subcycled;
+  options.has_reflux = wanted.has_reflux;
+  options.regrid_interval = wanted.regrid_interval;
+  options.buffer_cells = wanted.buffer_cells;
+  options.most_cells = wanted.most_cells;
+  options.partition = wanted.partition;
+  return options;
+}
+
+template <std::size_t D>
+class CaseRun {
+ public:
+  CaseRun(mpi::Context& context, const AmrCase& wanted, const std::string& restart)
+      : context_(context),
+        wanted_(wanted),
+        euler_(std::make_shared<const amr::Euler<D>>(amr::EulerOptions{
+            .gamma = wanted.gamma, .n_species = wanted.n_species, .flattens_shocks = wanted.flattens_shocks})),
+        numbers_(euler_->quantities()),
+        simulation_(begin(restart)),
+        totals_(simulation_.totals()) {
+    check_places();
+    if (!wanted.output_file.empty()) file_.emplace(wanted.output_file, simulation_, output_quantities());
+  }
+
+  void run(Progress* progress) {
+    constexpr std::int64_t n_units = 1000;
+    if (progress != nullptr) progress->begin("barrio amr", n_units);
+    try {
+      Recurring output(wanted_.output_every, simulation_.time());
+      Recurring checkpoint(wanted_.checkpoint_every, simulation_.time());
+      Recurring series(wanted_.series_every, simulation_.time());
+      std::vector<Recurring> slices;
+      for (const SliceCase& one : wanted_.slices) slices.emplace_back(one.every, simulation_.time());
+      write_state();
+      add_to_series();
+      for (std::size_t s = 0; s < slices.size(); ++s)
+        if (!wanted_.slices[s].every.is_never()) draw(s);
+      while (simulation_.time() < wanted_.end_time && simulation_.n_steps() < wanted_.n_steps) {
+        double next = std::min({wanted_.end_time, output.next(), checkpoint.next(), series.next()});
+        for (const Recurring& one : slices) next = std::min(next, one.next());
+        {
+          const Region region(context_.trace(), steps_region);
+          simulation_.step(next);
+        }
+        const double time = simulation_.time();
+        const std::int64_t n_steps = simulation_.n_steps();
+        const bool is_end = time >= wanted_.end_time || n_steps >= wanted_.n_steps;
+        if (series.is_due(time, n_steps) || is_end) add_to_series();
+        const Region region(context_.trace(), output_region);
+        if (output.is_due(time, n_steps) || is_end) write_state();
+        for (std::size_t s = 0; s < slices.size(); ++s)
+          if (slices[s].is_due(time, n_steps) || is_end) draw(s);
+        if ((checkpoint.is_due(time, n_steps) || is_end) && !wanted_.checkpoint_file.empty())
+          amr::write_checkpoint(simulation_, wanted_.checkpoint_file);
+        if (progress != nullptr) progress->update(static_cast<std::int64_t>(part_done() * n_units));
+      }
+    } catch (const AgreedError&) {
+      // What was written until now is complete.
+      if (file_) file_->close();
+      throw;
+    }
+    if (file_) file_->close();
+  }
+
+  [[nodiscard]] Json result() {
+    Json result = mpi::document(context_, "barrio.amr", 1);
+    result["title"] = wanted_.title;
+    result["system"] = euler_->description();
+    result["grid"] = {{"cells", std::vector(wanted_.n_cells.begin(), wanted_.n_cells.begin() + D)},
+                      {"low", std::vector(wanted_.low.begin(), wanted_.low.begin() + D)},
+                      {"high", std::vector(wanted_.high.begin(), wanted_.high.begin() + D)},
+                      {"ratio", wanted_.ratio},
+                      {"block", wanted_.block_cells}};
+    result["time"] = simulation_.time();
+    result["steps"] = simulation_.n_steps();
+    for (int level = 0; level < wanted_.n_levels; ++level) {
+      const std::int64_t n_blocks = simulation_.hierarchy().n_global(level);
+      result["levels"].push_back(
+          {{"blocks", n_blocks}, {"cells", n_blocks * simulation_.hierarchy().space().block_size()}});
+    }
+    add_seconds(result);
+    add_totals(result);
+    result["series"] = series_;
+    result["is_met"] = true;
+    add_errors(result);
+    if (!wanted_.output_file.empty()) result["output"] = {{"file", wanted_.output_file}, {"states", n_states_}};
+    if (!wanted_.checkpoint_file.empty()) result["checkpoint"] = wanted_.checkpoint_file;
+    result["slices"] = drawn_;
+    result["checksum"] = fmt::format("{:016x}", simulation_.checksum());
+    return result;
+  }
+
+ private:
+  amr::Simulation<D> begin(const std::string& restart) {
+    amr::SimulationOptions<D> options = options_of<D>(wanted_, euler_, numbers_);
+    if (restart.empty()) return amr::Simulation<D>(context_, euler_, std::move(options));
+    return amr::read_checkpoint<D>(context_, euler_, std::move(options), restart);
+  }
+
+  /// Refuse what cannot be written before the work is done.
+  void check_places() {
+    mpi::agree_after(context_, [&] {
+      if (!context_.is_root()) return;
+      std::vector<std::string> places{wanted_.output_file, wanted_.checkpoint_file};
+      for (const SliceCase& one : wanted_.slices) places.push_back(picture_name(one, 0));
+      for (const std::string& place : places)
+        if (const std::string reason = place.empty() ? "" : why_not_replaceable(place); !reason.empty())
+          throw cannot_write(place, reason);
+    });
+  }
+
+  std::vector<amr::OutputQuantity> output_quantities() const {
+    std::vector<amr::OutputQuantity> all = euler_->quantities();
+    if (wanted_.output_quantities.empty()) return all;
+    std::vector<amr::OutputQuantity> chosen;
+    std::vector<std::string> names;
+    for (const amr::OutputQuantity& one : all) names.push_back(one.name);
+    for (const std::string& name : wanted_.output_quantities) {
+      const auto found = std::ranges::find(names, name);
+      if (found == names.end())
+        refuse_together(ErrorCode::bad_input, fmt::format("output.quantities: '{}'", name),
+                        fmt::format("is none.{}", did_you_mean(name, names)));
+      chosen.push_back(all[static_cast<std::size_t>(found - names.begin())]);
+    }
+    return chosen;
+  }
+
+  [[nodiscard]] double part_done() const {
+    double part = 0.0;
+    if (std::isfinite(wanted_.end_time)) part = simulation_.time() / wanted_.end_time;
+    if (wanted_.n_steps < std::numeric_limits<std::int64_t>::max())
+      part = std::max(part, static_cast<double>(simulation_.n_steps()) / static_cast<double>(wanted_.n_steps));
+    return part;
+  }
+
+  void write_state() {
+    if (!file_) return;
+    file_->write(simulation_);
+    ++n_states_;
+  }
+
+  static std::string picture_name(const SliceCase& one, int number) {
+    std::string name = one.file;
+    if (const std::size_t at = name.find("{}"); at != std::string::npos)
+      name.replace(at, 2, fmt::format("{:04}", number));
+    return name;
+  }
+
+  void draw(std::size_t s) {
+    const SliceCase& one = wanted_.slices[s];
+    const auto quantity =
+        static_cast<std::size_t>(std::ranges::find(wanted_.quantities, one.quantity) - wanted_.quantities.begin());
+    std::vector<double> values(numbers_.n());
+    const Slice slice = cut<D>(simulation_, one, [&](std::span<const double> u) {
+      numbers_.compute(u, values);
+      return values[quantity];
+    });
+    n_drawn_.resize(wanted_.slices.size());
+    const std::string name = picture_name(one, n_drawn_[s]++);
+    mpi::agree_after(context_, [&] {
+      if (context_.is_root()) write_png(slice, one, name);
+    });
+    drawn_.push_back({{"file", name},
+                      {"quantity", one.quantity},
+                      {"time", simulation_.time()},
+                      {"lowest", one.lowest.value_or(slice.least)},
+                      {"highest", one.highest.value_or(slice.most)},
+                      {"has_boxes", one.has_boxes}});
+  }
+
+  /// Integrals over the domain of formulas of what stands in a cell.
+  template <class Change>
+  [[nodiscard]] std::vector<double> integrals(const NamedFormulas& formulas, Change change) {
+    std::vector<double> values(n_place_numbers + numbers_.n());
+    return simulation_.integrals(static_cast<int>(formulas.size()),
+                                 [&](const std::array<double, D>& x, std::span<const double> u, std::span<double> out) {
+                                   put_place(x, simulation_.time(), values);
+                                   numbers_.compute(u, std::span(values).subspan(n_place_numbers));
+                                   for (std::size_t i = 0; i < formulas.size(); ++i) out[i] = change(i, values);
+                                 });
+  }
+
+  void add_to_series() {
+    if (wanted_.integrals.empty()) return;
+    const std::vector<double> values = integrals(
+        wanted_.integrals, [&](std::size_t i, std::span<const double> of) { return wanted_.integrals[i].second(of); });
+    series_["time"].push_back(simulation_.time());
+    for (std::size_t i = 0; i < values.size(); ++i) series_[wanted_.integrals[i].first].push_back(values[i]);
+  }
+
+  void add_errors(Json& result) {
+    if (wanted_.exact.empty()) return;
+    std::vector<std::size_t> places;
+    for (const auto& [name, formula] : wanted_.exact)
+      places.push_back(n_place_numbers + static_cast<std::size_t>(std::ranges::find(wanted_.quantities, name) -
+                                                                  wanted_.quantities.begin()));
+    const std::vector<double> errors = integrals(wanted_.exact, [&](std::size_t i, std::span<const double> of) {
+      return std::abs(of[places[i]] - wanted_.exact[i].second(of.first(n_place_numbers)));
+    });
+    double volume = 1.0;
+    for (std::size_t k = 0; k < D; ++k) volume *= wanted_.high[k] - wanted_.low[k];
+    double squares = 0.0;
+    const auto add = [&](const std::string& name, double error) {
+      Json one{{"quantity", name}, {"error", error}};
+      if (const auto most = wanted_.most_error.find(name); most != wanted_.most_error.end()) {
+        one["at_most"] = most->second;
+        one["is_met"] = error <= most->second;
+        if (!one["is_met"].get<bool>()) result["is_met"] = false;
+      }
+      result["errors"].push_back(one);
+    };
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      add(wanted_.exact[i].first, errors[i] / volume);
+      squares += errors[i] * errors[i];
+    }
+    add("together", std::sqrt(squares) / volume);
+  }
+
+  void add_seconds(Json& result) {
+    const amr::SimulationSeconds& seconds = simulation_.seconds();
+    const double all = mpi::max(context_, seconds.all);
+    const auto n_updates = static_cast<double>(mpi::sum(context_, simulation_.n_updates()));
+    result["updates"] = n_updates;
+    result["seconds"] = all;
+    result["updates_per_second"] = all > 0.0 ? n_updates / all : 0.0;
+    const auto share = [&](double one) { return all > 0.0 ? mpi::sum(context_, one) / (all * context_.size()) : 0.0; };
+    result["shares"] = {{"kernel", share(seconds.kernel)},       {"fill", share(seconds.fill)},
+                        {"exchange", share(seconds.exchange)},   {"coarse_fine", share(seconds.coarse_fine)},
+                        {"time_step", share(seconds.time_step)}, {"regrid", share(seconds.regrid)}};
+  }
+
+  void add_totals(Json& result) {
+    const std::vector<std::string> names = euler_->variables();
+    const std::vector<double> totals = simulation_.totals();
+    for (std::size_t v = 0; v < names.size(); ++v)
+      result["totals"].push_back({{"variable", names[v]}, {"begin", totals_[v]}, {"end", totals[v]}});
+  }
+
+  mpi::Context& context_;
+  const AmrCase& wanted_;
+  std::shared_ptr<const amr::Euler<D>> euler_;
+  CellNumbers numbers_;
+  amr::Simulation<D> simulation_;
+  std::vector<double> totals_;
+  std::optional<amr::SimulationFile<D>> file_;
+  int n_states_ = 0;
+  std::vector<int> n_drawn_;
+  Json series_ = Json::object();
+  Json drawn_ = Json::array();
+};
+
+template <std::size_t D>
+Json run_in(mpi::Context& context, const AmrCase& wanted, const std::string& restart, Progress* progress) {
+  CaseRun<D> run(context, wanted, restart);
+  run.run(progress);
+  return run.result();
+}
+
+/// The text of a file that all ranks need. Collective: one reads. @throws AgreedError{failed}
+std::string read_together(mpi::Context& context, const std::string& path) {
+  std::string text;
+  mpi::agree_after(context, [&] {
+    if (!context.is_root()) return;
+    std::ifstream stream(path, std::ios::binary);
+    if (stream) text.assign(std::istreambuf_iterator<char>(stream), {});
+    if (!stream) refuse(ErrorCode::failed, path, "cannot be read", "give the name of a case file");
+  });
+  mpi::broadcast(context, text);
+  return text;
+}
+
+}  // namespace
+
+Json run_amr(mpi::Context& context, const AmrJob& job, Progress* progress) {
+  const std::string text = read_together(context, job.case_file);
+  AmrCase wanted;
+  mpi::agree_after(context, [&] { wanted = read_case(job.case_file, text, job.settings); });
+  Json result = wanted.n_axes == 2 ? run_in<2>(context, wanted, job.restart, progress)
+                                   : run_in<3>(context, wanted, job.restart, progress);
+  result["case"] = job.case_file;
+  return result;
+}
+
+}  // namespace barrio::apps
