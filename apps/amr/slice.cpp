@@ -36,7 +36,7 @@ Frame frame_of(const amr::BlockSpace<D>& space, std::size_t axis) {
     extent[a] = static_cast<double>(domain.extent(frame.axes[a])) * size[frame.axes[a]];
   // Pixels are square, and as large as the smaller side of a finest cell, or so that the picture is not too large.
   constexpr double most_pixels = 1600.0;
-  constexpr double few_pixels = 400.0;
+  constexpr double few_pixels = 900.0;
   const double longest = std::max(extent[0], extent[1]);
   double pixel = std::max(std::min(size[frame.axes[0]], size[frame.axes[1]]), longest / most_pixels);
   if (longest / pixel < few_pixels) pixel /= std::ceil(few_pixels * pixel / longest);

@@ -123,11 +123,11 @@ class Output(AmrCase):
         self.assertEqual(names, [f"a-{i:04}.png" for i in range(len(names))])
         self.assertGreater(len(names), 3)
         width, height, rows = read_png((self.folder / names[0]).read_bytes())
-        self.assertEqual((width, height), (512, 64))
-        left, right = rows[32][10], rows[32][500]
+        self.assertEqual((width, height), (1024, 128))
+        left, right = rows[64][20], rows[64][1000]
         self.assertGreater(sum(left), sum(right), "dense gas is lighter")
-        self.assertEqual({tuple(pixel) for pixel in rows[32][:255]}, {tuple(left)})
-        self.assertEqual({tuple(pixel) for pixel in rows[32][257:]}, {tuple(right)})
+        self.assertEqual({tuple(pixel) for pixel in rows[64][:510]}, {tuple(left)})
+        self.assertEqual({tuple(pixel) for pixel in rows[64][514:]}, {tuple(right)})
 
     def test_integrals_follow_the_run(self) -> None:
         result = self.run_case(
@@ -194,9 +194,9 @@ class Refused(AmrCase):
         self.refuse(
             3,
             "case.toml, line 6",
-            "grid.levls",
+            "grid.levelss",
             "Did you mean 'levels'?",
-            change=("levels =", "levls ="),
+            change=("levels =", "levelss ="),
             ranks=2,
         )
         self.refuse(

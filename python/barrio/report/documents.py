@@ -21,6 +21,7 @@ SCHEMAS = (
     "partition",
     "load",
     "adapt",
+    "amr",
     "heat",
     "traffic",
     "map",

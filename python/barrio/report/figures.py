@@ -100,6 +100,16 @@ def distance_over_time(facts: dict[str, Any], unit: str, time_label: str = "time
     return plot.svg(f"Distance of {facts['field']} from its last frame, over time")
 
 
+def integral_over_time(name: str, times: list[float], values: list[float]) -> Html:
+    """Draw how an integral over the domain changes."""
+    plot = Plot(4.8, 2.4)
+    plot.axes.plot(times, values, color="#0072B2")
+    plot.axes.set_xlabel("time")
+    plot.axes.set_ylabel(name)
+    plot.axes.grid(linewidth=0.5)
+    return plot.svg(f"{name} over time")
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of a plot: its name, and values by size of message; without a name, it is in no legend."""

@@ -24,6 +24,7 @@ def summary(story: Story) -> Html:
     said = [
         _mesh(story),
         _adapted(story.of_mesh("adapt")),
+        _flowed(story.results.of("amr")),
         _loaded(story.of_mesh("load")),
         _ran(story.of_mesh("heat")),
         _mapped(story),
@@ -64,6 +65,18 @@ def _adapted(runs: list[Document]) -> str:
             f"{words.percent(in_range)} of the edges the wanted length"
         )
     return text + "."
+
+
+def _flowed(runs: list[Document]) -> str:
+    if not runs:
+        return ""
+    run = runs[0]
+    cells = sum(one.get("cells", 0) for one in run.items("levels") if isinstance(one, dict))
+    others = f"; and {words.spelled(len(runs) - 1, 'other run')}" if len(runs) > 1 else ""
+    return (
+        f"{run.text('title')}: {words.plural(run.number('steps'), 'step')} on "
+        f"{words.plural(len(run.items('levels')), 'level')} with {words.count(cells)} cells{others}."
+    )
 
 
 def _by_ranks(runs: list[Document]) -> dict[int, list[Document]]:

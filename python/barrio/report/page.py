@@ -5,6 +5,7 @@ from __future__ import annotations
 from .headline import cards, summary
 from .markup import Html, paragraph, raw, tag
 from .section_adapt import adapt_section, bench_adapt_section
+from .section_amr import amr_section
 from .section_bench import bench_section
 from .section_machine import machine_section
 from .section_mesh import ghosts_section, mesh_section, parts_section
@@ -23,6 +24,7 @@ def make_page(story: Story) -> str:
         parts_section(story),
         ghosts_section(story),
         adapt_section(story),
+        amr_section(story),
         field_section(story),
         phases_section(story),
         traffic_section(story),
@@ -82,7 +84,7 @@ def _provenance(story: Story) -> Html:
 
     numbers = {
         document.number("ranks")
-        for document in story.results.of("load", "heat", "partition", "adapt", "bench.adapt")
+        for document in story.results.of("load", "heat", "partition", "adapt", "amr", "bench.adapt")
     }
     ranks = sorted(int(n) for n in numbers if n)
     times = sorted(distinct("time"))

@@ -174,7 +174,9 @@ def phases_section(story: Story) -> Section | None:
     """Show where the time went, by phase and rank."""
     timed = [
         d
-        for d in story.results.of("heat", "load", "partition", "adapt", "generate", "info", "map")
+        for d in story.results.of(
+            "heat", "load", "partition", "adapt", "amr", "generate", "info", "map"
+        )
         if _phases(d)
     ]
     if not timed:

@@ -86,6 +86,27 @@ def adapt(ranks: int = 2, checksum: str = "e87016ed299688d4") -> dict[str, Any]:
     }  # fmt: skip
 
 
+def amr(ranks: int = 2, checksum: str = "4b1e1a6279144d77") -> dict[str, Any]:
+    """Make a barrio.amr."""
+    return {
+        **HEADER, "schema": "barrio.amr", "ranks": ranks, "title": "A tube", "system": "Euler equations",
+        "grid": {"cells": [128, 16], "low": [0, 0], "high": [1, 0.125], "ratio": 2, "block": 8},
+        "time": 0.2, "steps": 220, "levels": [{"blocks": 32, "cells": 2048}, {"blocks": 16, "cells": 1024}],
+        "updates": 450560, "seconds": 0.1, "updates_per_second": 4.5e6, "is_met": False,
+        "shares": {"kernel": 0.75, "fill": 0.1, "regrid": 0.002},
+        "totals": [{"variable": "density", "begin": 0.0703125, "end": 0.0703125},
+                   {"variable": "momentum_x", "begin": 0.0, "end": 0.0125}],
+        "series": {"time": [0.0, 0.1, 0.2], "mass": [0.5, 0.5, 0.5]},
+        "errors": [{"quantity": "density", "error": 0.0041},
+                   {"quantity": "together", "error": 0.012, "at_most": 0.011, "is_met": False}],
+        "slices": [{"file": "a.png", "quantity": "density", "time": 0.2, "lowest": 0.125, "highest": 1.0,
+                    "has_boxes": True},
+                   {"file": "gone.png", "quantity": "density", "time": 0.2, "lowest": 0.125, "highest": 1.0,
+                    "has_boxes": True}],
+        "checksum": checksum, "phases": [phase("amr.steps", [0.1] * ranks)],
+    }  # fmt: skip
+
+
 def bench_adapt() -> dict[str, Any]:
     """Make a barrio.bench.adapt of one case."""
     goal = {"unit": "", "better": "higher"}
