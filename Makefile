@@ -91,6 +91,10 @@ check-long: check-asan check-tsan tidy  ## sanitizers, static analysis, the test
 	@$(call configure,release)
 	$(call build,release)
 	ctest --preset long
+	@tools/setup smpi
+	@$(call configure,smpi)
+	$(call build,smpi) --target barrio_bench_mesh_scale
+	ctest --preset smpi-long
 	$(MAKE) fuzz SECONDS=10
 
 fuzz:  ## clang's fuzzer on every mesh reader, SECONDS for each

@@ -230,6 +230,7 @@ void read_measures(const CaseTable& whole, AmrCase& made, const Abbreviations& l
   made.series_every = read_every(series);
   const CaseTable integrals = series.table("integrals");
   const std::vector<std::string> names = made.cell_names();
+  if (integrals.has("time")) integrals.refuse("time", "is what the series has anyway", "take another name");
   for (const std::string& name : integrals.keys())
     made.integrals.emplace_back(name, formula_of(integrals, name, integrals.formula(name, ""), names, let));
   const CaseTable exact = whole.table("exact");

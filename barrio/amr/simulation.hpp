@@ -97,7 +97,7 @@ class Simulation {
   /// One step of the coarsest level, a shorter one if it would reach beyond a time, which is above time(). Collective:
   /// a reduction for the time step; all else goes to neighbours.
   /// @throws AgreedError naming a cell whose state cannot be: {bad_input} before the first step, then {failed};
-  /// {failed} if more cells are to be refined than most_cells allows
+  /// the same for a given time step above CFL number 1; {failed} if more cells are to be refined than most_cells allows
   void step(double end_time = std::numeric_limits<double>::infinity());
 
   [[nodiscard]] const System<D>& system() const& noexcept;

@@ -270,7 +270,7 @@ TEST(Simulation, NamesACellWhoseStateCannotBe) {
       euler->conserve(test::blob<2>(x), u);
       if (std::abs(x[0] - 0.9) < 0.016 && std::abs(x[1] - 0.1) < 0.016) spoil(u);
     };
-    if (n_steps > 0) options.time_step = 0.004;
+    if (n_steps > 0) options.cfl = 1.0;
     Simulation<2> simulation(barrio::test::world(), euler, options);
     try {
       for (int step = 0; step <= n_steps; ++step) simulation.step();
@@ -286,8 +286,13 @@ TEST(Simulation, NamesACellWhoseStateCannotBe) {
   starts(text_of([](std::span<double> u) { u[0] = -1.0; }, 0), "cell 28, 3 of level 0, step 0: density is -1");
   starts(text_of([](std::span<double> u) { u[3] = -1.0; }, 0), "cell 28, 3 of level 0, step 0: pressure is -0.");
   starts(text_of([](std::span<double> u) { u[0] = std::nan(""); }, 0), "cell 28, 3 of level 0, step 0: density is ");
-  // A step that is too long for so much heat ends, and says where.
-  EXPECT_NE(text_of([](std::span<double> u) { u[3] = 1e8; }, 5).find("of level 0, step "), std::string::npos);
+  // A cold bullet leaves a vacuum behind it, where the run ends, and says so.
+  const auto bullet = [](std::span<double> u) {
+    u[1] = 1000.0 * u[0];
+    u[2] = 0.0;
+    u[3] = 0.5 * 1000.0 * u[1] + 1e-6;
+  };
+  EXPECT_NE(text_of(bullet, 20).find("of level 0, step "), std::string::npos);
 }
 
 TEST(Simulation, RefusesOptionsThatCannotBe) {
@@ -308,6 +313,20 @@ TEST(Simulation, RefusesOptionsThatCannotBe) {
             "a buffer of 9 cells: is not between 0 and 4, a block of the finer level");
   EXPECT_EQ(text_of([](auto& options) { options.grid.block_cells = 12; }),
             "blocks of 12 cells: are not a multiple of 8");
+}
+
+TEST(Simulation, RefusesAStepThatPassesMoreThanACell) {
+  const auto euler = std::make_shared<const Euler<2>>();
+  SimulationOptions<2> options = moving_blob(euler);
+  options.time_step = 0.1;
+  Simulation<2> simulation(barrio::test::world(), euler, options);
+  try {
+    simulation.step();
+    FAIL() << "was taken";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.subject(), "a time step of 0.1 at step 0");
+    EXPECT_EQ(error.code(), ErrorCode::bad_input);
+  }
 }
 
 }  // namespace

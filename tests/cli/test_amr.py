@@ -217,6 +217,7 @@ class Refused(AmrCase):
         )
         self.refuse(3, "grid.levels", "is a text", setting='grid.levels="3"')
         self.refuse(3, "gas.gamma", "not above 1", setting="gas.gamma=1.0")
+        self.refuse(3, "a time step of 0.1", "passes more than a cell", setting="run.time_step=0.1")
         self.refuse(3, "run.end_time", "is missing", change=("end_time = 0.2", ""))
         self.refuse(
             3,

@@ -109,7 +109,13 @@ double Simulation<D>::Body::find_time_step() {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   fastest = mpi::max(context, fault ? infinity : fastest);
   if (fastest == infinity) agree(context, fault);
-  return options.time_step > 0.0 ? options.time_step : options.cfl / fastest;
+  if (options.time_step == 0.0) return options.cfl / fastest;
+  if (options.time_step * fastest > 1.0)
+    refuse_together(n_steps == 0 ? ErrorCode::bad_input : ErrorCode::failed,
+                    fmt::format("a time step of {} at step {}", options.time_step, n_steps),
+                    fmt::format("has the CFL number {:.3g}: a signal passes more than a cell", options.time_step * fastest),
+                    "take a shorter one, or let it be found by cfl");
+  return options.time_step;
 }
 
 template <std::size_t D>
