@@ -63,6 +63,7 @@ struct Simulation<D>::Body {
   detail::Tiles<D> tiles;
   detail::FluxPlanes<D> planes;
   std::vector<std::uint8_t> tags;
+  std::vector<std::int32_t> waiting;  // blocks, for coarser cells from other ranks
   double time = 0.0;
   std::int64_t n_steps = 0;
   std::int64_t n_updates = 0;

@@ -52,6 +52,8 @@ void CoarsePatches<D>::find_pieces() {
   const Rank here = hierarchy_->context().rank();
   std::ranges::stable_sort(pieces_, {}, [&](const Piece& one) { return one.from == here ? -1 : one.from; });
   while (n_here_ < pieces_.size() && pieces_[n_here_].from == here) ++n_here_;
+  comes_from_others_.assign(patches_.size(), 0);
+  for (std::size_t i = n_here_; i < pieces_.size(); ++i) comes_from_others_[pieces_[i].patch] = 1;
 }
 
 template <std::size_t D>
@@ -125,8 +127,15 @@ void CoarsePatches<D>::take(int section, std::span<double* const> blocks) {
 }
 
 template <std::size_t D>
-void CoarsePatches<D>::exchange() {
+void CoarsePatches<D>::begin() {
   exchange_->begin();
+  is_open_ = true;
+}
+
+template <std::size_t D>
+void CoarsePatches<D>::finish() {
+  if (!is_open_) return;
+  is_open_ = false;
   exchange_->end([&](std::size_t p) {
     double* from = received_.data() + first_received_[p];
     for (int section = 0; section < n_sections_; ++section) {

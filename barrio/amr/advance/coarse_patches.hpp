@@ -35,8 +35,18 @@ class CoarsePatches {
 
   /// Fill a section: copies those of this rank, and packs what others need. @param blocks  of the coarser level
   void take(int section, std::span<double* const> blocks);
-  /// Bring the sections from other ranks.
-  void exchange();
+  /// Bring the sections from other ranks. Between begin() and finish() patches that come from others are not to be
+  /// looked at; the others are whole.
+  void begin();
+  void progress() { exchange_->progress(); }
+  /// Nothing if nothing was begun.
+  void finish();
+  void exchange() {
+    begin();
+    finish();
+  }
+  [[nodiscard]] bool is_open() const noexcept { return is_open_; }
+  [[nodiscard]] bool comes_from_others(std::int32_t patch) const noexcept { return comes_from_others_[patch] != 0; }
 
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
@@ -70,6 +80,8 @@ class CoarsePatches {
   std::vector<double> values_;
   std::vector<Piece> pieces_;  // those of this rank first, the others by rank
   std::size_t n_here_ = 0;
+  std::vector<std::uint8_t> comes_from_others_;  // by patch: all of it or a part
+  bool is_open_ = false;
   std::vector<std::size_t> first_piece_;  // of each message that comes
   std::vector<Asked> asked_;
   std::vector<std::size_t> first_asked_;    // of each message that goes

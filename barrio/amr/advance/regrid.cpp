@@ -124,7 +124,9 @@ std::vector<BlockId<D>> Simulation<D>::Body::find_wanted(int base, double at_tim
   if (!options.tag) return wanted;
   for (int level = base; level + 1 < hierarchy.n_levels() && has_blocks(level); ++level) {
     detail::LevelPlans<D>& of_level = plans[level];
-    if (level > base) {
+    if (level == base) {
+      if (of_level.patches) of_level.patches->finish();
+    } else {
       // All finer levels stand at one time, at which no step of a coarser one is under way.
       of_level.patches->take(0, blocks[level - 1]);
       of_level.patches->take(1, blocks[level - 1]);

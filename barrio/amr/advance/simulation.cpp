@@ -111,10 +111,11 @@ double Simulation<D>::Body::find_time_step() {
   if (fastest == infinity) agree(context, fault);
   if (options.time_step == 0.0) return options.cfl / fastest;
   if (options.time_step * fastest > 1.0)
-    refuse_together(n_steps == 0 ? ErrorCode::bad_input : ErrorCode::failed,
-                    fmt::format("a time step of {} at step {}", options.time_step, n_steps),
-                    fmt::format("has the CFL number {:.3g}: a signal passes more than a cell", options.time_step * fastest),
-                    "take a shorter one, or let it be found by cfl");
+    refuse_together(
+        n_steps == 0 ? ErrorCode::bad_input : ErrorCode::failed,
+        fmt::format("a time step of {} at step {}", options.time_step, n_steps),
+        fmt::format("has the CFL number {:.3g}: a signal passes more than a cell", options.time_step * fastest),
+        "take a shorter one, or let it be found by cfl");
   return options.time_step;
 }
 
@@ -161,7 +162,7 @@ void Simulation<D>::Body::step_level(int level, double from_time, double dt, dou
   {
     const detail::Clock clock(seconds.coarse_fine);
     plans[level + 1].patches->take(1, blocks[level]);
-    plans[level + 1].patches->exchange();
+    plans[level + 1].patches->begin();
   }
   const int n_substeps = options.is_subcycled ? hierarchy.space().ratio() : 1;
   for (int s = 0; s < n_substeps; ++s)
@@ -180,7 +181,25 @@ void Simulation<D>::Body::run_stage(int level, std::span<double* const> from, st
     const detail::Clock clock(seconds.exchange);
     ghosts.begin(from);
   }
+  // What comes from the coarser level may still be under way: what needs nothing of it goes first.
+  detail::CoarsePatches<D>* const patches = plans[level].patches.get();
+  const bool is_open = patches != nullptr && patches->is_open();
+  waiting.clear();
   for (const std::int32_t block : ghosts.interior()) {
+    const std::int32_t patch = is_open ? plans[level].patch_of_block[block] : -1;
+    if (patch >= 0 && patches->comes_from_others(patch)) {
+      waiting.push_back(block);
+      continue;
+    }
+    advance_block(level, block, from, out, at_time, dt, part, old_weight);
+    ghosts.progress();
+    if (is_open) patches->progress();
+  }
+  if (is_open) {
+    const detail::Clock clock(seconds.coarse_fine);
+    patches->finish();
+  }
+  for (const std::int32_t block : waiting) {
     advance_block(level, block, from, out, at_time, dt, part, old_weight);
     ghosts.progress();
   }
