@@ -278,7 +278,9 @@ class Long(AmrCase):
 
         def density(*settings: str) -> list[float]:
             """Along the tube, on the finest cells of the output's coarsest level."""
-            result = self.run_case("shu-osher", *settings, 'output.quantities=["density"]')
+            result = self.run_case(
+                "shu-osher", *settings, 'output.quantities=["density"]', limit=1200
+            )
             with h5py.File(self.folder / "shu-osher.vtkhdf") as file:
                 level = file["VTKHDF/Level0"]
                 boxes = level["AMRBox"][-result["levels"][0]["blocks"] :]
@@ -292,7 +294,9 @@ class Long(AmrCase):
                 at += n[0] * n[1]
             return [line[i] for i in sorted(line)], result["updates"]
 
-        reference, _ = density("grid.cells=[8192,16]", "grid.high=[5,0.01953125]", "grid.levels=1")
+        reference, _ = density(
+            "grid.cells=[8192,8]", "grid.block=8", "grid.high=[5,0.009765625]", "grid.levels=1"
+        )
         adapted, n_adapted = density()
         _, n_fine = density("grid.cells=[512,64]", "grid.levels=1")
         part = len(reference) // len(adapted)
