@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from barrio_case import COMMAND, WING, Case, Outcome, barrio, execute
+from barrio_case import COMMAND, SOURCE, WING, Case, Outcome, barrio, execute
 
 REFERENCE = barrio("reference").out
 # A build without the Python package has no reports, and says so.
@@ -58,6 +58,7 @@ class GlobalOptions(Case):
             "partition": [self.box, "-n", 2, "-o", new],
             "join": [self.made / "0.h5m", self.made / "1.h5m", "--tolerance", 1e-6, "-o", new],
             "adapt": [self.made / "tets.h5m", "--size", 0.5, "-o", new],
+            "amr": [SOURCE / "examples" / "15-amr" / "sod.toml", "--set", "run.steps=2"],
             "load": [self.box],
             "probe": ["--depth", "limits", "--transport", "shm", "--no-settings", "--no-store"],
             "record": ["-o", self.folder / "new.json", "--", COMMAND, "load", self.box],
