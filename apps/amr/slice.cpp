@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "barrio/base/error.hpp"
-#include "barrio/base/path.hpp"
+#include "barrio/base/json.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::apps {
