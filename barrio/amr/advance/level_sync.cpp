@@ -371,7 +371,9 @@ void LevelSync<D>::run(std::span<double* const> fine_blocks, std::span<double* c
 
 template <std::size_t D>
 std::uint64_t LevelSync<D>::memory_bytes() const noexcept {
-  return sizeof *this + barrio::memory_bytes(items_) + barrio::memory_bytes(coarse_items_) +
+  std::uint64_t of_boxes = barrio::memory_bytes(covered_);
+  for (const std::vector<Box>& boxes : covered_) of_boxes += barrio::memory_bytes(boxes);
+  return sizeof *this + of_boxes + barrio::memory_bytes(items_) + barrio::memory_bytes(coarse_items_) +
          barrio::memory_bytes(fine_flows_) + barrio::memory_bytes(coarse_flows_) + barrio::memory_bytes(arrived_) +
          exchange_->memory_bytes();
 }
