@@ -11,18 +11,28 @@
 
 namespace barrio::amr {
 
+enum class RiemannSolver {
+  hllc,
+  hlle,  ///< smears contacts; for shocks along an axis that become crooked with hllc (carbuncles)
+};
+
 struct EulerOptions {
   double gamma = 1.4;
   int n_species = 0;  ///< whose densities are carried along
   /// First order where a strong shock passes (three times the pressure within two cells), or a level begins in gas
   /// whose pressure would become negative: for shocks into cold gas.
   bool flattens_shocks = false;
+  /// Keep contacts between gases of different density within two cells, and the slip along them: where the density
+  /// changes by more than a fifth within two cells and the pressure by little. For interfaces that matter, as their
+  /// instabilities; a smooth change that is as badly resolved becomes a step too.
+  bool sharpens_contacts = false;
+  RiemannSolver riemann_solver = RiemannSolver::hllc;
   InstructionSet instruction_set = chosen_instruction_set();
 };
 
 /// The equations of compressible flow of an ideal gas: density, momentum along the D axes, total energy, and the
-/// densities of species. Limited reconstruction of primitive variables (Koren 1993), HLLC fluxes with the wave
-/// speeds of Einfeldt. Every instruction set gives the same bits.
+/// densities of species. Limited reconstruction of primitive variables (Koren 1993), HLLC or HLLE fluxes with the
+/// wave speeds of Einfeldt. Every instruction set gives the same bits.
 template <std::size_t D>
 class Euler final : public System<D> {
  public:

@@ -21,6 +21,9 @@ class OneBox {
  public:
   std::array<std::ptrdiff_t, 3> n{1, 1, 1};
   double gamma = 1.4;
+  bool flattens = false;
+  bool sharpens = false;
+  bool is_hlle = false;
   std::ptrdiff_t n_species;
   std::array<End, D> ends{};
   std::array<double, D> size{};  ///< of a cell
@@ -133,6 +136,9 @@ class OneBox {
     for (std::size_t k = 0; k < D; ++k) stage.time_over_size[k] = dt / size[k];
     stage.n_species = n_species;
     stage.gamma = gamma;
+    stage.flattens = flattens;
+    stage.sharpens = sharpens;
+    stage.is_hlle = is_hlle;
     stage.primitive = array(primitive_);
     stage.fluxes = fluxes_.data();
     stage.flux_row = flux_row_;

@@ -17,6 +17,8 @@ class EulerWorker final : public Worker<D> {
     stage_.gamma = options.gamma;
     stage_.n_species = options.n_species;
     stage_.flattens = options.flattens_shocks;
+    stage_.is_hlle = options.riemann_solver == RiemannSolver::hlle;
+    stage_.sharpens = options.sharpens_contacts;
     const std::ptrdiff_t n_variables = static_cast<std::ptrdiff_t>(D) + 2 + options.n_species;
     const std::ptrdiff_t row = n_ + 2 * ghosts;
     const std::ptrdiff_t plane = row * row;
@@ -98,8 +100,10 @@ std::vector<std::string> Euler<D>::variables() const {
 
 template <std::size_t D>
 std::string Euler<D>::description() const {
-  return fmt::format("compressible Euler equations in {} dimensions, gamma {}, {} species{}", D, options_.gamma,
-                     options_.n_species, options_.flattens_shocks ? ", flattened shocks" : "");
+  return fmt::format("compressible Euler equations in {} dimensions, gamma {}, {} species{}{}{}", D, options_.gamma,
+                     options_.n_species, options_.flattens_shocks ? ", flattened shocks" : "",
+                     options_.sharpens_contacts ? ", sharpened contacts" : "",
+                     options_.riemann_solver == RiemannSolver::hlle ? ", HLLE" : "");
 }
 
 template <std::size_t D>

@@ -28,6 +28,8 @@ struct EulerStage {
   std::ptrdiff_t n_species;
   double gamma;
   bool flattens;             ///< no slopes along an axis where a strong shock passes along it
+  bool is_hlle;              ///< fluxes without the wave between the outer ones
+  bool sharpens;             ///< contacts are kept within two cells
   double time_over_size[3];  ///< time step over the size of a cell
   CellArray cells;           ///< conserved
   CellArray ghosts;          ///< conserved, of the first cell of the box; only the two layers around it are used
