@@ -38,6 +38,8 @@ class GridFunction {
 
   [[nodiscard]] const Hierarchy<D>& hierarchy() const noexcept { return *hierarchy_; }
   [[nodiscard]] int n_components() const noexcept { return n_components_; }
+  /// Of the values of a block.
+  [[nodiscard]] std::uint64_t values_bytes() const noexcept { return block_size_ * sizeof(T); }
   /// Of a block: shape (n_components, cells), the first axis runs first. Not initialised where a block is new.
   [[nodiscard]] std::span<T> values(int level, std::size_t block) noexcept {
     return {reinterpret_cast<T*>(blocks_[level][block]), block_size_};

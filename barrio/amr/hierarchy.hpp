@@ -42,6 +42,9 @@ struct BlockMotion {
   /// For each level the blocks that are new, and how many are so on all ranks.
   std::vector<std::vector<std::int32_t>> created;
   std::vector<std::int64_t> n_created_global;
+  /// Of each level's blocks, as they were given to change(); new ones have that of the block before them on the curve,
+  /// as a rule the one in which they lie.
+  std::vector<std::vector<std::int32_t>> weights;
   bool is_none = true;  ///< nothing changed, on any rank
 };
 
@@ -97,7 +100,9 @@ class Hierarchy {
   /// what would reach beyond the blocks of `base` is left out. Collective.
   /// @param wanted  levels above base; each lies in a block of this rank of the level before or one beside it; may
   /// repeat Cost: three routed exchanges, two reductions and a gather of 16 bytes a rank, by_level for each level
-  [[nodiscard]] BlockMotion change(int base, std::span<const BlockId<D>> wanted, Sharing sharing = Sharing::anew);
+  /// @param weights  of this rank's blocks of each level, for one step of theirs, at least 1; empty: all weigh the same
+  [[nodiscard]] BlockMotion change(int base, std::span<const BlockId<D>> wanted, Sharing sharing = Sharing::anew,
+                                   std::span<const std::vector<std::int32_t>> weights = {});
 
   /// Check order, ownership, that each block has what it needs around it, that neighbours know each other. Collective.
   void validate() const;
@@ -119,9 +124,11 @@ class Hierarchy {
     CurvePlace place;
     Index at;
     std::int32_t old_number;  // -1: new
+    std::int32_t weight = 1;
   };
   [[nodiscard]] std::vector<BlockId<D>> with_support(int base, std::span<const BlockId<D>> wanted) const;
-  [[nodiscard]] std::vector<Planned> plan(int base, std::span<const BlockId<D>> wanted) const;
+  [[nodiscard]] std::vector<Planned> plan(int base, std::span<const BlockId<D>> wanted,
+                                          std::span<const std::vector<std::int32_t>> weights) const;
   /// Deal out blocks that no rank has yet. Collective.
   void place(std::span<const BlockId<D>> blocks);
   [[nodiscard]] Status look_for_support() const;

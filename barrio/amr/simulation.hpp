@@ -33,6 +33,17 @@ struct CellsToTag {
   std::span<std::uint8_t> tags;  ///< one a cell of the block, the first axis first; 0 until set
 };
 
+/// Cells of a block in which something changes besides what flows through their faces.
+template <std::size_t D>
+struct CellsToChange {
+  int level;
+  double time;
+  const BlockSpace<D>& space;   ///< says where cells stand
+  CellView<D> u;                ///< without ghosts
+  geometry::IndexBox<D> cells;  ///< of the block
+  CellView<D> change;           ///< per unit of time; 0 until set
+};
+
 template <std::size_t D>
 struct SimulationOptions {
   GridOptions<D> grid;
@@ -40,6 +51,9 @@ struct SimulationOptions {
   /// The conserved variables in a cell at a place, at the begin; and beyond ends that are `given`, at a time.
   std::function<void(const std::array<double, D>& x, std::span<double> u)> initial;
   std::function<void(const std::array<double, D>& x, double time, std::span<double> u)> given;
+  /// What changes besides, as by gravity or heating. Must depend on what it is given alone. Explicit: it must change
+  /// little in a time step.
+  std::function<void(const CellsToChange<D>& block)> source;
   /// Which cells are to be refined. Must depend on what it is given alone.
   std::function<void(const CellsToTag<D>& block)> tag;
   double cfl = 0.4;
@@ -49,7 +63,12 @@ struct SimulationOptions {
   int regrid_interval = 8;  ///< steps of each level after which finer ones are chosen anew
   int buffer_cells = 4;     ///< around tagged cells that are refined with them
   std::int64_t most_cells = std::numeric_limits<std::int64_t>::max();  ///< on all levels together
+  /// Of values on a rank, before they are made. What is beside them takes about as much again.
+  std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
   Partition partition = Partition::composite;
+  /// Share out by the time that blocks took in the kernel since that was done last, instead of by steps alone: where
+  /// some cells cost more than others, or some ranks are slower. The result is the same, but who has what is not.
+  bool weighs_by_time = false;
   exchange::Strategy strategy = exchange::Strategy::automatic;
 };
 
@@ -97,7 +116,8 @@ class Simulation {
   /// One step of the coarsest level, a shorter one if it would reach beyond a time, which is above time(). Collective:
   /// a reduction for the time step; all else goes to neighbours.
   /// @throws AgreedError naming a cell whose state cannot be: {bad_input} before the first step, then {failed};
-  /// the same for a given time step above CFL number 1; {failed} if more cells are to be refined than most_cells allows
+  /// the same for a given time step above CFL number 1; {failed} if more cells are to be refined than most_cells or
+  /// most_bytes allows
   void step(double end_time = std::numeric_limits<double>::infinity());
 
   [[nodiscard]] const System<D>& system() const& noexcept;

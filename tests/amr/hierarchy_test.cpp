@@ -154,6 +154,73 @@ TEST(Hierarchy, IsSharedOutByWeight) {
   EXPECT_GE(weight, all / barrio::test::world().size() - 2);
 }
 
+TEST(Hierarchy, IsSharedOutByWhatBlocksCost) {
+  Hierarchy<2> hierarchy(barrio::test::world(), grid_of(3, 2));
+  const auto weight_of = [](int level, const std::array<std::int64_t, 2>& at) {
+    return static_cast<std::int32_t>(1 + 10 * level + at[0] * at[0]);
+  };
+  // Known weights go with their blocks, and cut the curve into equal parts, but for half of the heaviest block.
+  std::vector<std::vector<std::int32_t>> weights(3);
+  for (int round = 0; round < 3; ++round) {
+    std::vector<BlockId<2>> wanted;
+    for (int level = 0; level < 3; ++level) {
+      weights[level].clear();
+      for (const auto& block : hierarchy.blocks(level)) {
+        weights[level].push_back(weight_of(level, block.at));
+        if (level < 2 && block.at[0] % 3 == 0)
+          wanted.push_back({.at = {2 * block.at[0], 2 * block.at[1]}, .level = level + 1});
+      }
+    }
+    const BlockMotion motion = hierarchy.change(0, wanted, Hierarchy<2>::Sharing::anew, weights);
+    hierarchy.validate();
+    std::int64_t mine = 0;
+    std::int64_t heaviest = 0;
+    for (int level = 0; level < 3; ++level) {
+      const auto blocks = hierarchy.blocks(level);
+      ASSERT_EQ(motion.weights[level].size(), blocks.size());
+      for (std::size_t b = 0; b < blocks.size(); ++b) {
+        const bool is_new =
+            std::ranges::find(motion.created[level], static_cast<std::int32_t>(b)) != motion.created[level].end();
+        EXPECT_TRUE(is_new || motion.weights[level][b] == weight_of(level, blocks[b].at));
+        const std::int64_t weight = std::int64_t{motion.weights[level][b]} << level;
+        mine += weight;
+        heaviest = std::max(heaviest, weight);
+      }
+    }
+    heaviest = mpi::max(barrio::test::world(), heaviest);
+    const std::int64_t equal = mpi::sum(barrio::test::world(), mine) / barrio::test::world().size();
+    EXPECT_LE(std::abs(mine - equal), heaviest + 1);
+  }
+}
+
+TEST(Hierarchy, RefusesBlocksThatCannotBe) {
+  const auto message_of = [](const std::vector<BlockId<2>>& blocks) {
+    const bool is_first = barrio::test::world().is_root();
+    try {
+      const Hierarchy<2> hierarchy(barrio::test::world(), grid_of(3, 2),
+                                   is_first ? std::span(blocks) : std::span<const BlockId<2>>());
+    } catch (const AgreedError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  std::vector<BlockId<2>> all;
+  for (std::int64_t j = 0; j < 4; ++j)
+    for (std::int64_t i = 0; i < 6; ++i) all.push_back({.at = {i, j}, .level = 0});
+  EXPECT_EQ(message_of(all), "");
+  std::vector<BlockId<2>> blocks = all;
+  blocks.push_back({.at = {12, 0}, .level = 1});
+  EXPECT_EQ(message_of(blocks), "block 12, 0 of level 1: lies outside the domain");
+  blocks.back() = {.at = {0, 0}, .level = 3};
+  EXPECT_EQ(message_of(blocks), "block 0, 0 of level 3: lies outside the domain");
+  blocks.back() = blocks.front();
+  EXPECT_EQ(message_of(blocks), "block 0, 0 of level 0: is there twice");
+  blocks.back() = {.at = {4, 4}, .level = 2};
+  EXPECT_EQ(message_of(blocks), "block 4, 4 of level 2: needs block 1, 1 of level 1 around it, which is not there");
+  blocks.assign(all.begin() + 1, all.end());
+  EXPECT_EQ(message_of(blocks), "the coarsest level: does not cover the domain");
+}
+
 TEST(Hierarchy, OfAnUnchangedWishDoesNotMove) {
   Hierarchy<2> hierarchy(barrio::test::world(), grid_of(2, 2));
   const auto wish = [&] {

@@ -144,5 +144,20 @@ TEST(Simulation, RefusesMoreCellsThanAllowed) {
   }
 }
 
+TEST(Simulation, RefusesMoreMemoryThanAllowed) {
+  const auto euler = std::make_shared<const Euler<2>>();
+  SimulationOptions<2> options = test::moving_blob(euler);
+  options.most_bytes = 1U << 30U;
+  const Simulation<2> fits(barrio::test::world(), euler, options);
+  options.most_bytes = 4000;
+  try {
+    const Simulation<2> simulation(barrio::test::world(), euler, options);
+    FAIL() << "was not refused";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::failed);
+    EXPECT_NE(error.cause().find("for the values of a rank, more than the"), std::string::npos) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace barrio::amr

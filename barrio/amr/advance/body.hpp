@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "barrio/amr/advance/block_costs.hpp"
 #include "barrio/amr/advance/level.hpp"
 #include "barrio/amr/simulation.hpp"
 
@@ -25,6 +26,8 @@ struct Simulation<D>::Body {
                  double part, double old_weight);
   void advance_block(int level, std::size_t block, std::span<double* const> from, std::span<double* const> out,
                      double time, double dt, double part, double old_weight);
+  /// Add what changes besides to what a stage has given.
+  void add_source(int level, double time, const Stage<D>& stage);
   [[nodiscard]] bool has_blocks(int level) const {
     return level < hierarchy.n_levels() && hierarchy.n_global(level) > 0;
   }
@@ -46,8 +49,8 @@ struct Simulation<D>::Body {
   void fill_created(const BlockMotion& motion, int level, double at_time);
   void set_initial(int level, std::size_t block);
   void restrict_all();
-  /// @throws AgreedError{failed} if the levels have more cells than they may
-  void check_most_cells() const;
+  /// @throws AgreedError{failed} if the levels have more cells, or a rank more values, than they may
+  void check_size() const;
 
   mpi::Context& context;
   std::shared_ptr<const System<D>> system;
@@ -59,10 +62,12 @@ struct Simulation<D>::Body {
   std::vector<std::vector<double*>> blocks;  // of `state`, by level
   std::vector<double*> middle;               // as many as the level with most blocks has
   std::vector<detail::LevelPlans<D>> plans;
+  detail::BlockCosts<D> costs;
   std::unique_ptr<Worker<D>> worker;
   detail::Tiles<D> tiles;
   detail::FluxPlanes<D> planes;
   std::vector<std::uint8_t> tags;
+  std::vector<double> change;         // of the source, of a block
   std::vector<std::int32_t> waiting;  // blocks, for coarser cells from other ranks
   double time = 0.0;
   std::int64_t n_steps = 0;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <span>
 
 #include "barrio/amr/advance/body.hpp"
@@ -8,6 +9,7 @@
 #include "barrio/amr/advance/interpolate.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
 
 namespace barrio::amr {
 
@@ -35,11 +37,13 @@ void Simulation<D>::Body::take_blocks(int first) {
 
 template <std::size_t D>
 void Simulation<D>::Body::refine_initially() {
+  costs.follow(hierarchy, {});
   take_blocks(0);
   for (std::size_t b = 0; b < hierarchy.blocks(0).size(); ++b) set_initial(0, b);
   for (int level = 1; level < hierarchy.n_levels(); ++level) {
-    const BlockMotion motion = hierarchy.change(0, find_wanted(0, time, 0.0));
-    check_most_cells();
+    const BlockMotion motion =
+        hierarchy.change(0, find_wanted(0, time, 0.0), Hierarchy<D>::Sharing::anew, costs.weights());
+    check_size();
     if (motion.is_none) break;
     follow(motion, 0);
     for (int l = 1; l < hierarchy.n_levels(); ++l)
@@ -54,6 +58,7 @@ void Simulation<D>::Body::go_on_from(const SavedState<D>& saved) {
   n_steps = saved.n_steps;
   for (std::size_t level = 0; level < std::min(plans.size(), saved.n_since_regrid.size()); ++level)
     plans[level].n_since_regrid = saved.n_since_regrid[level];
+  costs.follow(hierarchy, {});
   take_blocks(0);
   saved.fill(state);
 }
@@ -66,7 +71,7 @@ void Simulation<D>::Body::restrict_all() {
 }
 
 template <std::size_t D>
-void Simulation<D>::Body::check_most_cells() const {
+void Simulation<D>::Body::check_size() const {
   std::int64_t n = 0;
   for (int level = 0; level < hierarchy.n_levels(); ++level) n += hierarchy.n_global(level);
   n *= hierarchy.space().block_size();
@@ -75,11 +80,27 @@ void Simulation<D>::Body::check_most_cells() const {
                     fmt::format("needs {} cells, more than the {} that it may have", format_count(n),
                                 format_count(options.most_cells)),
                     "tag fewer cells, take fewer levels, or allow more");
+  if (options.most_bytes == std::numeric_limits<std::uint64_t>::max()) return;
+  // The state, and what stands between the stages of the level with most blocks.
+  std::uint64_t n_blocks = 0;
+  std::uint64_t n_between = 0;
+  for (int level = 0; level < hierarchy.n_levels(); ++level) {
+    const std::uint64_t n_here = hierarchy.blocks(level).size();
+    n_blocks += n_here;
+    n_between = std::max(n_between, n_here);
+  }
+  const std::uint64_t needed = mpi::max(context, (n_blocks + n_between) * state.values_bytes());
+  if (needed > options.most_bytes)
+    refuse_together(ErrorCode::failed, fmt::format("the hierarchy at time {}", time),
+                    fmt::format("needs {} for the values of a rank, more than the {} that it may have",
+                                format_bytes(needed), format_bytes(options.most_bytes)),
+                    "tag fewer cells, take fewer levels, more ranks, or allow more");
 }
 
 template <std::size_t D>
 void Simulation<D>::Body::follow(const BlockMotion& motion, int first) {
   state.move(motion);
+  costs.follow(hierarchy, motion);
   take_blocks(first);
 }
 
@@ -87,9 +108,11 @@ template <std::size_t D>
 void Simulation<D>::Body::regrid(int base, double at_time, double part) {
   for (int level = base; level < hierarchy.n_levels(); ++level) plans[level].n_since_regrid = 0;
   // In the middle of a coarser step blocks stay where they are: what coarser levels have begun is not moved.
+  using Sharing = typename Hierarchy<D>::Sharing;
+  if (base == 0 && options.weighs_by_time) costs.weigh(context);
   const BlockMotion motion = hierarchy.change(base, find_wanted(base, at_time, part),
-                                              base == 0 ? Hierarchy<D>::Sharing::anew : Hierarchy<D>::Sharing::kept);
-  check_most_cells();
+                                              base == 0 ? Sharing::anew : Sharing::kept, costs.weights());
+  check_size();
   if (motion.is_none) return;
   follow(motion, base == 0 ? 0 : base + 1);
   for (int level = base + 1; level < hierarchy.n_levels(); ++level)

@@ -66,6 +66,7 @@ Simulation<D>::Body::Body(mpi::Context& given_context, std::shared_ptr<const Sys
       middle_pool(static_cast<std::size_t>(hierarchy.space().block_size()) * n_variables * sizeof(double)),
       blocks(hierarchy.n_levels()),
       plans(hierarchy.n_levels()),
+      costs(hierarchy.n_levels()),
       worker(system->make_worker(options.grid.block_cells)),
       tiles(*system, options, hierarchy.space(), n_variables),
       planes(hierarchy.space(), n_variables),
@@ -240,15 +241,33 @@ void Simulation<D>::Body::advance_block(int level, std::size_t block, std::span<
   const bool has_finer = has_blocks(level + 1) && options.has_reflux;
   if (has_coarser) plans[level].sync->ask_of_fine(block, planes, stage);
   if (has_finer) plans[level + 1].sync->ask_of_coarse(block, planes, stage);
+  const double before = seconds.kernel;
   {
     const detail::Clock clock(seconds.kernel);
     worker->advance(stage);
+    if (options.source) add_source(level, at_time, stage);
   }
+  costs.add(level, block, seconds.kernel - before);
   const detail::Clock clock(seconds.coarse_fine);
   // While the block is in the cache; where finer levels will still change it, later.
   if (level > 0 && part == 1.0 && !has_blocks(level + 1)) plans[level].sync->give_mean(block, out, blocks[level - 1]);
   if (has_coarser) plans[level].sync->add_fine(block, planes, 0.5 * dt);
   if (has_finer) plans[level + 1].sync->add_coarse(block, planes, 0.5 * dt);
+}
+
+template <std::size_t D>
+void Simulation<D>::Body::add_source(int level, double at_time, const Stage<D>& stage) {
+  change.assign(static_cast<std::size_t>(stage.cells.size()) * n_variables, 0.0);
+  const CellView<D> view = detail::view_of<D>(change.data(), stage.cells);
+  options.source({.level = level,
+                  .time = at_time,
+                  .space = hierarchy.space(),
+                  .u = stage.block,
+                  .cells = stage.cells,
+                  .change = view});
+  // Blocks have no padding, so that both are in one order.
+  const double part = (1.0 - stage.old_weight) * stage.dt;
+  for (std::size_t n = 0; n < change.size(); ++n) stage.out.first[n] += part * change[n];
 }
 
 template <std::size_t D>

@@ -25,6 +25,7 @@ struct Arrival {
   std::uint64_t key;
   std::int32_t level;
   std::int32_t is_new;
+  std::int64_t weight;
 };
 
 /// A block that introduces itself.
@@ -117,9 +118,10 @@ auto Hierarchy<D>::find(int level, const Index& block) const noexcept -> std::op
 }
 
 template <std::size_t D>
-BlockMotion Hierarchy<D>::change(int base, std::span<const BlockId<D>> wanted, Sharing sharing) {
+BlockMotion Hierarchy<D>::change(int base, std::span<const BlockId<D>> wanted, Sharing sharing,
+                                 std::span<const std::vector<std::int32_t>> weights) {
   const Region region(context_->trace(), change_region);
-  return share_out(plan(base, with_support(base, wanted)), sharing);
+  return share_out(plan(base, with_support(base, wanted), weights), sharing);
 }
 
 template <std::size_t D>
@@ -131,7 +133,8 @@ std::vector<BlockId<D>> Hierarchy<D>::with_support(int base, std::span<const Blo
 
 /// What is to be in this rank's piece of the curve, in its order. Collective.
 template <std::size_t D>
-auto Hierarchy<D>::plan(int base, std::span<const BlockId<D>> wanted) const -> std::vector<Planned> {
+auto Hierarchy<D>::plan(int base, std::span<const BlockId<D>> wanted,
+                        std::span<const std::vector<std::int32_t>> weights) const -> std::vector<Planned> {
   std::vector<Rank> to;
   std::vector<Planned> marks;
   for (const BlockId<D>& block : wanted) {
@@ -147,8 +150,12 @@ auto Hierarchy<D>::plan(int base, std::span<const BlockId<D>> wanted) const -> s
   std::ranges::sort(planned, {}, &Planned::place);
   const auto same = std::ranges::unique(planned, {}, &Planned::place);
   planned.erase(same.begin(), same.end());
-  for (Planned& one : planned)
+  std::int32_t weight = 1;
+  for (Planned& one : planned) {
     if (const auto found = find(one.place.level, one.at); found) one.old_number = found->number;
+    if (one.old_number >= 0 && !weights.empty()) weight = weights[one.place.level][one.old_number];
+    one.weight = weight;
+  }
   return planned;
 }
 
@@ -163,7 +170,7 @@ BlockMotion Hierarchy<D>::share_out(const std::vector<Planned>& planned, Sharing
     std::int64_t steps = 1;
     if (options_.is_subcycled)
       for (int level = 0; level < one.place.level; ++level) steps *= space_.ratio();
-    return 2 * steps;  // even, so that a half of it is a whole number
+    return 2 * steps * one.weight;  // even, so that a half of it is a whole number
   };
   std::vector<std::int64_t> before(n_levels());
   for (const Planned& one : planned) before[group_of(one)] += weight(one);
@@ -185,8 +192,11 @@ BlockMotion Hierarchy<D>::share_out(const std::vector<Planned>& planned, Sharing
     const Rank rank =
         sharing == Sharing::kept ? context_->rank() : static_cast<Rank>(middle * context_->size() / total[group]);
     to.push_back(rank);
-    arrivals.push_back(
-        {.at = one.at, .key = one.place.key, .level = one.place.level, .is_new = one.old_number < 0 ? 1 : 0});
+    arrivals.push_back({.at = one.at,
+                        .key = one.place.key,
+                        .level = one.place.level,
+                        .is_new = one.old_number < 0 ? 1 : 0,
+                        .weight = one.weight});
     if (one.old_number < 0 || rank != context_->rank()) is_changed = true;
     if (one.old_number < 0) continue;
     n_before[one.place.level] -= 1;
@@ -202,6 +212,7 @@ BlockMotion Hierarchy<D>::share_out(const std::vector<Planned>& planned, Sharing
   for (Level& level : levels_) level.blocks.clear();
   motion.old_number.resize(n_levels());
   motion.created.resize(n_levels());
+  motion.weights.resize(n_levels());
   std::vector<std::size_t> n_stayed(n_levels());
   // Pieces of the curve come from ranks in ascending order, so that all are in its order.
   for (std::size_t p = 0; p < arrived.n_peers(); ++p) {
@@ -209,6 +220,7 @@ BlockMotion Hierarchy<D>::share_out(const std::vector<Planned>& planned, Sharing
       std::vector<Block>& blocks = levels_[one.level].blocks;
       const auto number = static_cast<std::int32_t>(blocks.size());
       blocks.push_back({.at = one.at, .key = one.key});
+      motion.weights[one.level].push_back(static_cast<std::int32_t>(one.weight));
       std::int32_t old_number = -1;
       if (one.is_new != 0)
         motion.created[one.level].push_back(number);
