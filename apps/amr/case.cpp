@@ -132,8 +132,27 @@ int quantity_of(const CaseTable& table, const std::string& key, const AmrCase& m
   return static_cast<int>(found - made.quantities.begin());
 }
 
+void read_source(const CaseTable& source, AmrCase& made, const Abbreviations& let) {
+  std::vector<std::string> known{"acceleration", "heating"};
+  for (int s = 1; s <= made.n_species; ++s) known.push_back(fmt::format("species_{}", s));
+  source.expect(known);
+  const std::vector<std::string> names = made.cell_names();
+  const std::vector<std::string> acceleration = source.formulas("acceleration");
+  if (!acceleration.empty() && acceleration.size() != made.n_axes)
+    source.refuse("acceleration", fmt::format("has {} formulas for {} axes", acceleration.size(), made.n_axes));
+  for (const std::string& one : acceleration)
+    made.source.acceleration.push_back(formula_of(source, "acceleration", one, names, let));
+  if (source.has("heating"))
+    made.source.heating = formula_of(source, "heating", source.formula("heating", ""), names, let);
+  for (int s = 1; s <= made.n_species; ++s) {
+    const std::string key = fmt::format("species_{}", s);
+    if (source.has(key))
+      made.source.species.emplace_back(s, formula_of(source, key, source.formula(key, ""), names, let));
+  }
+}
+
 void read_refine(const CaseTable& refine, AmrCase& made, const Abbreviations& let) {
-  refine.expect({"jump", "relative_jump", "where", "interval", "buffer", "most_cells"});
+  refine.expect({"jump", "relative_jump", "where", "interval", "buffer", "most_cells", "most_bytes"});
   const auto read_jumps = [&](const std::string& key, std::vector<std::pair<int, double>>& jumps) {
     const CaseTable of = refine.table(key);
     for (const std::string& name : of.keys())
@@ -152,13 +171,15 @@ void read_refine(const CaseTable& refine, AmrCase& made, const Abbreviations& le
       whole_within(refine, "buffer", std::min(4, made.block_cells / made.ratio), 0, made.block_cells / made.ratio);
   made.most_cells = refine.whole("most_cells", std::numeric_limits<std::int64_t>::max());
   if (made.most_cells < 1) refine.refuse("most_cells", "is not above 0");
+  made.most_bytes = refine.whole("most_bytes", 0);
+  if (refine.has("most_bytes") && made.most_bytes < 1) refine.refuse("most_bytes", "is not above 0");
   if (made.n_levels > 1 && made.jumps.empty() && made.relative_jumps.empty() && !made.where)
     refine.refuse("jump", "is missing: nothing says where finer levels are to be",
                   "give jump, relative_jump or where, or take one level");
 }
 
 void read_run(const CaseTable& run, AmrCase& made) {
-  run.expect({"end_time", "steps", "cfl", "time_step", "subcycling", "reflux", "partition"});
+  run.expect({"end_time", "steps", "cfl", "time_step", "subcycling", "reflux", "partition", "weigh_by_time"});
   if (run.has("end_time")) made.end_time = positive(run, "end_time", 0.0);
   if (run.has("steps")) {
     made.n_steps = run.whole("steps", 0);
@@ -175,6 +196,7 @@ void read_run(const CaseTable& run, AmrCase& made) {
   const std::string partition = run.text("partition", "composite");
   if (partition != "composite" && partition != "by_level")
     run.refuse("partition", fmt::format("'{}' is none", partition), "there is: composite, by_level");
+  made.weighs_by_time = run.flag("weigh_by_time", false);
   made.partition = partition == "composite" ? amr::Partition::composite : amr::Partition::by_level;
 }
 
@@ -264,25 +286,31 @@ std::vector<std::string> AmrCase::cell_names() const {
 
 AmrCase read_case(const std::string& file, const std::string& text, const std::vector<std::string>& settings) {
   const CaseTable whole = parse_case(file, text, settings);
-  whole.expect({"title", "grid", "ends", "gas", "let", "initial", "given", "refine", "run", "output", "checkpoint",
-                "slice", "series", "exact"});
+  whole.expect({"title", "grid", "ends", "gas", "let", "initial", "given", "source", "refine", "run", "output",
+                "checkpoint", "slice", "series", "exact"});
   AmrCase made;
   made.title = whole.text("title", file);
   const Abbreviations let = read_let(whole.table("let"));
   read_grid(whole.table("grid"), made);
   read_ends(whole.table("ends"), made);
   const CaseTable gas = whole.table("gas");
-  gas.expect({"gamma", "species", "flatten_shocks"});
+  gas.expect({"gamma", "species", "flatten_shocks", "sharpen_contacts", "riemann"});
   made.gamma = gas.number("gamma", 1.4);
   if (!(made.gamma > 1.0)) gas.refuse("gamma", fmt::format("is {}, not above 1", made.gamma));
   constexpr int most_species = 16;
   made.n_species = whole_within(gas, "species", 0, 0, most_species);
   made.flattens_shocks = gas.flag("flatten_shocks", false);
+  made.sharpens_contacts = gas.flag("sharpen_contacts", false);
+  const std::string riemann = gas.text("riemann", "hllc");
+  if (riemann != "hllc" && riemann != "hlle")
+    gas.refuse("riemann", fmt::format("'{}' is none", riemann), "there is: hllc, hlle");
+  made.riemann_solver = riemann == "hllc" ? amr::RiemannSolver::hllc : amr::RiemannSolver::hlle;
   made.quantities = {"density", "velocity_x", "velocity_y", "velocity_z", "pressure"};
   for (int s = 0; s < made.n_species; ++s) made.quantities.push_back(fmt::format("species_{}", s + 1));
   if (!whole.has("initial")) whole.refuse("initial", "is missing", "give density and pressure at the begin");
   made.initial = read_state(whole.table("initial"), made, let);
   made.given = whole.has("given") ? read_state(whole.table("given"), made, let) : made.initial;
+  read_source(whole.table("source"), made, let);
   read_refine(whole.table("refine"), made, let);
   read_run(whole.table("run"), made);
   read_output(whole, made);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/amr/formula.hpp"
+#include "barrio/amr/euler.hpp"
 #include "barrio/amr/simulation.hpp"
 
 namespace barrio::apps {
@@ -35,6 +36,14 @@ struct SliceCase {
   bool has_boxes = true;  ///< outlines of blocks
 };
 
+/// What changes in cells besides what flows.
+struct SourceCase {
+  std::vector<Formula> acceleration;             ///< along each axis, or none
+  std::optional<Formula> heating;                ///< energy per unit of volume and time
+  std::vector<std::pair<int, Formula>> species;  ///< number from 1, and mass made of it per unit of volume and time
+  [[nodiscard]] bool is_any() const noexcept { return !acceleration.empty() || heating || !species.empty(); }
+};
+
 /// What a case file asks for. Formulas are of x, y, z, t, and for cells of what `quantities` names too.
 struct AmrCase {
   std::string title;
@@ -51,10 +60,13 @@ struct AmrCase {
   double gamma = 0.0;
   int n_species = 0;
   bool flattens_shocks = false;
+  bool sharpens_contacts = false;
+  amr::RiemannSolver riemann_solver = amr::RiemannSolver::hllc;
   std::vector<std::string> quantities;  ///< names of the numbers of a cell, as Euler::quantities
   /// Density, velocity along the axes, pressure, parts of species.
   std::vector<Formula> initial;
   std::vector<Formula> given;
+  SourceCase source;
 
   std::vector<std::pair<int, double>> jumps;           ///< quantity and most change from a cell to the next
   std::vector<std::pair<int, double>> relative_jumps;  ///< by the smaller of the two
@@ -62,6 +74,7 @@ struct AmrCase {
   int regrid_interval = 8;
   int buffer_cells = 4;
   std::int64_t most_cells = 0;
+  std::int64_t most_bytes = 0;  ///< 0: any
 
   double end_time = std::numeric_limits<double>::infinity();
   std::int64_t n_steps = std::numeric_limits<std::int64_t>::max();
@@ -70,6 +83,7 @@ struct AmrCase {
   bool is_subcycled = true;
   bool has_reflux = true;
   amr::Partition partition = amr::Partition::composite;
+  bool weighs_by_time = false;
 
   std::string output_file;
   Every output_every;

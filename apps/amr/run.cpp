@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "apps/amr/case.hpp"
+#include "apps/amr/cell_formulas.hpp"
 #include "apps/amr/slice.hpp"
 #include "barrio/amr/checkpoint.hpp"
 #include "barrio/amr/euler.hpp"
@@ -48,97 +49,6 @@ class Recurring {
   std::int64_t n_ = 0;
 };
 
-/// The quantities of a cell one after the other, as formulas are given them.
-class CellNumbers {
- public:
-  explicit CellNumbers(std::vector<amr::OutputQuantity> quantities) : quantities_(std::move(quantities)) {
-    for (const amr::OutputQuantity& one : quantities_) n_ += static_cast<std::size_t>(one.width);
-  }
-  [[nodiscard]] std::size_t n() const noexcept { return n_; }
-  void compute(std::span<const double> u, std::span<double> out) const {
-    std::size_t place = 0;
-    for (const amr::OutputQuantity& one : quantities_) {
-      const auto width = static_cast<std::size_t>(one.width);
-      one.compute(u, out.subspan(place, width));
-      place += width;
-    }
-  }
-
- private:
-  std::vector<amr::OutputQuantity> quantities_;
-  std::size_t n_ = 0;
-};
-
-constexpr std::size_t n_place_numbers = 4;  // x, y, z, t
-
-template <std::size_t D>
-void put_place(const std::array<double, D>& x, double time, std::span<double> out) {
-  std::ranges::fill(out.first(n_place_numbers), 0.0);
-  std::ranges::copy(x, out.begin());
-  out[n_place_numbers - 1] = time;
-}
-
-/// Tags cells as [refine] says.
-template <std::size_t D>
-class Tagger {
- public:
-  Tagger(const AmrCase& wanted, const CellNumbers& numbers) : wanted_(&wanted), numbers_(&numbers) {}
-  void operator()(const amr::CellsToTag<D>& block) {
-    tag_where(block);
-    for (const auto& [quantity, most] : wanted_->jumps)
-      tag_jumps(block, quantity, [most = most](double a, double b) { return std::abs(a - b) > most; });
-    for (const auto& [quantity, most] : wanted_->relative_jumps)
-      tag_jumps(block, quantity, [most = most](double a, double b) {
-        return std::abs(a - b) > most * std::min(std::abs(a), std::abs(b));
-      });
-  }
-
- private:
-  using Index = typename geometry::IndexBox<D>::Index;
-  void read(const amr::CellsToTag<D>& block, const Index& at) {
-    u_.resize(D + 2 + static_cast<std::size_t>(wanted_->n_species));
-    for (std::size_t v = 0; v < u_.size(); ++v) u_[v] = block.u(static_cast<int>(v), at);
-    values_.resize(n_place_numbers + numbers_->n() + 1);
-    numbers_->compute(u_, std::span(values_).subspan(n_place_numbers));
-  }
-  void tag_where(const amr::CellsToTag<D>& block) {
-    if (!wanted_->where) return;
-    for (std::int64_t n = 0; n < block.cells.size(); ++n) {
-      const Index at = block.cells.at(n);
-      read(block, at);
-      put_place(block.space.middle(block.level, at), block.time, values_);
-      values_.back() = block.level;
-      if ((*wanted_->where)(values_) != 0.0) block.tags[n] = 1;
-    }
-  }
-  template <class IsLarge>
-  void tag_jumps(const amr::CellsToTag<D>& block, int quantity, IsLarge is_large) {
-    const geometry::IndexBox<D> around = block.cells.grown(1);
-    around_.resize(around.size());
-    for (std::int64_t n = 0; n < around.size(); ++n) {
-      const Index at = around.at(n);
-      int n_outside = 0;
-      for (std::size_t k = 0; k < D; ++k) n_outside += at[k] < block.cells.low[k] || at[k] >= block.cells.high[k];
-      if (n_outside > 1) continue;  // beyond edges and corners, which nothing is compared with
-      read(block, at);
-      around_[n] = values_[n_place_numbers + static_cast<std::size_t>(quantity)];
-    }
-    for (std::int64_t n = 0; n < block.cells.size(); ++n) {
-      const Index at = block.cells.at(n);
-      const std::int64_t here = around.place(at);
-      std::int64_t stride = 1;
-      for (std::size_t k = 0; k < D; stride *= around.extent(k), ++k)
-        if (is_large(around_[here], around_[here - stride]) || is_large(around_[here], around_[here + stride]))
-          block.tags[n] = 1;
-    }
-  }
-  const AmrCase* wanted_;
-  const CellNumbers* numbers_;
-  std::vector<double> u_;
-  std::vector<double> values_;
-  std::vector<double> around_;
-};
-
 template <std::size_t D>
 amr::SimulationOptions<D> options_of(const AmrCase& wanted, const std::shared_ptr<const amr::Euler<D>>& euler,
                                      const CellNumbers& numbers) {
@@ -167,6 +77,7 @@ amr::SimulationOptions<D> options_of(const AmrCase& wanted, const std::shared_pt
   };
   options.given = state_by(wanted.given);
   if (wanted.n_levels > 1) options.tag = Tagger<D>(wanted, numbers);
+  if (wanted.source.is_any()) options.source = Source<D>(wanted, numbers);
   options.cfl = wanted.cfl;
   options.time_step = wanted.time_step;
   options.is_subcycled = wanted.is_subcycled;
@@ -174,7 +85,9 @@ amr::SimulationOptions<D> options_of(const AmrCase& wanted, const std::shared_pt
   options.regrid_interval = wanted.regrid_interval;
   options.buffer_cells = wanted.buffer_cells;
   options.most_cells = wanted.most_cells;
+  if (wanted.most_bytes > 0) options.most_bytes = static_cast<std::uint64_t>(wanted.most_bytes);
   options.partition = wanted.partition;
+  options.weighs_by_time = wanted.weighs_by_time;
   return options;
 }
 
@@ -184,8 +97,11 @@ class CaseRun {
   CaseRun(mpi::Context& context, const AmrCase& wanted, const std::string& restart)
       : context_(context),
         wanted_(wanted),
-        euler_(std::make_shared<const amr::Euler<D>>(amr::EulerOptions{
-            .gamma = wanted.gamma, .n_species = wanted.n_species, .flattens_shocks = wanted.flattens_shocks})),
+        euler_(std::make_shared<const amr::Euler<D>>(amr::EulerOptions{.gamma = wanted.gamma,
+                                                                       .n_species = wanted.n_species,
+                                                                       .flattens_shocks = wanted.flattens_shocks,
+                                                                       .sharpens_contacts = wanted.sharpens_contacts,
+                                                                       .riemann_solver = wanted.riemann_solver})),
         numbers_(euler_->quantities()),
         simulation_(begin(restart)),
         totals_(simulation_.totals()) {

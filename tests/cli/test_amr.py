@@ -74,6 +74,55 @@ class Exact(AmrCase):
         self.assertFalse(result["errors"][-1]["is_met"])
 
 
+class Sources(AmrCase):
+    def test_add_what_they_say(self) -> None:
+        case = self.folder / "case.toml"
+        case.write_text(
+            """
+            [grid]
+            cells = [32, 16]
+            high = [2.0, 1.0]
+            [ends]
+            x = "periodic"
+            y = "periodic"
+            [gas]
+            species = 1
+            [initial]
+            density = 2.0
+            velocity = [0.5, 0]
+            pressure = 1.0
+            species_1 = 0.25
+            [source]
+            acceleration = ["0.25 * density", "-t"]
+            heating = "x < 1 ? 3 : 3 + 0 * pressure"
+            species_1 = 0.5
+            [run]
+            end_time = 0.4
+            """
+        )
+        result = self.run_case(case, ranks=2)
+        end = {one["variable"]: one["end"] / 2.0 for one in result["totals"]}  # the area is 2
+        time, along = 0.4, 0.5 + 0.5 * 0.4
+        self.assertAlmostEqual(end["density"], 2.0, delta=1e-13)
+        self.assertAlmostEqual(end["momentum_x"], 2.0 * along, delta=1e-13)
+        self.assertAlmostEqual(end["momentum_y"], -2.0 * time**2 / 2.0, delta=1e-13)
+        self.assertAlmostEqual(end["species_1"], 0.5 + 0.5 * time, delta=1e-13)
+        # Work that grows with the cube of time has an error of second order.
+        energy = 1.0 / 0.4 + along**2 + (time**2 / 2.0) ** 2 + 3.0 * time
+        self.assertAlmostEqual(end["energy"], energy, delta=1e-4)
+
+    def test_gravity_lets_dense_gas_fall(self) -> None:
+        settings = ["grid.cells=[16,48]", "grid.block=8", "grid.levels=2", "run.end_time=5"]
+        result = self.run_case("rayleigh-taylor", *settings, ranks=2)
+        series = result["series"]
+        mass = next(one for one in result["totals"] if one["variable"] == "density")
+        self.assertAlmostEqual(mass["end"], mass["begin"], delta=1e-13)
+        self.assertAlmostEqual(series["energy"][-1], series["energy"][0], delta=1e-4)
+        self.assertGreater(series["kinetic"][-1], 20 * series["kinetic"][0])
+        again = self.run_case("rayleigh-taylor", *settings, "run.weigh_by_time=true", ranks=3)
+        self.assertEqual(again["checksum"], result["checksum"])
+
+
 class SameResult(AmrCase):
     def test_on_any_number_of_ranks(self) -> None:
         settings = ["grid.levels=3", "run.steps=40", "run.end_time=1"]
@@ -257,6 +306,8 @@ class Refused(AmrCase):
     def test_more_cells_than_allowed(self) -> None:
         outcome = self.try_case("sod", "grid.levels=3", "refine.most_cells=3000")
         self.assert_error(outcome, 1, "more than the 3 000")
+        outcome = self.try_case("sod", "grid.levels=3", "refine.most_bytes=3000", ranks=2)
+        self.assert_error(outcome, 1, "for the values of a rank, more than the")
 
     def test_a_full_disk_at_a_checkpoint(self) -> None:
         with self.small_disk("200k") as disk:
@@ -326,10 +377,11 @@ class Long(AmrCase):
         shock = (6.0 * series["shocked"][-1] / math.pi) ** (1.0 / 3.0)
         print(f"Noh: density {plateau:.2f} behind the shock, which stands at {shock:.4f}")
         self.assertAlmostEqual(plateau, 64.0, delta=0.05 * 64.0)
-        self.assertAlmostEqual(shock, 2.0 / 3.0, delta=0.03)
+        self.assertAlmostEqual(shock, 2.0 / 3.0, delta=0.02)
 
     def test_double_mach_reflection(self) -> None:
-        wall = 'series.integrals={ dense="density", ahead="density > 1.5 && y < 0.02 ? 1 : 0" }'
+        # Along the wall: in the lowest row of coarse cells, so that cells of all levels are counted whole.
+        wall = 'series.integrals={ dense="density", ahead="density > 1.5 && y < 0.015625 ? 1 : 0" }'
         adapted = self.run_case("double-mach", wall, 'output.file=""')
         fine = self.run_case(
             "double-mach",
@@ -367,9 +419,8 @@ class Long(AmrCase):
         print(
             f"Richtmyer-Meshkov: growth {growth[0]:.4f} and {growth[1]:.4f} with 128 and 256 cells, theory 0.2245"
         )
-        self.assertAlmostEqual(growth[0], 0.2245, delta=0.08 * 0.2245)
-        self.assertAlmostEqual(growth[1], 0.2245, delta=0.05 * 0.2245)
-        self.assertLess(abs(growth[1] - 0.2245), 0.7 * abs(growth[0] - 0.2245))
+        self.assertAlmostEqual(growth[0], 0.2245, delta=0.03 * 0.2245)
+        self.assertAlmostEqual(growth[1], 0.2245, delta=0.02 * 0.2245)
 
 
 def mean_growth(series: dict) -> float:
