@@ -44,3 +44,13 @@ def run_document(program: Path, words: list[str], n_ranks: int, platform: str) -
         hosts.write_text("".join(f"n{rank}\n" for rank in range(n_ranks)), encoding="utf-8")
         place = HERE / "exchange" / "platforms" / f"{platform}.xml"
         return run_on(place, hosts, program, ["--json", *words], n_ranks)
+
+
+def table(n_ranks: list[int], runs: list[dict[str, float]]) -> str:
+    """What was counted, a line a name, a column a number of ranks."""
+    lines = [f"{'ranks':<30}" + "".join(f"{n:>11}" for n in n_ranks) + "   last / first"]
+    for name in runs[0]:
+        values = [of[name] for of in runs]
+        cells = "".join(f"{value:>11.1f}" for value in values)
+        lines.append(f"{name:<30}{cells}{values[-1] / values[0]:>14.2f}x")
+    return "\n".join(lines)

@@ -24,6 +24,7 @@
 #include "benchmarks/adapt/shares.hpp"
 #include "benchmarks/goals.hpp"
 #include "benchmarks/output.hpp"
+#include "benchmarks/spread.hpp"
 
 namespace {
 
@@ -146,9 +147,7 @@ Json measure(Context& context, const Options& options, const bench::AdaptCase& w
   const std::int64_t n_passes =
       report.splits.n_passes + report.collapses.n_passes + report.swaps.n_passes + report.moves.n_passes;
   row["passes"] = n_passes;
-  row["messages"] = bench::spread(context, static_cast<double>(after.messages_sent - before.messages_sent));
-  row["bytes"] = bench::spread(context, static_cast<double>(after.bytes_sent - before.bytes_sent));
-  row["collectives"] = bench::spread(context, static_cast<double>(after.collectives - before.collectives));
+  bench::add_counts(row, context, before, after);
   row["changes"] = {{"splits", counts(report.splits)},
                     {"collapses", counts(report.collapses)},
                     {"swaps", counts(report.swaps)},

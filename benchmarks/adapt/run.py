@@ -16,13 +16,12 @@ import json
 import math
 import os
 import re
-import subprocess
 import sys
 from itertools import permutations
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from judged import goal_of, report, run
+from judged import goal_of, report, run, run_at_once
 
 CENTRES = [(0.3, 0.3, 0.3), (0.7, 0.3, 0.5), (0.3, 0.7, 0.6), (0.68, 0.7, 0.3), (0.55, 0.5, 0.75)]
 HALF = math.sqrt(0.5)
@@ -160,12 +159,7 @@ def main() -> int:
 
     def copies(case: str) -> float:
         """The slower of two one-rank programs that run at once."""
-        line = [str(word) for word in words(case, 1)]
-        both = [
-            subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            for _ in range(2)
-        ]
-        return max(json.loads(one.communicate()[0])["cases"][0]["seconds"] for one in both)
+        return max(json.loads(one)["cases"][0]["seconds"] for one in run_at_once(words(case, 1)))
 
     mmg = Mmg(options.mmg, options.out, options.boxes) if options.mmg else None
     goals = []

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "barrio/mpi/collectives.hpp"
+#include "benchmarks/spread.hpp"
 
 namespace barrio::bench {
 namespace {
@@ -39,12 +40,6 @@ std::int64_t n_owned_and_shared(const mesh::Mesh& mesh) {
 }
 
 }  // namespace
-
-Json spread(mpi::Context& context, double of_rank) {
-  return {{"min", mpi::min(context, of_rank)},
-          {"mean", mpi::sum(context, of_rank) / context.size()},
-          {"max", mpi::max(context, of_rank)}};
-}
 
 Watch::Watch(mpi::Context& context) : context_(context), mode_(context.trace().mode()) {
   context.trace().set_mode(Trace::Mode::events);
@@ -85,10 +80,8 @@ Json Watch::result(const mesh::Mesh& mesh) const {
   at(seconds, Share::exchange) -= waited;
   const double all = mpi::sum(context_, std::accumulate(seconds.begin(), seconds.end(), 0.0));
   Json row{{"seconds_of_cavities", of_modification},
-           {"messages", spread(context_, static_cast<double>(now.messages_sent - before_.messages_sent))},
-           {"bytes", spread(context_, static_cast<double>(now.bytes_sent - before_.bytes_sent))},
-           {"collectives", spread(context_, static_cast<double>(now.collectives - before_.collectives))},
            {"neighbours", spread(context_, static_cast<double>(mesh.neighbours().size()))}};
+  add_counts(row, context_, before_, now);
   for (std::size_t i = 0; i < n_shares; ++i) row["shares"][names[i]] = mpi::sum(context_, seconds[i]) / all;
   row["shared_vertices"] = static_cast<double>(mpi::sum(context_, n_owned_and_shared(mesh))) /
                            static_cast<double>(mesh.n_global(mesh::Dim::vertex));

@@ -45,7 +45,4 @@ class Watch {
   mpi::Counters before_;
 };
 
-/// Of a number of each rank: least, mean and most. Collective.
-[[nodiscard]] Json spread(mpi::Context& context, double of_rank);
-
 }  // namespace barrio::bench

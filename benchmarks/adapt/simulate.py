@@ -123,15 +123,6 @@ def judge(runs: list[dict[str, float]], most_growth: float) -> list[dict[str, An
     ]
 
 
-def table(n_ranks: list[int], runs: list[dict[str, float]]) -> str:
-    lines = [f"{'ranks':<30}" + "".join(f"{n:>11}" for n in n_ranks) + "   last / first"]
-    for name in runs[0]:
-        values = [of[name] for of in runs]
-        cells = "".join(f"{value:>11.1f}" for value in values)
-        lines.append(f"{name:<30}{cells}{values[-1] / values[0]:>14.2f}x")
-    return "\n".join(lines)
-
-
 def main() -> int:
     options = parse()
     n_ranks = sorted(set(options.ranks))
@@ -143,7 +134,7 @@ def main() -> int:
             document = run(options, n)
             (out / f"adapt-{n}.json").write_text(json.dumps(document, indent=1) + "\n")
             runs.append(counts(document))
-        print(table(n_ranks, runs), flush=True)
+        print(simulated.table(n_ranks, runs), flush=True)
         if len(n_ranks) < 2:
             return 0
         return report(judge(runs, options.most_growth), out / "goals.json")

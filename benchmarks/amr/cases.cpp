@@ -26,11 +26,11 @@ void tag_jumps(const amr::CellsToTag<3>& block) {
 
 }  // namespace
 
-AmrCase richtmyer_meshkov(std::int64_t n, int n_levels, int block_cells) {
+AmrCase richtmyer_meshkov(std::int64_t n, int n_levels, int block_cells, int n_wide) {
   AmrCase made{.system = std::make_shared<const amr::Euler<3>>(), .options = {}};
   amr::SimulationOptions<3>& options = made.options;
   const double size = 1.0 / static_cast<double>(n);
-  options.grid = {.n_cells = {4 * n, n, n},
+  options.grid = {.n_cells = {4 * n, n_wide * n, n},
                   .low = {},
                   .cell_size = {size, size, size},
                   .is_periodic = {false, true, true},

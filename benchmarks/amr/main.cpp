@@ -16,6 +16,7 @@
 #include "benchmarks/amr/cases.hpp"
 #include "benchmarks/goals.hpp"
 #include "benchmarks/output.hpp"
+#include "benchmarks/spread.hpp"
 
 namespace {
 
@@ -26,6 +27,7 @@ struct Options {
   std::int64_t cells = 32;
   int levels = 3;
   int block = 16;
+  int wide = 1;
   int steps = 16;
   bool is_by_level = false;
   bench::Output output;
@@ -54,7 +56,9 @@ Json measure(Context& context, const std::string& name, const bench::AmrCase& wa
   const amr::SimulationSeconds before = simulation.seconds();
   const std::vector<double> totals = simulation.totals();
   mpi::barrier(context);
+  const mpi::Counters counts_before = context.counters();
   for (int step = 0; step < n_steps; ++step) simulation.step();
+  const mpi::Counters counts_after = context.counters();
   const amr::SimulationSeconds& seconds = simulation.seconds();
   check_contents(simulation, totals, name == "uniform");
   const double all = mpi::max(context, seconds.all - before.all);
@@ -65,6 +69,7 @@ Json measure(Context& context, const std::string& name, const bench::AmrCase& wa
            {"updates", n_updates},
            {"updates_per_second", n_updates / all},
            {"checksum", fmt::format("{:016x}", simulation.checksum())}};
+  bench::add_counts(row, context, counts_before, counts_after);
   std::int64_t n_cells = 0;
   for (int level = 0; level < simulation.hierarchy().n_levels(); ++level) {
     const std::int64_t n = simulation.hierarchy().n_global(level) * simulation.hierarchy().space().block_size();
@@ -115,6 +120,7 @@ void run(Context& context, int argc, char** argv) {
   app.add_option("--cells", options.cells, "Cells across the coarsest level");
   app.add_option("--levels", options.levels, "Levels");
   app.add_option("--block", options.block, "Cells of a block along each axis");
+  app.add_option("--wide", options.wide, "rm3d: so many domains side by side");
   app.add_option("--steps", options.steps, "Steps of the coarsest level");
   app.add_flag("--by-level", options.is_by_level, "Share out each level by itself");
   bench::add_output_options(app, options.output);
@@ -126,7 +132,7 @@ void run(Context& context, int argc, char** argv) {
   bench::Goals goals;
   for (const std::string& part : options.parts) {
     if (part == "rm3d") {
-      bench::AmrCase wanted = bench::richtmyer_meshkov(options.cells, options.levels, options.block);
+      bench::AmrCase wanted = bench::richtmyer_meshkov(options.cells, options.levels, options.block, options.wide);
       if (options.is_by_level) wanted.options.partition = amr::Partition::by_level;
       document["parts"].push_back(measure(context, part, wanted, options.steps, goals));
     } else if (part == "uniform") {

@@ -1,0 +1,101 @@
+"""Count what a rank sends in a step of structured AMR when ranks grow and each keeps its work: on simulated clusters
+(SimGrid SMPI).
+
+    python3 benchmarks/amr/simulate.py --ranks 16 64
+
+The case is RM3D with three levels; four times as many ranks have four such domains side by side. Few ranks also run
+the case of one rank, whose state must be the same to the last bit. Ranks that share a hierarchy with more of them have
+a piece of a curve with other neighbours, so that counts vary a little. Goals are for most ranks against fewest. Exit
+code 4 if one is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import simulated  # noqa: E402
+from judged import goal_of, report  # noqa: E402
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="simulate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--ranks", type=int, nargs="+", default=[16, 64], help="multiples of 16")
+    parser.add_argument("--cells", type=int, default=16, help="across, on the coarsest level")
+    parser.add_argument("--steps", type=int, default=9)
+    parser.add_argument("--most-growth", type=float, default=1.15, help="from fewest to most ranks")
+    parser.add_argument("--out", type=Path, help="folder for the documents and goals.json")
+    parser.add_argument("--platform", default="fat_tree", help="fat_tree (default) or torus")
+    parser.add_argument(
+        "--program",
+        type=Path,
+        default=HERE.parents[1] / "build" / "smpi" / "bin" / "barrio-bench-amr",
+        help="the benchmark of the simulator's build (default: %(default)s)",
+    )
+    return parser.parse_args()
+
+
+def run(options: argparse.Namespace, n_ranks: int, n_wide: int) -> dict[str, Any]:
+    """The document of one run."""
+    words = ["--parts", "rm3d", "--cells", str(options.cells), "--block", "8", "--levels", "3"]
+    words += ["--steps", str(options.steps), "--wide", str(n_wide)]
+    return simulated.run_document(options.program, words, n_ranks, options.platform)
+
+
+def counts(document: dict[str, Any]) -> dict[str, float]:
+    """What is printed of a run, by name."""
+    row = document["parts"][0]
+    steps = row["steps"]
+    of = {"cells of a rank": sum(row["cells_of_level"]) / document["ranks"]}
+    for what in ("messages", "bytes"):
+        for name in ("mean", "max"):
+            of[f"{what} a step, {name}"] = row[what][name] / steps
+    of["collectives a step"] = row["collectives"]["max"] / steps
+    return of
+
+
+def judge(runs: list[dict[str, float]], most_growth: float) -> list[dict[str, Any]]:
+    """Goals for the last of some runs against the first."""
+    return [
+        goal_of(f"growth of {name}", runs[-1][name] / runs[0][name], most_growth, "lower", "x")
+        for name in runs[0]
+    ]
+
+
+def main() -> int:
+    options = parse()
+    n_ranks = sorted(set(options.ranks))
+    if any(n % 16 for n in n_ranks):
+        raise SystemExit("ranks are to be multiples of 16")
+    with tempfile.TemporaryDirectory() as scratch:
+        out = options.out or Path(scratch)
+        out.mkdir(parents=True, exist_ok=True)
+        runs = []
+        checksums = {}
+        for n in n_ranks:
+            document = run(options, n, n // 16)
+            (out / f"amr-{n}.json").write_text(json.dumps(document, indent=1) + "\n")
+            runs.append(counts(document))
+            checksums[n] = document["parts"][0]["checksum"]
+        print(simulated.table(n_ranks, runs), flush=True)
+        alone = run(options, 1, n_ranks[0] // 16)["parts"][0]["checksum"]
+        if alone != checksums[n_ranks[0]]:
+            raise SystemExit(
+                f"one rank ends with {alone} and {n_ranks[0]} with {checksums[n_ranks[0]]}"
+            )
+        if len(n_ranks) < 2:
+            return 0
+        return report(judge(runs, options.most_growth), out / "goals.json")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
