@@ -7,6 +7,7 @@ from typing import Any
 from . import figures, words
 from .documents import Document
 from .markup import Html, figure, listing, paragraph, table, tag
+from .same_result import compare_ranks
 from .section_bench import goals_table
 from .story import Section, Story, base_name
 
@@ -195,27 +196,23 @@ def _bench(document: Document) -> list[Html]:
 
 def _same_everywhere(documents: list[Document]) -> list[Html]:
     """Compare calls for the same lengths on other numbers of ranks: their checksums must agree."""
-    groups: dict[tuple[Any, ...], list[Document]] = {}
-    for document in documents:
-        wanted = [document.text(key) for key in ("input", "size_field", "error_field")]
-        wanted += [str(size) for size in document.items("size")]
-        if document.text("checksum"):
-            groups.setdefault((document.number("cells_before"), *wanted), []).append(document)
-    said = []
-    for group in groups.values():
-        ranks = sorted({int(document.number("ranks") or 0) for document in group})
-        if len(ranks) < 2:
-            continue
-        n_sums = len({document.text("checksum") for document in group})
-        mesh = base_name(group[0].text("input"))
-        where = words.listing([str(n) for n in ranks])
-        if n_sums == 1:
-            text = f"{mesh} becomes the same mesh to the last bit on {where} ranks."
-            said.append(paragraph(tag("span", "same", class_="badge good"), " ", text))
-        else:
-            text = f"{mesh} becomes {n_sums} different meshes on {where} ranks; with the same options it would be one."
-            said.append(paragraph(tag("span", "differs", class_="badge bad"), " ", text))
-    return said
+
+    def wanted(document: Document) -> tuple[Any, ...]:
+        texts = [document.text(key) for key in ("input", "size_field", "error_field")]
+        sizes = [str(size) for size in document.items("size")]
+        return (document.number("cells_before"), *texts, *sizes)
+
+    def mesh(document: Document) -> str:
+        return base_name(document.text("input"))
+
+    return compare_ranks(
+        ((wanted(document), document) for document in documents),
+        "checksum",
+        lambda one, ranks: f"{mesh(one)} becomes the same mesh to the last bit on {ranks} ranks.",
+        lambda one, n, ranks: (
+            f"{mesh(one)} becomes {n} different meshes on {ranks} ranks; with the same options it would be one."
+        ),
+    )
 
 
 def _all_changes(calls: list[tuple[str, Document]]) -> list[Html]:

@@ -8,6 +8,7 @@ from typing import Any
 from . import figures, words
 from .documents import Document
 from .markup import Html, legend, paragraph, table, tag
+from .same_result import compare_ranks
 from .story import Section, Story, base_name, picture
 
 _OUTLINES = ("#9e9ea8", "#ffffff", "#ffb840", "#ff5c52")  # as apps/amr/slice.cpp draws them
@@ -158,23 +159,14 @@ def _shares(document: Document) -> list[Html]:
 
 def _same_everywhere(documents: list[Document]) -> list[Html]:
     """Compare runs of one case to one time on other numbers of ranks: their checksums must agree."""
-    groups: dict[tuple[Any, ...], list[Document]] = {}
-    for document in documents:
+
+    def run(document: Document) -> tuple[Any, ...]:
         cells = [one.get("cells") for one in document.items("levels") if isinstance(one, dict)]
-        key = (document.text("title"), document.number("steps"), document.number("time"), *cells)
-        groups.setdefault(key, []).append(document)
-    said = []
-    for group in groups.values():
-        ranks = sorted({int(document.number("ranks") or 0) for document in group})
-        if len(ranks) < 2:
-            continue
-        n_sums = len({document.text("checksum") for document in group})
-        where = words.listing([str(n) for n in ranks])
-        name = group[0].text("title")
-        if n_sums == 1:
-            text = f"{name}: the same state to the last bit on {where} ranks."
-            said.append(paragraph(tag("span", "same", class_="badge good"), " ", text))
-        else:
-            text = f"{name}: {n_sums} different states on {where} ranks."
-            said.append(paragraph(tag("span", "differs", class_="badge bad"), " ", text))
-    return said
+        return (document.text("title"), document.number("steps"), document.number("time"), *cells)
+
+    return compare_ranks(
+        ((run(document), document) for document in documents),
+        "checksum",
+        lambda one, ranks: f"{one.text('title')}: the same state to the last bit on {ranks} ranks.",
+        lambda one, n, ranks: f"{one.text('title')}: {n} different states on {ranks} ranks.",
+    )

@@ -9,6 +9,7 @@ from .colours import Bands
 from .documents import Document, as_number
 from .markup import Html, figure, listing, paragraph, table, tag
 from .pictures import Drawing
+from .same_result import compare_ranks
 from .story import Section, Story, base_name, missing_pictures, picture
 
 _MAX_COLUMNS = 12  # ranks: more go into a plot
@@ -148,26 +149,22 @@ def _run_table(runs: list[Document]) -> Html:
 
 def _same_everywhere(runs: list[Document]) -> list[Html]:
     """Compare runs of the same problem on other numbers of ranks: their checksums must agree."""
-    groups: dict[tuple[Any, ...], list[Document]] = {}
-    for document in runs:
-        if document.text("temperature_checksum"):
-            key = (document.text("mesh_checksum"), document.number("end_time"))
-            groups.setdefault((*key, document.number("stages")), []).append(document)
-    said = []
-    for group in groups.values():
-        ranks = sorted({int(document.number("ranks") or 0) for document in group})
-        if len(ranks) < 2:
-            continue
-        sums = {document.text("temperature_checksum") for document in group}
-        where = words.listing([str(n) for n in ranks])
-        mesh = base_name(group[0].text("mesh"))
-        if len(sums) == 1:
-            text = f"{mesh} gives the same temperatures to the last bit on {where} ranks."
-            said.append(paragraph(tag("span", "same", class_="badge good"), " ", text))
-        else:
-            text = f"{mesh} gives {len(sums)} different checksums on {where} ranks."
-            said.append(paragraph(tag("span", "differs", class_="badge bad"), " ", text))
-    return said
+
+    def problem(document: Document) -> tuple[Any, ...]:
+        numbers = (document.number("end_time"), document.number("stages"))
+        return (document.text("mesh_checksum"), *numbers)
+
+    def mesh(document: Document) -> str:
+        return base_name(document.text("mesh"))
+
+    return compare_ranks(
+        ((problem(document), document) for document in runs),
+        "temperature_checksum",
+        lambda one, ranks: (
+            f"{mesh(one)} gives the same temperatures to the last bit on {ranks} ranks."
+        ),
+        lambda one, n, ranks: f"{mesh(one)} gives {n} different checksums on {ranks} ranks.",
+    )
 
 
 def phases_section(story: Story) -> Section | None:

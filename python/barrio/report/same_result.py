@@ -1,0 +1,40 @@
+"""Whether runs of one thing on several numbers of ranks ended alike, in a sentence with a badge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+
+from . import words
+from .documents import Document
+from .markup import Html, paragraph, tag
+
+
+def compare_ranks(
+    documents: Iterable[tuple[Hashable, Document]],
+    checksum: str,
+    same: Callable[[Document, str], str],
+    differs: Callable[[Document, int, str], str],
+) -> list[Html]:
+    """Say of each group that ran on more than one number of ranks whether its checksums agree.
+
+    `documents` come with what they have in common with those of their group. `same` and `differs`
+    make a sentence of the first of a group, how many results there are, and the ranks in words.
+    """
+    groups: dict[Hashable, list[Document]] = {}
+    for key, document in documents:
+        if document.text(checksum):
+            groups.setdefault(key, []).append(document)
+    said = []
+    for group in groups.values():
+        ranks = sorted({int(document.number("ranks") or 0) for document in group})
+        if len(ranks) < 2:
+            continue
+        where = words.listing([str(n) for n in ranks])
+        n_results = len({document.text(checksum) for document in group})
+        if n_results == 1:
+            badge, text = tag("span", "same", class_="badge good"), same(group[0], where)
+        else:
+            badge = tag("span", "differs", class_="badge bad")
+            text = differs(group[0], n_results, where)
+        said.append(paragraph(badge, " ", text))
+    return said
