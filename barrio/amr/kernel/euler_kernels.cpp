@@ -254,14 +254,16 @@ void sharpen_row(const EulerStage& stage, int axis, std::ptrdiff_t n_variables, 
   const std::ptrdiff_t pressure = (first_species - 1) * stage.primitive.variable;
   for (std::ptrdiff_t i = 0; i < n; i += n_lanes) {
     const Lanes density_below = load(below + i);
-    const Lanes density = load(here + i);
     const Lanes density_above = load(above + i);
     const Lanes least = min(density_below, density_above);
     const Lanes jump = abs(density_above - density_below);
+    Lanes::mask_type is_contact = jump > 0.2 * least;
+    if (none_of(is_contact)) continue;
+    const Lanes density = load(here + i);
     const Lanes pressure_below = load(below + pressure + i);
     const Lanes pressure_above = load(above + pressure + i);
-    const Lanes::mask_type is_contact =
-        jump > 0.2 * least && (density - density_below) * (density_above - density) > 0.0 &&
+    is_contact =
+        is_contact && (density - density_below) * (density_above - density) > 0.0 &&
         abs(pressure_above - pressure_below) * least < 0.1 * stage.gamma * (jump * min(pressure_below, pressure_above));
     if (none_of(is_contact)) continue;
     for (std::ptrdiff_t v = 0; v < n_variables; ++v) {
