@@ -193,9 +193,9 @@ void read_run(const CaseTable& run, AmrCase& made) {
   if (run.has("time_step")) made.time_step = positive(run, "time_step", 0.0);
   made.is_subcycled = run.flag("subcycling", true);
   made.has_reflux = run.flag("reflux", true);
-  const std::string partition = run.text("partition", "composite");
+  const std::string partition = run.text("partition", "by_level");
   if (partition != "composite" && partition != "by_level")
-    run.refuse("partition", fmt::format("'{}' is none", partition), "there is: composite, by_level");
+    run.refuse("partition", fmt::format("'{}' is none", partition), "there is: by_level, composite");
   made.weighs_by_time = run.flag("weigh_by_time", false);
   made.partition = partition == "composite" ? amr::Partition::composite : amr::Partition::by_level;
 }

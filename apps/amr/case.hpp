@@ -82,7 +82,7 @@ struct AmrCase {
   double time_step = 0.0;
   bool is_subcycled = true;
   bool has_reflux = true;
-  amr::Partition partition = amr::Partition::composite;
+  amr::Partition partition = amr::Partition::by_level;
   bool weighs_by_time = false;
 
   std::string output_file;

@@ -109,9 +109,8 @@ class Painter {
     }
     const auto n_variables = static_cast<std::size_t>(simulation_.state().n_components());
     std::vector<double> u(n_variables);
-    std::vector<std::uint8_t> is_covered(cells.size(), 0);
-    for (const Box& box : simulation_.covered(level, block))
-      for (std::int64_t i = 0; i < box.size(); ++i) is_covered[cells.place(box.at(i))] = 1;
+    std::vector<std::uint8_t> is_covered(cells.size());
+    simulation_.mark_covered(level, block, is_covered);
     const std::span<const double> state = simulation_.state().values(level, block);
     const Pixels pixels = pixels_of(cells);
     for (std::int64_t j = pixels[1].first; j < pixels[1].second; ++j) {

@@ -12,11 +12,13 @@ namespace barrio::amr {
 
 /// How blocks are shared out among ranks, along the curve in any case.
 enum class Partition {
-  /// One piece of the curve through all levels a rank, by the work of all: a block is as a rule where those are that it
-  /// lies in. Ranks may have different parts of a level, and wait for each other when it is its turn.
-  composite,
-  /// A piece of each level a rank: equal parts of each, which may lie apart from those of the next.
+  /// A piece of each level a rank: equal parts of each. Since all levels have one curve, they mostly lie near those of
+  /// the next, but not all of them.
   by_level,
+  /// One piece of the curve through all levels a rank, by the work of all: a block is as a rule where those are that it
+  /// lies in. Ranks have different parts of a level, and wait for each other when it is its turn: the more ranks, the
+  /// longer.
+  composite,
 };
 
 struct HierarchyOptions {
@@ -25,7 +27,7 @@ struct HierarchyOptions {
   int nesting = 2;
   /// Finer levels take more, shorter steps, and weigh as much more in the partition.
   bool is_subcycled = true;
-  Partition partition = Partition::composite;
+  Partition partition = Partition::by_level;
 };
 
 /// How the blocks of a hierarchy moved when it changed: what a container of values on them has to do.
@@ -48,11 +50,12 @@ struct BlockMotion {
   bool is_none = true;  ///< nothing changed, on any rank
 };
 
-/// Levels of blocks, coarse to fine, each where the one before is refined, shared out among ranks along the composite
-/// Hilbert curve: each rank has the blocks of all levels of a piece of it, so that most of what levels exchange stays
-/// on a rank. Which blocks there are depends on what was asked for, never on the ranks.
+/// Levels of blocks, coarse to fine, each where the one before is refined, shared out among ranks along one Hilbert
+/// curve: each rank has a piece of it, so that most of what levels exchange stays on a rank. Which blocks there are
+/// depends on what was asked for, never on the ranks.
 ///
-/// A rank knows its blocks, their neighbours, and the first place of each rank on the curve: 16 bytes a rank.
+/// A rank knows its blocks, their neighbours, and the first place of each rank on the curve: 16 bytes a rank and
+/// level.
 template <std::size_t D>
 class Hierarchy {
  public:
@@ -99,7 +102,8 @@ class Hierarchy {
   /// Give the levels above `base` the blocks that are wanted, and those that they need around them on coarser levels;
   /// what would reach beyond the blocks of `base` is left out. Collective.
   /// @param wanted  levels above base; each lies in a block of this rank of the level before or one beside it; may
-  /// repeat Cost: three routed exchanges, two reductions and a gather of 16 bytes a rank, by_level for each level
+  /// repeat Cost: three routed exchanges, two reductions and a gather of 16 bytes a rank for each level, for all in
+  /// composite
   /// @param weights  of this rank's blocks of each level, for one step of theirs, at least 1; empty: all weigh the same
   [[nodiscard]] BlockMotion change(int base, std::span<const BlockId<D>> wanted, Sharing sharing = Sharing::anew,
                                    std::span<const std::vector<std::int32_t>> weights = {});

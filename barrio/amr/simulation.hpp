@@ -65,7 +65,7 @@ struct SimulationOptions {
   std::int64_t most_cells = std::numeric_limits<std::int64_t>::max();  ///< on all levels together
   /// Of values on a rank, before they are made. What is beside them takes about as much again.
   std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
-  Partition partition = Partition::composite;
+  Partition partition = Partition::by_level;
   /// Share out by the time that blocks took in the kernel since that was done last, instead of by steps alone: where
   /// some cells cost more than others, or some ranks are slower. The result is the same, but who has what is not.
   bool weighs_by_time = false;
@@ -131,8 +131,9 @@ class Simulation {
   [[nodiscard]] const Hierarchy<D>& hierarchy() const& noexcept;
   [[nodiscard]] const GridFunction<double, D>& state() const& noexcept;
 
-  /// The cells of a block of this rank that finer blocks cover, as boxes that do not meet.
-  [[nodiscard]] std::span<const geometry::IndexBox<D>> covered(int level, std::size_t block) const& noexcept;
+  /// Mark the cells of a block of this rank that finer blocks cover. Local. @param marks  one a cell, the first axis
+  /// first: 1 if it is covered, else 0
+  void mark_covered(int level, std::size_t block, std::span<std::uint8_t> marks) const noexcept;
 
   /// Gives `n` numbers for a cell by its middle and its variables.
   using CellFunction =

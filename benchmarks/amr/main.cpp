@@ -29,7 +29,7 @@ struct Options {
   int block = 16;
   int wide = 1;
   int steps = 16;
-  bool is_by_level = false;
+  bool is_composite = false;
   bench::Output output;
 };
 
@@ -74,6 +74,8 @@ Json measure(Context& context, const std::string& name, const bench::AmrCase& wa
   for (int level = 0; level < simulation.hierarchy().n_levels(); ++level) {
     const std::int64_t n = simulation.hierarchy().n_global(level) * simulation.hierarchy().space().block_size();
     row["cells_of_level"].push_back(n);
+    row["blocks_of_rank"].push_back(
+        bench::spread(context, static_cast<double>(simulation.hierarchy().blocks(level).size())));
     n_cells += n;
   }
   const auto share = [&](double one) { return mpi::sum(context, one) / (all * context.size()); };
@@ -122,7 +124,7 @@ void run(Context& context, int argc, char** argv) {
   app.add_option("--block", options.block, "Cells of a block along each axis");
   app.add_option("--wide", options.wide, "rm3d: so many domains side by side");
   app.add_option("--steps", options.steps, "Steps of the coarsest level");
-  app.add_flag("--by-level", options.is_by_level, "Share out each level by itself");
+  app.add_flag("--composite", options.is_composite, "Share out all levels together");
   bench::add_output_options(app, options.output);
   if (!bench::parse(app, "bench amr", context, argc, argv)) return;
   bench::begin_output(context, options.output);
@@ -133,7 +135,7 @@ void run(Context& context, int argc, char** argv) {
   for (const std::string& part : options.parts) {
     if (part == "rm3d") {
       bench::AmrCase wanted = bench::richtmyer_meshkov(options.cells, options.levels, options.block, options.wide);
-      if (options.is_by_level) wanted.options.partition = amr::Partition::by_level;
+      if (options.is_composite) wanted.options.partition = amr::Partition::composite;
       document["parts"].push_back(measure(context, part, wanted, options.steps, goals));
     } else if (part == "uniform") {
       document["parts"].push_back(

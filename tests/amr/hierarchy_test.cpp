@@ -141,25 +141,13 @@ void expect_what_is_wanted(Partition partition) {
 TEST(Hierarchy, HasWhatWasWantedAndWhatThatNeeds) { expect_what_is_wanted(Partition::composite); }
 TEST(Hierarchy, HasWhatWasWantedWhereLevelsLieApart) { expect_what_is_wanted(Partition::by_level); }
 
-TEST(Hierarchy, IsSharedOutByWeight) {
-  Hierarchy<2> hierarchy(barrio::test::world(), grid_of(3, 2));
-  std::vector<BlockId<2>> wanted;
-  for (const auto& block : hierarchy.blocks(0))
-    if (block.at[0] < 3) wanted.push_back({.at = {2 * block.at[0], 2 * block.at[1]}, .level = 1});
-  std::ignore = hierarchy.change(0, wanted);
-  std::int64_t weight = 0;
-  for (int level = 0; level < 3; ++level) weight += std::ssize(hierarchy.blocks(level)) << level;
-  const std::int64_t all = mpi::sum(barrio::test::world(), weight);
-  EXPECT_LE(weight, all / barrio::test::world().size() + 2);
-  EXPECT_GE(weight, all / barrio::test::world().size() - 2);
-}
-
-TEST(Hierarchy, IsSharedOutByWhatBlocksCost) {
-  Hierarchy<2> hierarchy(barrio::test::world(), grid_of(3, 2));
+/// Random levels whose blocks weigh differently. Known weights go with their blocks, and each piece of a curve weighs
+/// as much as any other, but for half of the heaviest block.
+void expect_equal_weights(Partition partition) {
+  Hierarchy<2> hierarchy(barrio::test::world(), grid_of(3, 2), {.partition = partition});
   const auto weight_of = [](int level, const std::array<std::int64_t, 2>& at) {
     return static_cast<std::int32_t>(1 + 10 * level + at[0] * at[0]);
   };
-  // Known weights go with their blocks, and cut the curve into equal parts, but for half of the heaviest block.
   std::vector<std::vector<std::int32_t>> weights(3);
   for (int round = 0; round < 3; ++round) {
     std::vector<BlockId<2>> wanted;
@@ -173,24 +161,44 @@ TEST(Hierarchy, IsSharedOutByWhatBlocksCost) {
     }
     const BlockMotion motion = hierarchy.change(0, wanted, Hierarchy<2>::Sharing::anew, weights);
     hierarchy.validate();
-    std::int64_t mine = 0;
-    std::int64_t heaviest = 0;
+    // Of each level, or of all together.
+    std::vector<std::int64_t> mine(3);
+    std::vector<std::int64_t> heaviest(3);
     for (int level = 0; level < 3; ++level) {
       const auto blocks = hierarchy.blocks(level);
+      const auto& created = motion.created[level];
+      const int group = partition == Partition::by_level ? level : 0;
       ASSERT_EQ(motion.weights[level].size(), blocks.size());
       for (std::size_t b = 0; b < blocks.size(); ++b) {
-        const bool is_new =
-            std::ranges::find(motion.created[level], static_cast<std::int32_t>(b)) != motion.created[level].end();
+        const bool is_new = std::ranges::find(created, static_cast<std::int32_t>(b)) != created.end();
         EXPECT_TRUE(is_new || motion.weights[level][b] == weight_of(level, blocks[b].at));
         const std::int64_t weight = std::int64_t{motion.weights[level][b]} << level;
-        mine += weight;
-        heaviest = std::max(heaviest, weight);
+        mine[group] += weight;
+        heaviest[group] = std::max(heaviest[group], weight);
       }
     }
-    heaviest = mpi::max(barrio::test::world(), heaviest);
-    const std::int64_t equal = mpi::sum(barrio::test::world(), mine) / barrio::test::world().size();
-    EXPECT_LE(std::abs(mine - equal), heaviest + 1);
+    for (int group = 0; group < 3; ++group) {
+      const std::int64_t most = mpi::max(barrio::test::world(), heaviest[group]);
+      const std::int64_t equal = mpi::sum(barrio::test::world(), mine[group]) / barrio::test::world().size();
+      EXPECT_LE(std::abs(mine[group] - equal), most + 1) << "level " << group;
+    }
   }
+}
+
+TEST(Hierarchy, SharesOutEachLevelByWhatBlocksCost) { expect_equal_weights(Partition::by_level); }
+TEST(Hierarchy, SharesOutAllLevelsByWhatBlocksCost) { expect_equal_weights(Partition::composite); }
+
+TEST(Hierarchy, IsSharedOutBySteps) {
+  Hierarchy<2> hierarchy(barrio::test::world(), grid_of(3, 2), {.partition = Partition::composite});
+  std::vector<BlockId<2>> wanted;
+  for (const auto& block : hierarchy.blocks(0))
+    if (block.at[0] < 3) wanted.push_back({.at = {2 * block.at[0], 2 * block.at[1]}, .level = 1});
+  std::ignore = hierarchy.change(0, wanted);
+  std::int64_t weight = 0;
+  for (int level = 0; level < 3; ++level) weight += std::ssize(hierarchy.blocks(level)) << level;
+  const std::int64_t all = mpi::sum(barrio::test::world(), weight);
+  EXPECT_LE(weight, all / barrio::test::world().size() + 2);
+  EXPECT_GE(weight, all / barrio::test::world().size() - 2);
 }
 
 TEST(Hierarchy, RefusesBlocksThatCannotBe) {

@@ -85,9 +85,9 @@ TEST(Simulation, HasOneResultOnAnyNumberOfRanks) {
   expect_one_result<3>(moving_blob(std::make_shared<const Euler<3>>()), 5);
 }
 
-TEST(Simulation, HasOneResultWhereLevelsLieApart) {
+TEST(Simulation, HasOneResultWhereLevelsLieTogether) {
   SimulationOptions<2> options = moving_blob(std::make_shared<const Euler<2>>());
-  options.partition = Partition::by_level;
+  options.partition = Partition::composite;
   expect_one_result<2>(options, 12);
 }
 

@@ -322,9 +322,12 @@ const Hierarchy<D>& Simulation<D>::hierarchy() const& noexcept {
   return body_->hierarchy;
 }
 template <std::size_t D>
-std::span<const geometry::IndexBox<D>> Simulation<D>::covered(int level, std::size_t block) const& noexcept {
-  if (!body_->has_blocks(level + 1)) return {};
-  return body_->plans[level + 1].sync->covered(block);
+void Simulation<D>::mark_covered(int level, std::size_t block, std::span<std::uint8_t> marks) const noexcept {
+  std::ranges::fill(marks, std::uint8_t{0});
+  if (!body_->has_blocks(level + 1)) return;
+  const geometry::IndexBox<D> cells = hierarchy().space().cells(hierarchy().blocks(level)[block].at);
+  for (const geometry::IndexBox<D>& box : body_->plans[level + 1].sync->covered(block))
+    for (std::int64_t i = 0; i < box.size(); ++i) marks[cells.place(box.at(i))] = 1;
 }
 template <std::size_t D>
 const GridFunction<double, D>& Simulation<D>::state() const& noexcept {

@@ -37,9 +37,7 @@ std::vector<double> Simulation<D>::integrals(int n, const CellFunction& function
     for (const double size : space.cell_size(level)) volume *= size;
     for (std::size_t b = 0; b < body.blocks[level].size(); ++b) {
       const auto cells = space.cells(body.hierarchy.blocks(level)[b].at);
-      std::ranges::fill(is_covered, std::uint8_t{0});
-      for (const auto& box : covered(level, b))
-        for (std::int64_t i = 0; i < box.size(); ++i) is_covered[cells.place(box.at(i))] = 1;
+      mark_covered(level, b, is_covered);
       for (std::int64_t i = 0; i < cells.size(); ++i) {
         if (is_covered[i] != 0) continue;
         for (int v = 0; v < body.n_variables; ++v) u[v] = body.blocks[level][b][v * cells.size() + i];
