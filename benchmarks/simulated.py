@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import tempfile
@@ -54,3 +55,22 @@ def table(n_ranks: list[int], runs: list[dict[str, float]]) -> str:
         cells = "".join(f"{value:>11.1f}" for value in values)
         lines.append(f"{name:<30}{cells}{values[-1] / values[0]:>14.2f}x")
     return "\n".join(lines)
+
+
+def parser(description: str | None, program: str) -> argparse.ArgumentParser:
+    """The options of scripts that judge how counts grow with ranks."""
+    made = argparse.ArgumentParser(
+        prog="simulate",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--most-growth", type=float, default=1.15, help="from fewest to most ranks")
+    made.add_argument("--out", type=Path, help="folder for the documents and goals.json")
+    made.add_argument("--platform", default="fat_tree", help="fat_tree (default) or torus")
+    made.add_argument(
+        "--program",
+        type=Path,
+        default=HERE.parent / "build" / "smpi" / "bin" / program,
+        help="the benchmark of the simulator's build (default: %(default)s)",
+    )
+    return made

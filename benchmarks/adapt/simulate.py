@@ -38,21 +38,10 @@ MOST_COLLECTIVES = 200
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="simulate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = simulated.parser(__doc__, "barrio-bench-adapt")
     parser.add_argument("--ranks", type=int, nargs="+", default=[4, 16])
     parser.add_argument("--cells", type=int, default=3000, help="of each rank before (3000)")
     parser.add_argument("--start", default="slabs", help="as of the benchmark (slabs)")
-    parser.add_argument("--most-growth", type=float, default=1.15, help="from fewest to most ranks")
-    parser.add_argument("--out", type=Path, help="folder for the documents and goals.json")
-    parser.add_argument("--platform", default="fat_tree", help="fat_tree (default) or torus")
-    parser.add_argument(
-        "--program",
-        type=Path,
-        default=HERE.parents[1] / "build" / "smpi" / "bin" / "barrio-bench-adapt",
-        help="the benchmark of the simulator's build (default: %(default)s)",
-    )
     parser.add_argument(
         "--barrio", type=Path, help="instead: the command, which launches ranks of a real MPI"
     )

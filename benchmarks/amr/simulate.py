@@ -28,21 +28,10 @@ MOST_OF_MEAN = 1.5
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="simulate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = simulated.parser(__doc__, "barrio-bench-amr")
     parser.add_argument("--ranks", type=int, nargs="+", default=[16, 64], help="multiples of 16")
     parser.add_argument("--cells", type=int, default=16, help="across, on the coarsest level")
     parser.add_argument("--steps", type=int, default=9)
-    parser.add_argument("--most-growth", type=float, default=1.15, help="from fewest to most ranks")
-    parser.add_argument("--out", type=Path, help="folder for the documents and goals.json")
-    parser.add_argument("--platform", default="fat_tree", help="fat_tree (default) or torus")
-    parser.add_argument(
-        "--program",
-        type=Path,
-        default=HERE.parents[1] / "build" / "smpi" / "bin" / "barrio-bench-amr",
-        help="the benchmark of the simulator's build (default: %(default)s)",
-    )
     return parser.parse_args()
 
 

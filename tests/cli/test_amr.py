@@ -294,6 +294,21 @@ class Refused(AmrCase):
         )
         self.refuse(3, "output.file", ".vtkhdf", setting='output.file="a.vtk"')
 
+    def test_choices_and_sources(self) -> None:
+        self.refuse(3, "gas.riemann", "there is: hllc, hlle", setting='gas.riemann="roe"')
+        self.refuse(
+            3, "run.partition", "there is: by_level, composite", setting='run.partition="rcb"'
+        )
+        self.refuse(
+            3,
+            "source.acceleration",
+            "has 3 formulas for 2 axes",
+            setting="source.acceleration=[0,0,1]",
+        )
+        self.refuse(3, "source.heatin", "Did you mean 'heating'?", setting="source.heatin=1")
+        self.refuse(3, "source.heating", "", setting='source.heating="nothing * 2"')
+        self.refuse(3, "refine.most_bytes", "is not above 0", setting="refine.most_bytes=0")
+
     def test_states_that_cannot_be(self) -> None:
         self.refuse(
             3,
