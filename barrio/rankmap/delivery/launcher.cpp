@@ -8,9 +8,9 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/json.hpp"
+#include "barrio/base/line_reader.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/rankmap/map_document.hpp"
-#include "barrio/rankmap/text/line_reader.hpp"
 #include "barrio/rankmap/text/words.hpp"
 
 namespace barrio::rankmap {
@@ -205,7 +205,7 @@ void write_launcher_file(const std::string& path, LauncherFormat format, const M
 }
 
 Placement read_placement(const std::string& path, int n_cores) {
-  detail::LineReader reader(path);
+  LineReader reader(path);
   std::vector<int> core_of_rank;
   std::vector<int> line_of_core(n_cores, 0);
   while (reader.next_line()) {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "barrio/base/error.hpp"
-#include "barrio/rankmap/text/line_reader.hpp"
+#include "barrio/base/line_reader.hpp"
 
 namespace barrio::rankmap {
 namespace {
@@ -109,7 +109,7 @@ std::vector<HostRun> parse_hosts(std::string_view text) {
 }
 
 std::vector<HostRun> read_host_file(const std::string& path) {
-  detail::LineReader reader(path);
+  LineReader reader(path);
   std::vector<HostRun> hosts;
   while (reader.next_line()) {
     std::vector<std::string_view> words = reader.words();

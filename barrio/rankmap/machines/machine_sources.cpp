@@ -10,10 +10,10 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/json.hpp"
+#include "barrio/base/line_reader.hpp"
 #include "barrio/rankmap/machines/node_inside.hpp"
 #include "barrio/rankmap/machines/switches.hpp"
 #include "barrio/rankmap/measured_machine.hpp"
-#include "barrio/rankmap/text/line_reader.hpp"
 
 namespace barrio::rankmap {
 namespace {
@@ -29,7 +29,7 @@ bool is_number(std::string_view word) {
 FileKind kind_of(const std::string& path) {
   std::error_code ignored;
   if (path.empty() || !std::filesystem::exists(path, ignored)) return FileKind::none;
-  detail::LineReader reader(path);
+  LineReader reader(path);
   while (reader.next_line()) {
     const auto words = reader.words();
     if (words.empty() || words.front().starts_with('#') || words.front().starts_with('%')) continue;
@@ -138,7 +138,7 @@ Machine with_names(Machine machine, const std::vector<HostRun>& hosts) {
 }  // namespace
 
 std::vector<double> read_distance_matrix(const std::string& path, int& n_cores) {
-  detail::LineReader reader(path);
+  LineReader reader(path);
   std::vector<double> values;
   std::size_t n = 0;
   constexpr std::size_t most_cores = 1 << 14;

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/line_reader.hpp"
 #include "barrio/rankmap/hosts.hpp"
-#include "barrio/rankmap/text/line_reader.hpp"
 
 namespace barrio::rankmap {
 namespace {
@@ -120,7 +120,7 @@ class SwitchFile {
     for (const std::string& name : one.switches) descend(switches_[places_.at(name)], path);
   }
 
-  detail::LineReader reader_;
+  LineReader reader_;
   std::vector<Switch> switches_;
   std::unordered_map<std::string, std::size_t> places_;
   std::unordered_set<std::string> known_;

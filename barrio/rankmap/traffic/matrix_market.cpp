@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cctype>
 
-#include "barrio/rankmap/text/line_reader.hpp"
+#include "barrio/base/line_reader.hpp"
 #include "barrio/rankmap/traffic_files.hpp"
 
 namespace barrio::rankmap {
 namespace {
-
-using detail::LineReader;
 
 struct Banner {
   bool has_values = true;

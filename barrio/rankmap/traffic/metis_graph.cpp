@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "barrio/rankmap/text/line_reader.hpp"
+#include "barrio/base/line_reader.hpp"
 #include "barrio/rankmap/traffic_files.hpp"
 
 namespace barrio::rankmap {
 namespace {
-
-using detail::LineReader;
 
 struct Header {
   int n_vertices = 0;

@@ -7,13 +7,12 @@
 #include <map>
 #include <optional>
 
-#include "barrio/rankmap/text/line_reader.hpp"
+#include "barrio/base/line_reader.hpp"
 #include "barrio/rankmap/traffic_files.hpp"
 
 namespace barrio::rankmap {
 namespace {
 
-using detail::LineReader;
 namespace fs = std::filesystem;
 
 struct PartName {

@@ -5,12 +5,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "barrio/rankmap/text/line_reader.hpp"
+#include "barrio/base/line_reader.hpp"
 
 namespace barrio::rankmap {
 namespace {
-
-using detail::LineReader;
 
 constexpr int max_n = 20000;  // 3 GB a matrix
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "barrio/base/line_reader.hpp"
 #include "barrio/rankmap/recorded_run.hpp"
-#include "barrio/rankmap/text/line_reader.hpp"
 
 namespace barrio::rankmap {
 namespace {
@@ -31,7 +31,7 @@ RecordedRun read_run(const std::string& path) {
       (!std::filesystem::exists(path, ignored) && std::filesystem::exists(path + ".0.prof", ignored)))
     return plain(read_monitoring(path));
 
-  detail::LineReader reader(path);
+  LineReader reader(path);
   while (reader.next_line()) {
     if (reader.line().starts_with("%%MatrixMarket")) return plain(read_matrix_market(path));
     if (reader.line().starts_with('%')) continue;

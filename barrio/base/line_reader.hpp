@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace barrio::rankmap::detail {
+namespace barrio {
 
 /// Read a small text file line by line and word by word, and name file and line in every complaint. Local.
 class LineReader {
@@ -29,6 +29,9 @@ class LineReader {
   /// Read a word as a finite number in [0, 1e18]. @throws Error{bad_input} naming file, line and `what`
   [[nodiscard]] double amount(std::string_view word, std::string_view what) const;
 
+  /// Read a word as a finite number. @throws Error{bad_input} naming file, line and `what`
+  [[nodiscard]] double real(std::string_view word, std::string_view what) const;
+
   /// Complain about this line. @throws Error{bad_input} with subject "path:line"
   [[noreturn]] void fail(std::string cause, std::string remedy = {}) const;
 
@@ -44,4 +47,4 @@ class LineReader {
   int line_number_ = 0;
 };
 
-}  // namespace barrio::rankmap::detail
+}  // namespace barrio

@@ -1,10 +1,11 @@
-#include "barrio/rankmap/text/line_reader.hpp"
+#include "barrio/base/line_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -12,7 +13,7 @@
 
 #include "barrio/base/error.hpp"
 
-namespace barrio::rankmap::detail {
+namespace barrio {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\v\f";
@@ -89,14 +90,22 @@ std::int64_t LineReader::integer(std::string_view word, std::string_view what, s
   return value;
 }
 
-double LineReader::amount(std::string_view word, std::string_view what) const {
+double LineReader::real(std::string_view word, std::string_view what) const {
+  const std::string_view digits = word.starts_with('+') ? word.substr(1) : word;
   double value = 0.0;
-  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (problem == std::errc::invalid_argument || end != word.data() + word.size())
+  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (problem == std::errc::invalid_argument || end != digits.data() + digits.size())
     fail(fmt::format("{} is '{}', not a number", what, shown(word)));
-  if (problem != std::errc{} || !(value >= 0.0 && value <= 1e18))
-    fail(fmt::format("{} is {}; a finite number >= 0 was expected", what, shown(word)));
+  if (problem != std::errc{} || !std::isfinite(value))
+    fail(fmt::format("{} is {}; a finite number was expected", what, shown(word)));
   return value + 0.0;  // no negative zero
+}
+
+double LineReader::amount(std::string_view word, std::string_view what) const {
+  const double value = real(word, what);
+  if (!(value >= 0.0 && value <= 1e18))
+    fail(fmt::format("{} is {}; a finite number >= 0 was expected", what, shown(word)));
+  return value;
 }
 
 void LineReader::fail(std::string cause, std::string remedy) const {
@@ -105,4 +114,4 @@ void LineReader::fail(std::string cause, std::string remedy) const {
       {.subject = fmt::format("{}:{}", path_, line_number_), .cause = std::move(cause), .remedy = std::move(remedy)});
 }
 
-}  // namespace barrio::rankmap::detail
+}  // namespace barrio
