@@ -1,9 +1,11 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <span>
 
 #include "barrio/base/ids.hpp"
+#include "barrio/geometry/detail/signs.hpp"
 
 // Signs of determinants of coordinates, exact: what a triangulation may believe. Local.
 //
@@ -14,16 +16,43 @@
 
 namespace barrio::geometry {
 
-using Point2 = std::array<double, 2>;
+using detail::Point2;
 using Point3 = std::array<double, 3>;
 
 /// @return 1 if a, b, c run counterclockwise, -1 if clockwise, 0 if they lie on a line
-[[nodiscard]] int orient2d(const Point2& a, const Point2& b, const Point2& c);
+[[nodiscard]] inline int orient2d(const Point2& a, const Point2& b, const Point2& c) {
+  const double left = (a[0] - c[0]) * (b[1] - c[1]);
+  const double right = (a[1] - c[1]) * (b[0] - c[0]);
+  const int sure = detail::sign_if_sure(left - right, std::abs(left) + std::abs(right), 5.0);
+  return sure != detail::not_sure ? sure : detail::exact_orient2d(a, b, c);
+}
 /// @return sign of det(b - a, c - a, d - a): 1 for a positive tetrahedron, 0 if the four lie in a plane
 [[nodiscard]] int orient3d(const Point3& a, const Point3& b, const Point3& c, const Point3& d);
 /// @return 1 if d lies inside the circle through a, b, c, which run counterclockwise, -1 outside, 0 on it. The other
 /// way round for a clockwise triangle
-[[nodiscard]] int incircle(const Point2& a, const Point2& b, const Point2& c, const Point2& d);
+[[nodiscard]] inline int incircle(const Point2& a, const Point2& b, const Point2& c, const Point2& d) {
+  const double ax = a[0] - d[0];
+  const double ay = a[1] - d[1];
+  const double bx = b[0] - d[0];
+  const double by = b[1] - d[1];
+  const double cx = c[0] - d[0];
+  const double cy = c[1] - d[1];
+  const double bc_left = bx * cy;
+  const double bc_right = by * cx;
+  const double ca_left = cx * ay;
+  const double ca_right = cy * ax;
+  const double ab_left = ax * by;
+  const double ab_right = ay * bx;
+  const double a_lift = ax * ax + ay * ay;
+  const double b_lift = bx * bx + by * by;
+  const double c_lift = cx * cx + cy * cy;
+  const double rounded = a_lift * (bc_left - bc_right) + b_lift * (ca_left - ca_right) + c_lift * (ab_left - ab_right);
+  const double permanent = a_lift * (std::abs(bc_left) + std::abs(bc_right)) +
+                           b_lift * (std::abs(ca_left) + std::abs(ca_right)) +
+                           c_lift * (std::abs(ab_left) + std::abs(ab_right));
+  const int sure = detail::sign_if_sure(rounded, permanent, 12.0);
+  return sure != detail::not_sure ? sure : detail::exact_incircle(a, b, c, d);
+}
 /// @return 1 if e lies inside the sphere through a, b, c, d, a positive tetrahedron, -1 outside, 0 on it. The other way
 /// round for a negative one
 [[nodiscard]] int insphere(const Point3& a, const Point3& b, const Point3& c, const Point3& d, const Point3& e);
@@ -35,6 +64,8 @@ using Point3 = std::array<double, 3>;
 /// @return 1 or -1. Source: Devillers and Teillaud 2011, "Perturbations for Delaunay and weighted Delaunay 3D
 /// triangulations"
 [[nodiscard]] int incircle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids);
+/// The same for points that are known to lie on one circle.
+[[nodiscard]] int incircle_of_one_circle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids);
 /// @param[in] ids  of a, b, c, d, e; different @pre a, b, c, d do not lie in a plane
 [[nodiscard]] int insphere(const std::array<Point3, 5>& points, std::span<const GlobalId, 5> ids);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "barrio/base/error.hpp"
@@ -12,19 +11,9 @@ namespace barrio::geometry {
 namespace {
 
 using detail::Expansion;
+using detail::not_sure;
 using detail::Scratch;
-
-constexpr double half_ulp = std::numeric_limits<double>::epsilon() / 2;
-
-/// The sign of a rounded number if it is farther from 0 than its error may be.
-/// @param permanent  sum of the magnitudes of all products @param factor  bound of the error in half ulps of it
-/// @return 2 if nothing is known
-int sign_if_sure(double rounded, double permanent, double factor) noexcept {
-  const double bound = factor * half_ulp * permanent;
-  if (rounded > bound) return 1;
-  if (rounded < -bound) return -1;
-  return permanent == 0.0 ? 0 : 2;
-}
+using detail::sign_if_sure;
 
 template <class T>
 T minor2(const T& ax, const T& ay, const T& bx, const T& by) {
@@ -53,8 +42,6 @@ std::array<double, n> rounded_difference(const std::array<double, n>& a, const s
   return out;
 }
 
-Point3 lifted(const Point2& p) noexcept { return {p[0], p[1], p[0] * p[0] + p[1] * p[1]}; }
-
 std::array<Expansion, 2> exact_difference(Scratch& scratch, const Point2& a, const Point2& b) {
   return {Expansion(scratch, a[0], b[0]), Expansion(scratch, a[1], b[1])};
 }
@@ -78,39 +65,32 @@ int sign_of_lifts(std::span<const GlobalId, n> ids, Change&& change) {
 
 }  // namespace
 
-int orient2d(const Point2& a, const Point2& b, const Point2& c) {
-  const auto u = rounded_difference(a, c);
-  const auto v = rounded_difference(b, c);
-  const double left = u[0] * v[1];
-  const double right = u[1] * v[0];
-  const int sure = sign_if_sure(left - right, std::abs(left) + std::abs(right), 5.0);
-  if (sure != 2) return sure;
+namespace detail {
+
+int exact_orient2d(const Point2& a, const Point2& b, const Point2& c) {
   Scratch scratch;
   const auto x = exact_difference(scratch, a, c);
   const auto y = exact_difference(scratch, b, c);
   return minor2(x[0], x[1], y[0], y[1]).sign();
 }
 
+int exact_incircle(const Point2& a, const Point2& b, const Point2& c, const Point2& d) {
+  Scratch scratch;
+  return minor3(lifted(exact_difference(scratch, a, d)), lifted(exact_difference(scratch, b, d)),
+                lifted(exact_difference(scratch, c, d)))
+      .sign();
+}
+
+}  // namespace detail
+
 int orient3d(const Point3& a, const Point3& b, const Point3& c, const Point3& d) {
   const auto u = rounded_difference(b, a);
   const auto v = rounded_difference(c, a);
   const auto w = rounded_difference(d, a);
   const int sure = sign_if_sure(minor3(u, v, w), permanent3(u, v, w), 9.0);
-  if (sure != 2) return sure;
+  if (sure != not_sure) return sure;
   Scratch scratch;
   return minor3(exact_difference(scratch, b, a), exact_difference(scratch, c, a), exact_difference(scratch, d, a))
-      .sign();
-}
-
-int incircle(const Point2& a, const Point2& b, const Point2& c, const Point2& d) {
-  const Point3 u = lifted(rounded_difference(a, d));
-  const Point3 v = lifted(rounded_difference(b, d));
-  const Point3 w = lifted(rounded_difference(c, d));
-  const int sure = sign_if_sure(minor3(u, v, w), permanent3(u, v, w), 12.0);
-  if (sure != 2) return sure;
-  Scratch scratch;
-  return minor3(lifted(exact_difference(scratch, a, d)), lifted(exact_difference(scratch, b, d)),
-                lifted(exact_difference(scratch, c, d)))
       .sign();
 }
 
@@ -128,7 +108,7 @@ int insphere(const Point3& a, const Point3& b, const Point3& c, const Point3& d,
     permanent += lift * permanent3(p, q, r);
   }
   const int sure = sign_if_sure(sum, permanent, 20.0);
-  if (sure != 2) return sure;
+  if (sure != not_sure) return sure;
   Scratch scratch;
   const std::array<std::array<Expansion, 3>, 4> x{exact_difference(scratch, a, e), exact_difference(scratch, b, e),
                                                   exact_difference(scratch, c, e), exact_difference(scratch, d, e)};
@@ -142,7 +122,11 @@ int insphere(const Point3& a, const Point3& b, const Point3& c, const Point3& d,
 }
 
 int incircle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids) {
-  if (const int sign = incircle(points[0], points[1], points[2], points[3]); sign != 0) return sign;
+  const int sign = incircle(points[0], points[1], points[2], points[3]);
+  return sign != 0 ? sign : incircle_of_one_circle(points, ids);
+}
+
+int incircle_of_one_circle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids) {
   return sign_of_lifts(ids, [&](std::size_t i) {
     std::array<Point2, 3> corners{points[0], points[1], points[2]};
     if (i < 3) corners[i] = points[3];
