@@ -39,6 +39,7 @@ const std::vector<Benchmark>& benchmarks() {
         {2, {"--work", "transfer"}}}},
       {"adapt", 2, {{2, {}}}},
       {"amr", 1, {{1, {}}, {2, {"--parts", "rm3d"}}}},
+      {"delaunay", 1, {{1, {}}}},
       {"mesh", 2, {{2, {}}}},
       {"rankmap", 1, {{1, {}}}},
       {"strategies", 2, {{2, {}}}},

@@ -62,6 +62,7 @@ std::unique_ptr<Command> make_partition();
 std::unique_ptr<Command> make_join();
 std::unique_ptr<Command> make_adapt();
 std::unique_ptr<Command> make_amr();
+std::unique_ptr<Command> make_delaunay();
 std::unique_ptr<Command> make_load();
 std::unique_ptr<Command> make_map();
 std::unique_ptr<Command> make_seat();

@@ -209,6 +209,7 @@ std::vector<std::unique_ptr<Command>> all_commands(const GlobalOptions& options)
   all.push_back(make_join());
   all.push_back(make_adapt());
   all.push_back(make_amr());
+  all.push_back(make_delaunay());
   all.push_back(make_load());
   all.push_back(make_probe(options));
   all.push_back(make_record(options));

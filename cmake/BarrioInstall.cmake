@@ -46,6 +46,6 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/barrioConfig.cmake.in 
                               INSTALL_DESTINATION ${barrio_config_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/barrioConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/barrioConfig.cmake ${PROJECT_BINARY_DIR}/barrioConfigVersion.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/FindParallelHDF5.cmake ${PROJECT_SOURCE_DIR}/cmake/FindMETIS.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindParallelHDF5.cmake ${PROJECT_SOURCE_DIR}/cmake/FindMETIS.cmake ${PROJECT_SOURCE_DIR}/cmake/FindGMP.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindPTScotch.cmake ${PROJECT_SOURCE_DIR}/cmake/FindZoltan.cmake
         DESTINATION ${barrio_config_dir})

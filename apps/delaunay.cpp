@@ -1,0 +1,245 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/command.hpp"
+#include "barrio/base/memory.hpp"
+#include "barrio/base/path.hpp"
+#include "barrio/base/temporary_file.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/delaunay/audit.hpp"
+#include "barrio/delaunay/poly_file.hpp"
+#include "barrio/delaunay/refine.hpp"
+#include "barrio/delaunay/write.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/report.hpp"
+
+namespace barrio::apps {
+namespace {
+
+constexpr RegionName triangulate_region{"delaunay.triangulate"};
+constexpr RegionName refine_region{"delaunay.refine"};
+constexpr RegionName write_region{"delaunay.write"};
+constexpr std::array delaunay_steps{WorkStep{"delaunay.triangulate", 0.1}, WorkStep{"delaunay.refine", 0.6},
+                                    WorkStep{"delaunay.write", 0.3}};
+
+enum class Format { h5m, vtkhdf, triangle };
+
+Format format_of(const std::string& path) {
+  if (path.ends_with(".h5m")) return Format::h5m;
+  if (path.ends_with(".vtkhdf")) return Format::vtkhdf;
+  if (path.ends_with(".ele")) return Format::triangle;
+  refuse_together(ErrorCode::usage, path, "has an ending that says no format of triangulations",
+                  "end it in .h5m, .vtkhdf or .ele (with .node and .poly beside it)");
+}
+
+class Delaunay : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "delaunay"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Triangulate a planar graph of points and segments, with bounds of angles and areas; or audit a "
+           "triangulation";
+  }
+  [[nodiscard]] std::string example() const override {
+    return "barrio delaunay pipe.poly --min-angle 20 --max-area 0.001 -o pipe.h5m";
+  }
+  [[nodiscard]] bool is_parallel() const override { return true; }
+  [[nodiscard]] std::span<const WorkStep> work_steps() const override { return delaunay_steps; }
+  void add_options(CLI::App& app) override {
+    app.add_option("IN", input_, "Points, segments, holes and regions (.poly, or .node), as Triangle has them")
+        ->required();
+    CLI::Option* const output = app.add_option(
+        "-o,--output", output_, "File to write (.h5m, .vtkhdf for ParaView, .ele for Triangle's three files)");
+    app.add_option(
+           "--min-angle", refining_.least_angle,
+           fmt::format("No smaller angle than that, degrees; up to {} it can be promised", delaunay::guaranteed_angle))
+        ->check(CLI::Range(0.0, 34.0))
+        ->capture_default_str();
+    app.add_option("--max-area", refining_.most_area, "No triangle is larger")->check(CLI::PositiveNumber);
+    app.add_flag("!--no-region-areas", refining_.keeps_regions, "Pass over the largest areas of the file's regions");
+    app.add_flag("!--no-refinement", refines_, "Add no points: triangulate what is there");
+    app.add_flag("!--keep-boundary", refining_.splits_boundary, "Put no points onto the boundary");
+    app.add_flag("!--keep-segments", refining_.splits_segments, "Put no points onto any segment");
+    app.add_flag("--hull", triangulating_.fills_hull, "Triangulate the convex hull, not what segments enclose");
+    app.add_option("--most-triangles", refining_.most_triangles, "End before there are more")
+        ->check(CLI::PositiveNumber);
+    app.add_option(
+           "--audit", audited_,
+           "Instead: check that a file is a triangulation of IN within the bounds (.h5m or .ele); exit code 4 if not")
+        ->excludes(output);
+  }
+  Json run(mpi::Context* context) override {
+    if (audited_.empty() == output_.empty())
+      refuse_together(ErrorCode::usage, "delaunay", "needs --output or --audit", "say where the triangulation goes");
+    Json result = mpi::document(*context, "barrio.delaunay", 1);
+    result["input"] = input_;
+    result["options"] = {{"min_angle", refining_.least_angle},
+                         {"max_area", refining_.most_area},
+                         {"region_areas", refining_.keeps_regions},
+                         {"hull", triangulating_.fills_hull}};
+    if (audited_.empty()) {
+      triangulate(*context, result);
+    } else {
+      audit(*context, result);
+    }
+    return result;
+  }
+  [[nodiscard]] std::string render(const Json& r) const override {
+    return r.contains("audit") ? text_of_audit(r) : text_of_mesh(r);
+  }
+  [[nodiscard]] int exit_code(const Json& r) const override {
+    return r.contains("audit") && !r["audit"]["passes"].get<bool>() ? barrio::exit_code(ErrorCode::differs) : 0;
+  }
+
+ private:
+  /// Collective; rank 0 works.
+  void triangulate(mpi::Context& context, Json& result) {
+    const Format format = format_of(output_);
+    delaunay::Triangulation mesh;
+    std::string text;
+    mpi::agree_after(context, [&] {
+      if (!context.is_root()) return;
+      check_output(format);
+      Json of_mesh = {{"output", output_}};
+      make(context, mesh, of_mesh);
+      text = of_mesh.dump();
+    });
+    mpi::broadcast(context, text);
+    result.update(Json::parse(text));
+    const Region region(context.trace(), write_region);
+    const double start = MPI_Wtime();
+    if (format == Format::h5m) delaunay::write_h5m(context, mesh, output_);
+    if (format == Format::vtkhdf) delaunay::write_vtkhdf(context, mesh, output_);
+    if (format == Format::triangle)
+      mpi::agree_after(context, [&] {
+        if (context.is_root())
+          delaunay::write_triangle_files(mesh, output_.substr(0, output_.size() - std::string_view(".ele").size()));
+      });
+    result["seconds_of_writing"] = mpi::max(context, MPI_Wtime() - start);
+  }
+
+  /// @throws Error{failed} if something is in the way; {usage} if a file that is read would be replaced
+  void check_output(Format format) const {
+    std::vector<std::string> outputs{output_};
+    const std::string stem = output_.substr(0, output_.rfind('.'));
+    if (format == Format::triangle) outputs = {stem + ".ele", stem + ".node", stem + ".poly"};
+    const std::string points = input_.substr(0, input_.rfind('.')) + ".node";
+    for (const std::string& output : outputs) {
+      if (const std::string reason = why_not_replaceable(output); !reason.empty()) throw cannot_write(output, reason);
+      std::error_code ignored;
+      for (const std::string& input : {input_, points})
+        if (std::filesystem::equivalent(input, output, ignored))
+          refuse(ErrorCode::usage, output, fmt::format("would replace {}, which is read", input),
+                 "choose another name");
+    }
+  }
+
+  /// Local.
+  void make(mpi::Context& context, delaunay::Triangulation& mesh, Json& result) {
+    delaunay::PolyFile file = delaunay::read_poly(input_);
+    const double start = MPI_Wtime();
+    {
+      const Region region(context.trace(), triangulate_region);
+      mesh = delaunay::triangulate(file.graph, triangulating_);
+    }
+    const double middle = MPI_Wtime();
+    delaunay::RefineReport report;
+    {
+      const Region region(context.trace(), refine_region);
+      if (refines_) report = delaunay::refine(mesh, refining_);
+    }
+    const double end = MPI_Wtime();
+    result["points_in_file"] = std::ssize(file.graph.points);
+    result["segments_in_file"] = std::ssize(file.graph.segments);
+    file.graph = {};
+    result["points_outside"] = delaunay::compact(mesh);
+    result["vertices"] = mesh.n_vertices();
+    result["triangles"] = mesh.n_triangles();
+    if (mesh.n_repeated_segments > 0)
+      file.left_out.push_back(
+          fmt::format("{} pieces of segments that were there already, with their markers", mesh.n_repeated_segments));
+    result["regions"] = std::ssize(mesh.regions) - 1;
+    result["left_out"] = file.left_out;
+    result["points_added"] = {{"inside", report.n_free_points - report.n_removed_points},
+                              {"on_segments", report.n_segment_points}};
+    result["bad_triangles"] = {{"at_small_angles", report.n_left_at_angles},
+                               {"at_segments", report.n_left_at_segments},
+                               {"by_rounding", report.n_left_by_rounding}};
+    result["is_complete"] = report.is_complete;
+    result["memory_bytes"] = mesh.memory_bytes();
+    result["seconds_of_triangulating"] = middle - start;
+    result["seconds_of_refining"] = end - middle;
+  }
+
+  void audit(mpi::Context& context, Json& result) {
+    std::string text;
+    mpi::agree_after(context, [&] {
+      if (!context.is_root()) return;
+      const delaunay::PolyFile file = delaunay::read_poly(input_);
+      const delaunay::AuditedMesh mesh = delaunay::read_audited(audited_);
+      const delaunay::Audit found = delaunay::audit(
+          mesh, file.graph,
+          {.least_angle = refining_.least_angle, .most_area = refining_.most_area, .is_delaunay = true});
+      text = delaunay::to_json(found).dump();
+    });
+    mpi::broadcast(context, text);
+    result["mesh"] = audited_;
+    result["audit"] = Json::parse(text);
+  }
+
+  [[nodiscard]] std::string text_of_mesh(const Json& r) const {
+    const auto n = [&](const Json& of) { return format_count(of.get<std::int64_t>()); };
+    const double seconds = r["seconds_of_triangulating"].get<double>() + r["seconds_of_refining"].get<double>();
+    std::string text = fmt::format("{}: {} triangles, {} vertices in {} ({:.2f} M triangles/s, {:.0f} bytes each)\n",
+                                   output_, n(r["triangles"]), n(r["vertices"]), format_seconds(seconds),
+                                   r["triangles"].get<double>() / seconds / 1e6,
+                                   r["memory_bytes"].get<double>() / r["triangles"].get<double>());
+    text +=
+        fmt::format("  {} points of the file, {} added inside, {} on segments; {} regions\n", n(r["points_in_file"]),
+                    n(r["points_added"]["inside"]), n(r["points_added"]["on_segments"]), n(r["regions"]));
+    if (r["points_outside"].get<std::int64_t>() > 0)
+      text += fmt::format("  {} points of the file lie outside of the segments, or in holes, and are no vertices\n",
+                          n(r["points_outside"]));
+    const Json& bad = r["bad_triangles"];
+    if (bad["at_segments"].get<std::int64_t>() > 0)
+      text += fmt::format("  {} times a triangle stayed as it is, since segments may not be split\n",
+                          n(bad["at_segments"]));
+    if (bad["by_rounding"].get<std::int64_t>() > 0)
+      text += fmt::format("  {} times a triangle stayed as it is: coordinates are too coarse for smaller ones\n",
+                          n(bad["by_rounding"]));
+    if (!r["is_complete"].get<bool>()) text += "  it ended at --most-triangles: not all triangles are as wanted\n";
+    if (!r["left_out"].empty())
+      text += fmt::format("  left out: {}\n", fmt::join(r["left_out"].get<std::vector<std::string>>(), ", "));
+    return text;
+  }
+
+  [[nodiscard]] std::string text_of_audit(const Json& r) const {
+    const Json& audit = r["audit"];
+    std::string text = fmt::format("{}: {}\n", audited_,
+                                   audit["passes"].get<bool>() ? "is what it should be" : "is NOT what it should be");
+    for (const Json& check : audit["checks"])
+      text += fmt::format("  {:<12} {:<6} {}\n", check["check"].get<std::string>(),
+                          check["met"].get<bool>() ? "met" : "FAULT", check["text"].get<std::string>());
+    return text;
+  }
+
+  std::string input_;
+  std::string output_;
+  std::string audited_;
+  bool refines_ = true;
+  delaunay::TriangulateOptions triangulating_;
+  delaunay::RefineOptions refining_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_delaunay() { return std::make_unique<Delaunay>(); }
+
+}  // namespace barrio::apps

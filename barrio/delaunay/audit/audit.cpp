@@ -1,0 +1,440 @@
+#include "barrio/delaunay/audit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "barrio/base/error.hpp"
+#include "barrio/delaunay/audit/chains.hpp"
+#include "barrio/delaunay/audit/edge_table.hpp"
+#include "barrio/delaunay/audit/exact.hpp"
+#include "barrio/delaunay/segment_edges.hpp"
+
+namespace barrio::delaunay {
+namespace {
+
+using detail::Chains;
+using detail::Edge2;
+using detail::EdgeTable;
+using detail::ExactSigns;
+
+std::string place(const Point& p) { return fmt::format("({:.9g}, {:.9g})", p[0], p[1]); }
+
+/// Sets of things that are joined one after the other.
+class Joined {
+ public:
+  explicit Joined(std::size_t n) : parents_(n) { std::iota(parents_.begin(), parents_.end(), std::size_t{0}); }
+  std::size_t root(std::size_t i) {
+    while (parents_[i] != i) i = parents_[i] = parents_[parents_[i]];
+    return i;
+  }
+  void join(std::size_t a, std::size_t b) { parents_[root(a)] = root(b); }
+  [[nodiscard]] std::int64_t count() const noexcept {
+    std::int64_t n = 0;
+    for (std::size_t i = 0; i < parents_.size(); ++i) n += parents_[i] == i ? 1 : 0;
+    return n;
+  }
+
+ private:
+  std::vector<std::size_t> parents_;
+};
+
+class Auditor {
+ public:
+  Auditor(const AuditedMesh& mesh, const PlanarGraph& graph, const AuditOptions& options)
+      : mesh_(mesh), graph_(graph), options_(options) {}
+
+  Audit run() {
+    result_.n_points = std::ssize(mesh_.points);
+    result_.n_triangles = std::ssize(mesh_.triangles);
+    if (!check_rows()) return result_;
+    check_orientation();
+    edges_.emplace(mesh_);
+    if (!check_conformity()) return result_;
+    chains_.emplace(mesh_, graph_, *edges_);
+    check_points();
+    check_segments();
+    check_boundary();
+    check_delaunay();
+    check_area();
+    check_euler();
+    check_holes();
+    check_angles();
+    check_areas();
+    result_.n_exact = signs_.n_exact();
+    return std::move(result_);
+  }
+
+ private:
+  const Point& point(std::int64_t v) const { return mesh_.points[static_cast<std::size_t>(v)]; }
+  const Point& corner(std::int64_t t, std::size_t i) const {
+    return point(mesh_.triangles[static_cast<std::size_t>(t)][i % 3]);
+  }
+  bool report(const char* name, bool is_met, std::string text) {
+    result_.checks.push_back({.name = name, .is_met = is_met, .text = std::move(text)});
+    return is_met;
+  }
+
+  bool check_rows() {
+    const std::int64_t n = std::ssize(mesh_.points);
+    const auto is_row = [n](std::int64_t v) { return v >= 0 && v < n; };
+    for (std::size_t t = 0; t < mesh_.triangles.size(); ++t)
+      if (!std::ranges::all_of(mesh_.triangles[t], is_row))
+        return report("rows", false, fmt::format("triangle {} has a vertex that is none", t));
+    for (const auto& edge : mesh_.edges)
+      if (!std::ranges::all_of(edge, is_row)) return report("rows", false, "an edge has a vertex that is none");
+    std::vector<char> is_used(mesh_.points.size(), 0);
+    for (const auto& triangle : mesh_.triangles)
+      for (const std::int64_t v : triangle) is_used[static_cast<std::size_t>(v)] = 1;
+    for (std::size_t v = 0; v < mesh_.points.size(); ++v) {
+      if (!std::isfinite(mesh_.points[v][0]) || !std::isfinite(mesh_.points[v][1]))
+        return report("rows", false, fmt::format("vertex {} has no coordinates", v));
+      if (is_used[v] != 0) ++n_used_;
+    }
+    return report("rows", !mesh_.triangles.empty(),
+                  fmt::format("{} vertices, {} triangles", n, mesh_.triangles.size()));
+  }
+
+  void check_orientation() {
+    for (std::int64_t t = 0; t < std::ssize(mesh_.triangles); ++t) {
+      if (signs_.orientation(corner(t, 0), corner(t, 1), corner(t, 2)) > 0) continue;
+      report("orientation", false, fmt::format("triangle {} at {} is not counterclockwise", t, place(corner(t, 0))));
+      return;
+    }
+    report("orientation", true, "all counterclockwise");
+  }
+
+  bool check_conformity() {
+    std::string fault;
+    edges_->for_each([&](std::span<const EdgeTable::Use> uses) {
+      const bool is_sound = uses.size() == 1 || (uses.size() == 2 && uses[0].is_upward != uses[1].is_upward);
+      if (!is_sound && fault.empty())
+        fault = fmt::format("{} triangles meet at the edge from {} to {}, or lie on one side of it", uses.size(),
+                            place(point(uses[0].low)), place(point(uses[0].high)));
+      if (uses.size() == 1) boundary_.push_back(uses[0]);
+    });
+    return report(
+        "conformity", fault.empty(),
+        fault.empty() ? fmt::format("{} edges, {} at the boundary", edges_->n_edges(), boundary_.size()) : fault);
+  }
+
+  /// Points of the graph that are no vertices must lie outside.
+  void check_points() {
+    std::int64_t n_outside = 0;
+    for (std::size_t i = 0; i < graph_.points.size(); ++i) {
+      if (chains_->vertices()[i] >= 0) continue;
+      if (is_inside(graph_.points[i])) {
+        report("points", false, fmt::format("point {} at {} is missing", i, place(graph_.points[i])));
+        return;
+      }
+      ++n_outside;
+    }
+    report("points", true, fmt::format("{} of {} points outside", n_outside, graph_.points.size()));
+  }
+
+  /// Segments that are not there must lie outside: their middles do.
+  void check_segments() {
+    std::string fault = chains_->fault();
+    for (const std::size_t s : chains_->absent()) {
+      const Point& a = graph_.points[static_cast<std::size_t>(graph_.segments[s].ends[0])];
+      const Point& b = graph_.points[static_cast<std::size_t>(graph_.segments[s].ends[1])];
+      if (fault.empty() && is_inside({0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])}))
+        fault = fmt::format("segment {} from {} to {} is missing", s, place(a), place(b));
+    }
+    report("segments", fault.empty(),
+           fault.empty() ? fmt::format("{} in {} pieces, {} outside", graph_.segments.size() - chains_->absent().size(),
+                                       chains_->pieces().size(), chains_->absent().size())
+                         : fault);
+  }
+
+  /// Triangles end at segments alone; without segments, at the convex hull.
+  void check_boundary() {
+    for (const EdgeTable::Use& use : boundary_) {
+      if (graph_.segments.empty() || chains_->find(use.low, use.high) != nullptr) continue;
+      report("boundary", false,
+             fmt::format("triangles end at the edge from {} to {}, which lies on no segment", place(point(use.low)),
+                         place(point(use.high))));
+      return;
+    }
+    report("boundary", true, fmt::format("{} edges, on segments", boundary_.size()));
+  }
+
+  void check_delaunay() {
+    std::string fault;
+    std::int64_t n = 0;
+    edges_->for_each([&](std::span<const EdgeTable::Use> uses) {
+      if (uses.size() < 2 || !fault.empty()) return;
+      if (chains_->find(uses[0].low, uses[0].high) != nullptr) return;
+      ++n;
+      const std::int64_t t = uses[0].triangle;
+      const Point& across = corner(uses[1].triangle, static_cast<std::size_t>(uses[1].corner));
+      if (signs_.in_circle(corner(t, 0), corner(t, 1), corner(t, 2), across) > 0)
+        fault = fmt::format("the circle of triangle {} at {} has the vertex {} inside", t, place(corner(t, 0)),
+                            place(across));
+    });
+    report("delaunay", fault.empty() || !options_.is_delaunay,
+           fault.empty() ? fmt::format("{} edges inside have empty circles", n) : fault);
+  }
+
+  /// The area of triangles that meet along edges is that of their boundary, without error; and that of the segments'
+  /// own ends differs from it by rounding of vertices alone.
+  void check_area() {
+    std::vector<Edge2> of_mesh;
+    for (const EdgeTable::Use& use : boundary_)
+      of_mesh.push_back(use.is_upward ? Edge2{point(use.low), point(use.high)}
+                                      : Edge2{point(use.high), point(use.low)});
+    const std::vector<Edge2> of_graph = boundary_of_graph();
+    result_.area = detail::exact_area(of_mesh);
+    if (graph_.segments.empty()) {
+      report("area", result_.area > 0, fmt::format("{:.17g}", result_.area));
+      return;
+    }
+    const double difference = detail::exact_difference(of_mesh, of_graph);
+    double largest = 0.0;
+    for (const Point& p : mesh_.points) largest = std::max({largest, std::abs(p[0]), std::abs(p[1])});
+    // each vertex on a segment is rounded to within half an ulp, and moves the boundary by that along its edges
+    double allowed = 0.0;
+    for (const Edge2& edge : of_mesh)
+      allowed += 4 * std::numeric_limits<double>::epsilon() * largest *
+                 std::hypot(edge.to[0] - edge.from[0], edge.to[1] - edge.from[1]);
+    report("area", std::abs(difference) <= allowed && result_.area > 0,
+           fmt::format("{:.17g}, {:.3g} more than the segments enclose", result_.area, difference));
+  }
+
+  /// The boundary by the points of the graph alone: what lies between two of them on a segment is one edge.
+  [[nodiscard]] std::vector<Edge2> boundary_of_graph() const {
+    std::vector<char> is_input(mesh_.points.size(), 0);
+    for (const std::int64_t v : chains_->vertices())
+      if (v >= 0) is_input[static_cast<std::size_t>(v)] = 1;
+    std::vector<Edge2> found;
+    std::set<std::array<std::int64_t, 2>> taken;  // a graph may have a segment twice
+    std::int64_t start = -1;
+    for (const Chains::Piece& piece : chains_->pieces()) {
+      if (is_input[static_cast<std::size_t>(piece.from)] != 0) start = piece.from;
+      if (is_input[static_cast<std::size_t>(piece.to)] == 0) continue;
+      const auto uses = edges_->find(piece.from, piece.to);
+      if (uses.size() != 1 || !taken.insert({std::min(start, piece.to), std::max(start, piece.to)}).second) continue;
+      const bool is_forward = uses[0].is_upward == (piece.from < piece.to);
+      found.push_back(is_forward ? Edge2{point(start), point(piece.to)} : Edge2{point(piece.to), point(start)});
+    }
+    return found;
+  }
+
+  /// Vertices where parts touch count once for each part.
+  void check_euler() {
+    Joined parts(mesh_.triangles.size());
+    edges_->for_each([&](std::span<const EdgeTable::Use> uses) {
+      if (uses.size() == 2)
+        parts.join(static_cast<std::size_t>(uses[0].triangle), static_cast<std::size_t>(uses[1].triangle));
+    });
+    // boundary edges follow each other around the outside of a vertex: corners of triangles that share an edge there
+    Joined corners(3 * mesh_.triangles.size());
+    const auto corner_of = [&](std::int64_t t, std::int64_t v) {
+      const auto& triangle = mesh_.triangles[static_cast<std::size_t>(t)];
+      return 3 * static_cast<std::size_t>(t) +
+             static_cast<std::size_t>(std::ranges::find(triangle, v) - triangle.begin());
+    };
+    edges_->for_each([&](std::span<const EdgeTable::Use> uses) {
+      if (uses.size() != 2) return;
+      for (const std::int64_t v : {uses[0].low, uses[0].high})
+        corners.join(corner_of(uses[0].triangle, v), corner_of(uses[1].triangle, v));
+    });
+    const std::int64_t n_fans = corners.count();
+    // loops: a boundary edge is joined with the one that ends in the same fan
+    std::vector<std::pair<std::size_t, std::size_t>> begins;  // fan, boundary edge
+    for (std::size_t i = 0; i < boundary_.size(); ++i) {
+      const EdgeTable::Use& use = boundary_[i];
+      begins.emplace_back(corners.root(corner_of(use.triangle, use.is_upward ? use.low : use.high)), i);
+    }
+    std::ranges::sort(begins);
+    Joined loops(boundary_.size());
+    for (std::size_t i = 0; i < boundary_.size(); ++i) {
+      const EdgeTable::Use& use = boundary_[i];
+      const std::size_t fan = corners.root(corner_of(use.triangle, use.is_upward ? use.high : use.low));
+      const auto next = std::ranges::lower_bound(begins, std::pair{fan, std::size_t{0}});
+      if (next != begins.end() && next->first == fan) loops.join(i, next->second);
+    }
+    const std::int64_t number = n_fans - edges_->n_edges() + std::ssize(mesh_.triangles);
+    const std::int64_t wanted = 2 * parts.count() - loops.count();
+    const std::int64_t n_stray = std::ssize(mesh_.points) - n_used_;
+    report(
+        "euler", number == wanted && n_stray == 0,
+        fmt::format("{} - {} + {} = {}; {} parts and {} loops ask for {}; {} vertices without triangles", n_fans,
+                    edges_->n_edges(), mesh_.triangles.size(), number, parts.count(), loops.count(), wanted, n_stray));
+  }
+
+  void check_holes() {
+    for (const Point& hole : graph_.holes) {
+      if (!is_inside(hole)) continue;
+      report("holes", false, fmt::format("the hole at {} is filled", place(hole)));
+      return;
+    }
+    report("holes", true, fmt::format("{} are empty", graph_.holes.size()));
+  }
+
+  /// Whether a place lies to the left of the boundary: rays to the right cross it an odd number of times.
+  [[nodiscard]] bool is_inside(const Point& p) {
+    bool is_odd = false;
+    for (const EdgeTable::Use& use : boundary_) {
+      const Point& a = point(use.low);
+      const Point& b = point(use.high);
+      if ((a[1] > p[1]) == (b[1] > p[1])) continue;
+      const int side = a[1] < b[1] ? signs_.orientation(a, b, p) : signs_.orientation(b, a, p);
+      if (side == 0) return false;  // on the boundary
+      if (side > 0) is_odd = !is_odd;
+    }
+    return is_odd;
+  }
+
+  void check_angles() {
+    double least = 180.0;
+    std::int64_t n_below = 0;
+    std::int64_t n_explained = 0;
+    std::string fault;
+    for (std::int64_t t = 0; t < std::ssize(mesh_.triangles); ++t) {
+      double smallest = 180.0;
+      std::size_t where = 0;
+      for (std::size_t i = 0; i < 3; ++i) {
+        const Point& p = corner(t, i);
+        const Point& q = corner(t, i + 1);
+        const Point& r = corner(t, i + 2);
+        const double cross = (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
+        const double dot = (q[0] - p[0]) * (r[0] - p[0]) + (q[1] - p[1]) * (r[1] - p[1]);
+        const double angle = std::atan2(cross, dot) * 180 / std::numbers::pi;
+        if (angle >= smallest) continue;
+        smallest = angle;
+        where = i;
+      }
+      least = std::min(least, smallest);
+      constexpr double rounding = 1e-6;
+      if (smallest >= options_.least_angle - rounding) continue;
+      ++n_below;
+      if (is_at_small_angle(t, where)) {
+        ++n_explained;
+      } else if (fault.empty()) {
+        fault = fmt::format("triangle {} has {:.4f} degrees at {}", t, smallest, place(corner(t, where)));
+      }
+    }
+    result_.least_angle = least;
+    report("angles", fault.empty(),
+           fault.empty() ? fmt::format("{:.4f} degrees at least; {} below {:g} where segments meet in small angles",
+                                       least, n_explained, options_.least_angle)
+                         : fmt::format("{}, and {} more", fault, n_below - n_explained - 1));
+  }
+
+  /// Segments whose middle or end a vertex is.
+  [[nodiscard]] std::vector<std::size_t> segments_at(std::int64_t v) const {
+    std::vector<std::size_t> found;
+    const auto [first, last] =
+        std::ranges::equal_range(pieces_at_, v, {}, &std::pair<std::int64_t, std::size_t>::first);
+    for (auto i = first; i != last; ++i) found.push_back(i->second);
+    return found;
+  }
+  /// Whether the angle at a corner is one between segments, or lies across from an edge that joins two segments which
+  /// meet in a small angle: no points can make those larger.
+  [[nodiscard]] bool is_at_small_angle(std::int64_t t, std::size_t i) {
+    if (pieces_at_.empty()) {
+      for (const Chains::Piece& piece : chains_->pieces()) {
+        pieces_at_.emplace_back(piece.from, piece.segment);
+        pieces_at_.emplace_back(piece.to, piece.segment);
+      }
+      std::ranges::sort(pieces_at_);
+    }
+    const auto& triangle = mesh_.triangles[static_cast<std::size_t>(t)];
+    for (const std::size_t s : segments_at(triangle[(i + 1) % 3]))
+      for (const std::size_t r : segments_at(triangle[(i + 2) % 3]))
+        if (s != r && meet_in_small_angle(s, r)) return true;
+    return false;
+  }
+  /// Whether a segment begins or ends on another one, or in its end.
+  [[nodiscard]] bool touches(std::size_t s, std::size_t r) {
+    const Point& a = end_of(r, 0);
+    const Point& b = end_of(r, 1);
+    for (std::size_t e = 0; e < 2; ++e) {
+      const Point& p = end_of(s, e);
+      if (p == a || p == b) return true;
+      const double along = (p[0] - a[0]) * (b[0] - a[0]) + (p[1] - a[1]) * (b[1] - a[1]);
+      const double whole = (b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1]);
+      if (along > 0 && along < whole && signs_.orientation(a, b, p) == 0) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool meet_in_small_angle(std::size_t s, std::size_t r) {
+    if (!touches(s, r) && !touches(r, s)) return false;
+    const Point u{end_of(s, 1)[0] - end_of(s, 0)[0], end_of(s, 1)[1] - end_of(s, 0)[1]};
+    const Point v{end_of(r, 1)[0] - end_of(r, 0)[0], end_of(r, 1)[1] - end_of(r, 0)[1]};
+    constexpr double small = std::numbers::pi / 3 + 1e-9;
+    return std::atan2(std::abs(u[0] * v[1] - u[1] * v[0]), std::abs(u[0] * v[0] + u[1] * v[1])) <= small;
+  }
+  [[nodiscard]] const Point& end_of(std::size_t segment, std::size_t which) const {
+    return graph_.points[static_cast<std::size_t>(graph_.segments[segment].ends[which])];
+  }
+
+  void check_areas() {
+    double sum = 0.0;
+    for (std::int64_t t = 0; t < std::ssize(mesh_.triangles); ++t) {
+      const Point& p = corner(t, 0);
+      const double area = 0.5 * ((corner(t, 1)[0] - p[0]) * (corner(t, 2)[1] - p[1]) -
+                                 (corner(t, 1)[1] - p[1]) * (corner(t, 2)[0] - p[0]));
+      result_.largest_area = std::max(result_.largest_area, area);
+      sum += area;
+    }
+    if (options_.most_area <= 0) {
+      report("areas", true, fmt::format("{:.6g} at most", result_.largest_area));
+      return;
+    }
+    result_.yardstick = static_cast<double>(result_.n_triangles) * options_.most_area / sum;
+    constexpr double rounding = 1 + 1e-12;
+    report("areas", result_.largest_area <= options_.most_area * rounding,
+           fmt::format("{:.6g} at most of {:.6g}; {:.3f} triangles where the largest would be one",
+                       result_.largest_area, options_.most_area, result_.yardstick));
+  }
+
+  const AuditedMesh& mesh_;
+  const PlanarGraph& graph_;
+  const AuditOptions& options_;
+  Audit result_;
+  ExactSigns signs_;
+  std::optional<EdgeTable> edges_;
+  std::optional<Chains> chains_;
+  std::vector<EdgeTable::Use> boundary_;
+  std::vector<std::pair<std::int64_t, std::size_t>> pieces_at_;  // vertex, segment
+  std::int64_t n_used_ = 0;
+};
+
+}  // namespace
+
+bool Audit::passes() const noexcept { return std::ranges::all_of(checks, &Check::is_met); }
+
+Audit audit(const AuditedMesh& mesh, const PlanarGraph& graph, const AuditOptions& options) {
+  return Auditor(mesh, graph, options).run();
+}
+
+AuditedMesh audited(const Triangulation& mesh) {
+  AuditedMesh result;
+  result.points.assign(mesh.points.items().begin(), mesh.points.items().end());
+  for (const Triangle& t : mesh.triangles.items())
+    if (t.is_used()) result.triangles.push_back({t.vertices[0], t.vertices[1], t.vertices[2]});
+  for (const SegmentEdge& edge : segment_edges(mesh)) result.edges.push_back({edge.ends[0], edge.ends[1]});
+  return result;
+}
+
+Json to_json(const Audit& audit) {
+  Json checks = Json::array();
+  for (const Audit::Check& check : audit.checks)
+    checks.push_back({{"check", check.name}, {"met", check.is_met}, {"text", check.text}});
+  return {{"passes", audit.passes()},     {"checks", checks},
+          {"points", audit.n_points},     {"triangles", audit.n_triangles},
+          {"exact_signs", audit.n_exact}, {"least_angle", audit.least_angle},
+          {"area", audit.area},           {"largest_area", audit.largest_area},
+          {"yardstick", audit.yardstick}};
+}
+
+}  // namespace barrio::delaunay

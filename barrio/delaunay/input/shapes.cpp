@@ -1,0 +1,80 @@
+#include "barrio/delaunay/shapes.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "barrio/base/hash.hpp"
+
+namespace barrio::delaunay {
+
+void add_circle(PlanarGraph& graph, const Point& centre, double radius, int n, std::int32_t marker) {
+  const auto first = static_cast<std::int32_t>(graph.points.size());
+  for (int i = 0; i < n; ++i) {
+    const double angle = 2 * std::numbers::pi * i / n;
+    graph.points.push_back({centre[0] + radius * std::cos(angle), centre[1] + radius * std::sin(angle)});
+    graph.segments.push_back({{first + i, first + (i + 1) % n}, marker});
+  }
+}
+
+PlanarGraph pipe_section(int n_outside, int n_of_hole) {
+  constexpr int n_holes = 7;
+  PlanarGraph graph;
+  add_circle(graph, {0, 0}, 1, n_outside, 1);
+  for (int i = 0; i < n_holes; ++i) {
+    const double angle = 2 * std::numbers::pi * i / n_holes;
+    const Point centre{0.65 * std::cos(angle), 0.65 * std::sin(angle)};
+    add_circle(graph, centre, 0.18, n_of_hole, 2 + i);
+    graph.holes.push_back(centre);
+  }
+  return graph;
+}
+
+PlanarGraph unit_square(int n) {
+  PlanarGraph graph;
+  for (int i = 0; i < n; ++i) graph.points.push_back({static_cast<double>(i) / n, 0});
+  for (int i = 0; i < n; ++i) graph.points.push_back({1, static_cast<double>(i) / n});
+  for (int i = 0; i < n; ++i) graph.points.push_back({1 - static_cast<double>(i) / n, 1});
+  for (int i = 0; i < n; ++i) graph.points.push_back({0, 1 - static_cast<double>(i) / n});
+  for (int i = 0; i < 4 * n; ++i) graph.segments.push_back({{i, (i + 1) % (4 * n)}, 1 + i / n});
+  return graph;
+}
+
+PlanarGraph fractal_island(std::int64_t n_points, std::uint64_t seed) {
+  // An edge becomes four: its outer thirds, and between them a peak on a side that chance chooses. Over each edge lies
+  // a rhombus whose angle at the edge's ends is 40 degrees, and those of the four lie in it, apart but for common ends,
+  // if the peak rises by at most 45 degrees. So the curve never meets itself.
+  constexpr int n_corners = 16;
+  constexpr double least_height = 0.05;
+  constexpr double most_height = 1.0 / 6;
+  std::vector<Point> ring;
+  for (int i = 0; i < n_corners; ++i) {
+    const double angle = 2 * std::numbers::pi * i / n_corners;
+    ring.push_back({std::cos(angle), std::sin(angle)});
+  }
+  std::uint64_t drawn = 0;
+  while (static_cast<std::int64_t>(ring.size()) < n_points) {
+    std::vector<Point> finer;
+    finer.reserve(4 * ring.size());
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      const Point& a = ring[i];
+      const Point& b = ring[(i + 1) % ring.size()];
+      const std::uint64_t chance = mix64(seed ^ mix64(drawn++));
+      const double part = std::ldexp(static_cast<double>(chance >> 12U), -52);
+      const double height = (least_height + part * (most_height - least_height)) * ((chance & 1U) != 0 ? 1 : -1);
+      const auto at = [&](double along, double aside) {
+        return Point{a[0] + along * (b[0] - a[0]) - aside * (b[1] - a[1]),
+                     a[1] + along * (b[1] - a[1]) + aside * (b[0] - a[0])};
+      };
+      finer.insert(finer.end(), {a, at(1.0 / 3, 0), at(0.5, height), at(2.0 / 3, 0)});
+    }
+    ring = std::move(finer);
+  }
+  PlanarGraph graph;
+  graph.points = std::move(ring);
+  const auto n = static_cast<std::int32_t>(graph.points.size());
+  for (std::int32_t i = 0; i < n; ++i) graph.segments.push_back({{i, (i + 1) % n}, 1});
+  return graph;
+}
+
+}  // namespace barrio::delaunay

@@ -1,0 +1,128 @@
+#include "barrio/delaunay/kernel/carving.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "barrio/base/error.hpp"
+#include "barrio/delaunay/kernel/insertion.hpp"
+
+namespace barrio::delaunay::detail {
+namespace {
+
+/// Visit the triangles that can be reached from one without crossing a segment. @param enter  whether one is entered
+template <class Enter>
+void spread(Triangulation& mesh, std::int32_t from, Enter&& enter) {
+  std::vector<std::int32_t> stack;
+  if (enter(mesh.triangle(from))) stack.push_back(from);
+  while (!stack.empty()) {
+    const Triangle& t = mesh.triangle(stack.back());
+    stack.pop_back();
+    for (std::uint32_t e = 0; e < 3; ++e) {
+      if (!t.neighbours[e] || t.is_segment(e)) continue;
+      const std::int32_t row = t.neighbours[e].triangle();
+      if (enter(mesh.triangle(row))) stack.push_back(row);
+    }
+  }
+}
+
+/// Mark a triangle as one that goes. @return whether it was not yet
+bool leave_out(Triangle& t) noexcept {
+  const bool is_new = t.is_used();
+  t.state |= Triangle::unused;
+  return is_new;
+}
+
+std::int32_t any_used(const Triangulation& mesh) noexcept {
+  for (std::size_t row = 0; row < mesh.triangles.size(); ++row)
+    if (mesh.triangles[row].is_used() && !is_outside(mesh.triangles[row])) return static_cast<std::int32_t>(row);
+  return -1;
+}
+
+/// @return the triangle that a place lies in, or -1
+std::int32_t find_place(Triangulation& mesh, Insertion& walk, const Point& place, std::int32_t from) {
+  // ghosts and holes are still there, so that walks end nowhere but at the hull
+  std::int32_t row = from;
+  for (;;) {
+    const Place found = walk.locate(place, row);
+    if (found.kind == Place::Kind::exterior) return -1;
+    if (found.kind != Place::Kind::blocked) return found.side.triangle();
+    const Side beyond = mesh.triangle(found.side.triangle()).neighbours[found.side.edge()];
+    if (!beyond || is_outside(mesh.triangle(beyond.triangle()))) return -1;
+    row = beyond.triangle();
+  }
+}
+
+/// Put the rows that go on the list of those that are not used, and let no other triangle lead to them.
+void release(Triangulation& mesh) noexcept {
+  mesh.n_unused_triangles = 0;
+  mesh.first_unused_triangle = -1;
+  for (std::size_t row = mesh.triangles.size(); row-- > 0;) {
+    Triangle& t = mesh.triangles[row];
+    if (t.is_used()) continue;
+    for (const Side side : t.neighbours) {
+      if (!side) continue;
+      Triangle& u = mesh.triangle(side.triangle());
+      if (!u.is_used()) continue;
+      u.neighbours[side.edge()] = {};
+      u.state |= Triangle::segment_bit(side.edge());  // of a hull that is filled
+    }
+    t.state &= ~Triangle::unused;
+    t.state |= Triangle::unused;
+    t.next = mesh.first_unused_triangle;
+    mesh.first_unused_triangle = static_cast<std::int32_t>(row);
+    ++mesh.n_unused_triangles;
+  }
+}
+
+}  // namespace
+
+void carve(Triangulation& mesh, const PlanarGraph& graph, bool fills_hull) {
+  Insertion walk(mesh);
+  const auto place_text = [](const Point& p) { return fmt::format("({:g}, {:g})", p[0], p[1]); };
+  const auto find = [&](const Point& place, const char* what) {
+    const std::int32_t from = any_used(mesh);
+    const std::int32_t row = from < 0 ? -1 : find_place(mesh, walk, place, from);
+    if (row < 0)
+      refuse(ErrorCode::bad_input, fmt::format("{} {}", what, place_text(place)), "lies outside of all points",
+             "give a place between the segments");
+    return row;
+  };
+  // places are found before anything goes, since walks need all triangles
+  std::vector<std::int32_t> holes;
+  std::vector<std::int32_t> seeds;
+  for (const Point& hole : graph.holes) holes.push_back(find(hole, "hole"));
+  for (const PlanarGraph::RegionSeed& seed : graph.regions) seeds.push_back(find(seed.place, "region"));
+
+  for (std::size_t row = 0; row < mesh.triangles.size(); ++row) {
+    if (!mesh.triangles[row].is_used() || !is_outside(mesh.triangles[row])) continue;
+    if (fills_hull) {
+      leave_out(mesh.triangles[row]);
+    } else {
+      spread(mesh, static_cast<std::int32_t>(row), leave_out);
+    }
+  }
+  for (const std::int32_t row : holes) spread(mesh, row, [](Triangle& t) { return !is_outside(t) && leave_out(t); });
+
+  mesh.regions.assign(1, {});
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    if (!mesh.triangle(seeds[i]).is_used())
+      refuse(ErrorCode::bad_input, fmt::format("region {}", place_text(graph.regions[i].place)),
+             "lies outside of the segments, or in a hole", "give a place that is triangulated");
+    const auto number = static_cast<std::uint32_t>(mesh.regions.size());
+    if (number > Triangle::region_mask)
+      refuse(ErrorCode::bad_input, "regions", "are more than 2^24", "give neighbours the same one");
+    mesh.regions.push_back({.attribute = graph.regions[i].attribute, .most_area = graph.regions[i].most_area});
+    spread(mesh, seeds[i], [number](Triangle& t) {
+      if (!t.is_used() || t.region() == number) return false;
+      t.state = (t.state & ~Triangle::region_mask) | number;
+      return true;
+    });
+  }
+  release(mesh);
+  if (mesh.n_triangles() == 0)
+    refuse(ErrorCode::bad_input, "segments", "enclose nothing, so that all would lie outside",
+           "close the boundary, or triangulate the convex hull");
+}
+
+}  // namespace barrio::delaunay::detail

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "barrio/delaunay/kernel/insertion.hpp"
+#include "barrio/delaunay/triangulation.hpp"
+
+namespace barrio::delaunay {
+namespace {
+
+/// Give each used triangle, in `next`, the row it is to have: by regions, and in them as now. @return their number
+std::int32_t number_triangles(Triangulation& mesh) {
+  std::vector<std::int32_t> first(mesh.regions.size() + 1, 0);
+  for (const Triangle& t : mesh.triangles.items())
+    if (t.is_used()) ++first[t.region() + 1];
+  for (std::size_t r = 0; r + 1 < first.size(); ++r) first[r + 1] += first[r];
+  const std::int32_t n = first.back();
+  for (Triangle& t : mesh.triangles.items()) t.next = t.is_used() ? first[t.region()]++ : -1;
+  return n;
+}
+
+/// Bring each triangle to its row. A row that is taken gives its own triangle to go on with.
+void move_triangles(Triangulation& mesh, std::int32_t n) {
+  for (std::size_t row = 0; row < mesh.triangles.size(); ++row) {
+    while (mesh.triangles[row].next >= 0 && mesh.triangles[row].next != static_cast<std::int32_t>(row))
+      std::swap(mesh.triangles[row], mesh.triangle(mesh.triangles[row].next));
+  }
+  mesh.triangles.resize(static_cast<std::size_t>(n));
+}
+
+void renumber_neighbours(Triangulation& mesh) {
+  for (Triangle& t : mesh.triangles.items()) {
+    if (!t.is_used()) continue;
+    for (Side& side : t.neighbours)
+      if (side) side = Side(mesh.triangle(side.triangle()).next, side.edge());
+  }
+}
+
+/// Drop the vertices that no triangle has, and bring those of the input into its order. @return how many of those are
+/// dropped
+std::int64_t arrange_vertices(Triangulation& mesh) {
+  const std::size_t n_input = mesh.input_numbers.size();
+  std::vector<std::int32_t> place(mesh.points.size(), -1);
+  for (const Triangle& t : mesh.triangles.items())
+    for (const std::int32_t v : t.vertices) place[static_cast<std::size_t>(v)] = 0;
+
+  std::vector<std::int32_t> vertex_of(static_cast<std::size_t>(mesh.n_input_points), -1);
+  for (std::size_t v = 0; v < n_input; ++v)
+    if (place[v] >= 0) vertex_of[static_cast<std::size_t>(mesh.input_numbers[v])] = static_cast<std::int32_t>(v);
+  std::vector<Point> points;
+  std::vector<std::int32_t> numbers;
+  std::vector<std::int32_t> markers;
+  for (std::size_t number = 0; number < vertex_of.size(); ++number) {
+    if (vertex_of[number] < 0) continue;
+    const auto v = static_cast<std::size_t>(vertex_of[number]);
+    place[v] = static_cast<std::int32_t>(points.size());
+    points.push_back(mesh.points[v]);
+    numbers.push_back(static_cast<std::int32_t>(number));
+    if (!mesh.input_markers.empty()) markers.push_back(mesh.input_markers[v]);
+  }
+  std::ranges::copy(points, mesh.points.data());
+  std::size_t n = points.size();  // infos of input vertices are all alike
+  for (std::size_t v = n_input; v < place.size(); ++v) {
+    if (place[v] < 0) continue;
+    mesh.points[n] = mesh.points[v];
+    mesh.infos[n] = mesh.infos[v];
+    place[v] = static_cast<std::int32_t>(n++);
+  }
+  mesh.points.resize(n);
+  mesh.infos.resize(n);
+  mesh.input_numbers = std::move(numbers);
+  mesh.input_markers = std::move(markers);
+  for (Triangle& t : mesh.triangles.items())
+    for (std::int32_t& v : t.vertices) v = place[static_cast<std::size_t>(v)];
+  for (Segment& segment : mesh.segments)
+    for (std::int32_t& v : segment.ends)
+      if (v >= 0) v = place[static_cast<std::size_t>(v)];
+  return static_cast<std::int64_t>(n_input - points.size());
+}
+
+}  // namespace
+
+std::int64_t compact(Triangulation& mesh) {
+  const std::int32_t n = number_triangles(mesh);
+  renumber_neighbours(mesh);
+  move_triangles(mesh, n);
+  for (Triangle& t : mesh.triangles.items()) t.next = -1;
+  mesh.first_unused_triangle = -1;
+  mesh.n_unused_triangles = 0;
+  mesh.first_unused_vertex = -1;
+  mesh.n_unused_vertices = 0;
+  return arrange_vertices(mesh);
+}
+
+}  // namespace barrio::delaunay

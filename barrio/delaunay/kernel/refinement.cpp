@@ -1,0 +1,311 @@
+#include "barrio/delaunay/kernel/refinement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "barrio/base/error.hpp"
+#include "barrio/delaunay/kernel/quality.hpp"
+
+namespace barrio::delaunay {
+namespace detail {
+namespace {
+
+/// Steiner points lie a little nearer than where the edge is seen under the least angle.
+constexpr double nearer = 0.95;
+
+double squared_distance(const Point& a, const Point& b) noexcept {
+  const double x = a[0] - b[0];
+  const double y = a[1] - b[1];
+  return x * x + y * y;
+}
+
+}  // namespace
+
+Refinement::Refinement(Triangulation& mesh, const RefineOptions& options)
+    : mesh_(&mesh),
+      options_(&options),
+      insertion_(mesh),
+      removal_(mesh),
+      queue_(mesh),
+      segments_(mesh),
+      small_angles_(mesh) {
+  const double angle = options.least_angle * std::numbers::pi / 180;
+  sine_squared_ = std::sin(angle) * std::sin(angle);
+  const double lens = std::cos(2 * angle);
+  lens_ = lens * lens;
+  reach_ = options.least_angle > 0 ? nearer * 0.5 / std::tan(angle / 2) : std::numeric_limits<double>::infinity();
+  constexpr double usual_angle = 20 * std::numbers::pi / 180;
+  flattest_ = 4 / std::tan(std::max(angle, usual_angle));
+  has_bounds_ =
+      options.most_area > 0 || options.area_at ||
+      (options.keeps_regions && std::ranges::any_of(mesh.regions, [](const Region& r) { return r.most_area > 0; }));
+}
+
+double Refinement::bound_of_area(const Triangle& t) {
+  double bound = options_->most_area > 0 ? options_->most_area : std::numeric_limits<double>::infinity();
+  if (options_->keeps_regions)
+    if (const double of_region = mesh_->regions[t.region()].most_area; of_region > 0)
+      bound = std::min(bound, of_region);
+  if (!options_->area_at) return bound;
+  const Point& a = mesh_->point(t.vertices[0]);
+  const Point& b = mesh_->point(t.vertices[1]);
+  const Point& c = mesh_->point(t.vertices[2]);
+  const Point centroid{(a[0] + b[0] + c[0]) / 3, (a[1] + b[1] + c[1]) / 3};
+  const double here = options_->area_at(centroid);
+  if (!(here > 0))
+    refuse(ErrorCode::bad_input, "size field", fmt::format("says {:g} at ({:g}, {:g})", here, centroid[0], centroid[1]),
+           "give areas above 0");
+  return std::min(bound, here);
+}
+
+/// Whether the shortest edge joins two segments that meet in a small angle, at the same distance from where they do: no
+/// point makes that angle larger. Source: Miller, Pav and Walkington 2003
+bool Refinement::is_between_shells(const Triangle& t, std::uint32_t shortest) const noexcept {
+  const std::int32_t p = t.vertices[next_corner(shortest)];
+  const std::int32_t q = t.vertices[previous_corner(shortest)];
+  const VertexInfo of_p = mesh_->info(p);
+  const VertexInfo of_q = mesh_->info(q);
+  if (of_p.kind() != VertexKind::on_segment || of_q.kind() != VertexKind::on_segment) return false;
+  if (of_p.segment() == of_q.segment() || of_p.segment() == no_segment || of_q.segment() == no_segment) return false;
+  for (const std::int32_t a : mesh_->segments[of_p.segment()].ends) {
+    for (const std::int32_t b : mesh_->segments[of_q.segment()].ends) {
+      if (a != b) continue;
+      const double to_p = squared_distance(mesh_->point(a), mesh_->point(p));
+      const double to_q = squared_distance(mesh_->point(a), mesh_->point(q));
+      // at equal distances, less than 60 degrees are less than the distance
+      return to_p < 1.002 * to_q && to_q < 1.002 * to_p && squared_distance(mesh_->point(p), mesh_->point(q)) < to_p;
+    }
+  }
+  return false;
+}
+
+/// @param[out] key  what orders bad triangles: the square of the shortest edge
+bool Refinement::is_bad(const Triangle& t, double& key) {
+  const Shape shape(mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]), mesh_->point(t.vertices[2]));
+  key = shape.squares[shape.shortest];
+  if (has_bounds_ && 0.5 * shape.double_area > bound_of_area(t)) return true;
+  return shape.is_sharper(sine_squared_) && !is_between_shells(t, shape.shortest);
+}
+
+/// Whether a point lies in the lens of a segment: sees it under an angle larger than a right one, and than what the
+/// least angle leaves. Source: Shewchuk 1997, section 3.4.2
+bool Refinement::encroaches(const Point& p, const Point& a, const Point& b) const noexcept {
+  const Point u{a[0] - p[0], a[1] - p[1]};
+  const Point v{b[0] - p[0], b[1] - p[1]};
+  const double dot = u[0] * v[0] + u[1] * v[1];
+  if (dot >= 0) return false;
+  return dot * dot >= lens_ * (u[0] * u[0] + u[1] * u[1]) * (v[0] * v[0] + v[1] * v[1]);
+}
+
+/// Whether any triangle of a segment would be larger than it may be, or have smaller angles. Such a segment is split at
+/// once: points that come before its own would have to go again.
+bool Refinement::is_too_long(const Triangle& t, const Point& a, const Point& b) {
+  return has_bounds_ && squared_distance(a, b) > flattest_ * bound_of_area(t);
+}
+
+bool Refinement::may_split(Side side) const noexcept {
+  const bool is_boundary = !mesh_->triangle(side.triangle()).neighbours[side.edge()];
+  return options_->splits_segments && (options_->splits_boundary || !is_boundary);
+}
+
+void Refinement::note(Side side) {
+  const Triangle& t = mesh_->triangle(side.triangle());
+  encroached_.push_back({side, t.vertices[next_corner(side.edge())], t.vertices[previous_corner(side.edge())]});
+}
+
+void Refinement::check_segment(Side side) {
+  const Triangle& t = mesh_->triangle(side.triangle());
+  if (!may_split(side)) return;
+  const Point& a = mesh_->point(t.vertices[next_corner(side.edge())]);
+  const Point& b = mesh_->point(t.vertices[previous_corner(side.edge())]);
+  if (encroaches(mesh_->point(t.vertices[side.edge()]), a, b) || is_too_long(t, a, b)) note(side);
+}
+
+void Refinement::check_triangle(std::int32_t row) {
+  const Triangle& t = mesh_->triangle(row);
+  for (std::uint32_t e = 0; e < 3; ++e)
+    if (t.is_segment(e)) check_segment(Side(row, e));
+  if ((t.state & Triangle::queued) != 0) return;  // in an order that another triangle had; that is good enough
+  double key = 0.0;
+  if (is_bad(t, key)) queue_.push(row, key);
+}
+
+/// Where a segment is split: in the middle, or at a power of two from an end where another segment begins in a small
+/// angle, so that points of both lie on common circles around that end. Source: Ruppert 1995, section 4.5
+double Refinement::part_of_split(std::int32_t from, std::int32_t to, std::uint32_t segment) const noexcept {
+  const float angle_from = small_angles_.at(segment, from);
+  const float angle_to = small_angles_.at(segment, to);
+  if (angle_from >= SmallAngles::wide && angle_to >= SmallAngles::wide) return 0.5;
+  const double length = std::sqrt(squared_distance(mesh_->point(from), mesh_->point(to)));
+  // the power of two between a third and two thirds of the length
+  int exponent = 0;
+  const bool is_below = std::frexp(length, &exponent) < 0.75;
+  const double shell = std::ldexp(1.0, exponent - (is_below ? 2 : 1));
+  return angle_to <= angle_from ? 1 - shell / length : shell / length;
+}
+
+void Refinement::split_segment(Side side) {
+  side = remove_vertices_near(side);
+  const Triangle& t = mesh_->triangle(side.triangle());
+  const std::int32_t from = t.vertices[next_corner(side.edge())];
+  const std::int32_t to = t.vertices[previous_corner(side.edge())];
+  const Point& a = mesh_->point(from);
+  const Point& b = mesh_->point(to);
+  const std::uint32_t segment = segments_.find(from, to);
+  const double part = part_of_split(from, to, segment);
+  const Point p{a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])};
+  insertion_.find_cavity_at_segment(p, next_id(*mesh_), side);
+  if (p == a || p == b || !insertion_.is_star(p) || !insertion_.has_sides_in_circle(p)) {
+    ++report_.n_left_by_rounding;
+    return;
+  }
+  const std::int32_t vertex = make_vertex(*mesh_, p, VertexInfo(VertexKind::on_segment, segment));
+  ++report_.n_segment_points;
+  for (const std::int32_t row : insertion_.fill(vertex)) check_triangle(row);
+}
+
+/// Take away the free vertices in the circle over a segment that is to be split: one between them and the segment's
+/// middle would stay short of room. Not where another segment begins, which keeps its own order. @return the segment,
+/// in the triangle that it has then. Source: Chew 1993
+Side Refinement::remove_vertices_near(Side segment) {
+  for (int side = 0; side < 2; ++side) {
+    for (;;) {
+      const Triangle& t = mesh_->triangle(segment.triangle());
+      const std::uint32_t e = segment.edge();
+      if (t.is_segment(next_corner(e)) || t.is_segment(previous_corner(e))) break;
+      const std::int32_t apex = t.vertices[e];
+      const Point& p = mesh_->point(apex);
+      const Point& a = mesh_->point(t.vertices[next_corner(e)]);
+      const Point& b = mesh_->point(t.vertices[previous_corner(e)]);
+      if (mesh_->info(apex).kind() != VertexKind::free) break;
+      if ((a[0] - p[0]) * (b[0] - p[0]) + (a[1] - p[1]) * (b[1] - p[1]) >= 0) break;
+      const std::int32_t from = t.vertices[next_corner(e)];
+      for (const std::int32_t row : removal_.remove(Side(segment.triangle(), e))) {
+        check_triangle(row);
+        const Triangle& made = mesh_->triangle(row);
+        for (std::uint32_t i = 0; i < 3; ++i)
+          if (made.vertices[next_corner(i)] == from && made.is_segment(i)) segment = Side(row, i);
+      }
+      ++report_.n_removed_points;
+    }
+    const Side other = mesh_->triangle(segment.triangle()).neighbours[segment.edge()];
+    if (!other) break;
+    segment = other;
+  }
+  return segment;
+}
+
+/// Whether one more point might make too many triangles.
+bool Refinement::is_full() noexcept {
+  if (mesh_->n_triangles() + 2 <= options_->most_triangles) return false;
+  report_.is_complete = false;
+  return true;
+}
+
+void Refinement::split_segments() {
+  while (!encroached_.empty() && !is_full()) {
+    const Encroached entry = encroached_.back();
+    encroached_.pop_back();
+    const Triangle& t = mesh_->triangle(entry.side.triangle());
+    const std::uint32_t e = entry.side.edge();
+    if (t.is_used() && t.is_segment(e) && t.vertices[next_corner(e)] == entry.from &&
+        t.vertices[previous_corner(e)] == entry.to)
+      split_segment(entry.side);
+  }
+}
+
+Refinement::Outcome Refinement::split_triangle(std::int32_t row) {
+  const Triangle& t = mesh_->triangle(row);
+  const Shape shape(mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]), mesh_->point(t.vertices[2]));
+  const std::uint32_t e = shape.shortest;
+  const Point p = steiner_point(mesh_->point(t.vertices[next_corner(e)]), mesh_->point(t.vertices[previous_corner(e)]),
+                                mesh_->point(t.vertices[e]), reach_);
+  const Place place = insertion_.locate(p, row);
+  if (place.kind == Place::Kind::vertex) {
+    ++report_.n_left_by_rounding;
+    return Outcome::left;
+  }
+  if (place.kind == Place::Kind::blocked) {
+    if (!may_split(place.side)) {
+      ++report_.n_left_at_segments;
+      return Outcome::left;
+    }
+    note(place.side);
+    return Outcome::again;
+  }
+  insertion_.find_cavity(p, next_id(*mesh_), place.side.triangle());
+  bool is_free = true;
+  bool is_stuck = false;
+  for (std::size_t k = 0; k < insertion_.ring().size(); ++k) {
+    const Insertion::RingEdge& edge = insertion_.ring()[k];
+    if ((edge.state & Triangle::segment_bit(0)) == 0) continue;
+    if (!encroaches(p, mesh_->point(edge.from), mesh_->point(insertion_.ring_end(k)))) continue;
+    is_free = false;
+    if (!may_split(edge.inside)) {
+      is_stuck = true;
+    } else {
+      note(edge.inside);
+    }
+  }
+  if (is_stuck) {
+    ++report_.n_left_at_segments;
+    return Outcome::left;
+  }
+  if (!is_free) return Outcome::again;
+  if (!insertion_.is_star(p)) {
+    ++report_.n_left_by_rounding;
+    return Outcome::left;
+  }
+  const std::int32_t vertex = make_vertex(*mesh_, p, VertexInfo(VertexKind::free, no_segment));
+  ++report_.n_free_points;
+  for (const std::int32_t made : insertion_.fill(vertex)) check_triangle(made);
+  return Outcome::done;
+}
+
+void Refinement::run() {
+  const auto n_rows = static_cast<std::int32_t>(mesh_->triangles.size());
+  for (std::int32_t row = 0; row < n_rows; ++row)
+    for (std::uint32_t e = 0; e < 3; ++e)
+      if (mesh_->triangle(row).is_used() && mesh_->triangle(row).is_segment(e)) check_segment(Side(row, e));
+  split_segments();
+  for (std::int32_t row = 0; row < static_cast<std::int32_t>(mesh_->triangles.size()); ++row) {
+    const Triangle& t = mesh_->triangle(row);
+    double key = 0.0;
+    if (t.is_used() && (t.state & Triangle::queued) == 0 && is_bad(t, key)) queue_.push(row, key);
+  }
+  for (std::int32_t row = queue_.pop(); row >= 0; row = queue_.pop()) {
+    if (!mesh_->triangle(row).is_used()) {
+      free_triangle(*mesh_, row);
+      continue;
+    }
+    double key = 0.0;
+    if (!is_bad(mesh_->triangle(row), key)) continue;
+    if (is_full()) return;
+    if (split_triangle(row) != Outcome::again) continue;
+    const std::int64_t n_before = report_.n_segment_points;
+    split_segments();
+    // nothing changes where coordinates are too coarse to split the segment that is in the way
+    const bool has_changed = report_.n_segment_points > n_before;
+    const Triangle& t = mesh_->triangle(row);  // or what it has become
+    if (has_changed && t.is_used() && (t.state & Triangle::queued) == 0) queue_.push(row, key);
+  }
+}
+
+}  // namespace detail
+
+RefineReport refine(Triangulation& mesh, const RefineOptions& options) {
+  if (!(options.least_angle >= 0 && options.least_angle <= 34))
+    refuse(ErrorCode::usage, "least angle", fmt::format("is {:g} degrees", options.least_angle),
+           "give 0 to 34: larger ones cannot be had");
+  if (!(options.most_area >= 0))
+    refuse(ErrorCode::usage, "largest area", fmt::format("is {:g}", options.most_area), "give one above 0");
+  detail::Refinement refinement(mesh, options);
+  refinement.run();
+  return refinement.report();
+}
+
+}  // namespace barrio::delaunay

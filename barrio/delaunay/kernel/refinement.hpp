@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "barrio/delaunay/kernel/insertion.hpp"
+#include "barrio/delaunay/kernel/queue.hpp"
+#include "barrio/delaunay/kernel/removal.hpp"
+#include "barrio/delaunay/kernel/segment_index.hpp"
+#include "barrio/delaunay/kernel/small_angles.hpp"
+#include "barrio/delaunay/refine.hpp"
+
+namespace barrio::delaunay::detail {
+
+/// Refinement of one triangulation: segments that have a vertex too near first, then bad triangles.
+class Refinement {
+ public:
+  Refinement(Triangulation& mesh, const RefineOptions& options);
+
+  void run();
+  [[nodiscard]] const RefineReport& report() const noexcept { return report_; }
+
+ private:
+  struct Encroached {
+    Side side;
+    std::int32_t from;
+    std::int32_t to;
+  };
+  enum class Outcome : std::uint8_t { done, again, left };
+
+  [[nodiscard]] bool is_bad(const Triangle& t, double& key);
+  [[nodiscard]] bool is_between_shells(const Triangle& t, std::uint32_t shortest) const noexcept;
+  [[nodiscard]] double bound_of_area(const Triangle& t);
+  [[nodiscard]] bool encroaches(const Point& p, const Point& a, const Point& b) const noexcept;
+  [[nodiscard]] bool is_too_long(const Triangle& t, const Point& a, const Point& b);
+  [[nodiscard]] bool may_split(Side side) const noexcept;
+  void check_triangle(std::int32_t row);
+  void check_segment(Side side);
+  void note(Side side);
+  [[nodiscard]] bool is_full() noexcept;
+  void split_segments();
+  void split_segment(Side side);
+  [[nodiscard]] double part_of_split(std::int32_t from, std::int32_t to, std::uint32_t segment) const noexcept;
+  [[nodiscard]] Outcome split_triangle(std::int32_t row);
+  [[nodiscard]] Side remove_vertices_near(Side segment);
+
+  Triangulation* mesh_;
+  const RefineOptions* options_;
+  RefineReport report_;
+  Insertion insertion_;
+  Removal removal_;
+  TriangleQueue queue_;
+  std::vector<Encroached> encroached_;
+  SegmentIndex segments_;
+  SmallAngles small_angles_;
+  double sine_squared_ = 0.0;  // of the least angle
+  double lens_ = 0.0;          // square of the cosine at which a segment is seen from within its lens
+  double reach_ = 0.0;         // of new points from their edge, by its length
+  double flattest_ = 0.0;      // square of an edge by the least area of a triangle on it
+  bool has_bounds_ = false;    // of areas
+};
+
+}  // namespace barrio::delaunay::detail

@@ -1,0 +1,49 @@
+#include "barrio/delaunay/kernel/small_angles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <tuple>
+
+namespace barrio::delaunay::detail {
+namespace {
+
+/// A segment as it leaves one of its ends.
+struct Ray {
+  std::int32_t vertex;
+  double direction;  // radians
+  std::size_t end;   // 2 * segment + which
+};
+
+}  // namespace
+
+SmallAngles::SmallAngles(const Triangulation& mesh) : mesh_(&mesh), angles_(2 * mesh.segments.size(), wide) {
+  std::vector<Ray> rays;
+  rays.reserve(angles_.size());
+  for (std::size_t s = 0; s < mesh.segments.size(); ++s) {
+    const auto& ends = mesh.segments[s].ends;
+    if (ends[0] < 0 || ends[1] < 0) continue;  // left out with what it bounds
+    for (std::size_t e = 0; e < 2; ++e) {
+      const Point& from = mesh.point(ends[e]);
+      const Point& to = mesh.point(ends[1 - e]);
+      rays.push_back({ends[e], std::atan2(to[1] - from[1], to[0] - from[0]), 2 * s + e});
+    }
+  }
+  std::ranges::sort(rays, {}, [](const Ray& ray) { return std::tuple(ray.vertex, ray.direction, ray.end); });
+  for (std::size_t first = 0; first < rays.size();) {
+    std::size_t last = first + 1;
+    while (last < rays.size() && rays[last].vertex == rays[first].vertex) ++last;
+    for (std::size_t i = first; i < last && last - first > 1; ++i) {
+      const Ray& next = rays[i + 1 < last ? i + 1 : first];
+      double angle = next.direction - rays[i].direction;
+      if (angle < 0) angle += 2 * std::numbers::pi;
+      if (angle == 0) continue;  // a segment that is there twice has no angle with itself
+      for (const std::size_t end : {rays[i].end, next.end})
+        angles_[end] = std::min(angles_[end], static_cast<float>(angle));
+    }
+    first = last;
+  }
+}
+
+}  // namespace barrio::delaunay::detail

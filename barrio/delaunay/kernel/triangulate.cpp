@@ -1,0 +1,177 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "barrio/base/error.hpp"
+#include "barrio/delaunay/kernel/carving.hpp"
+#include "barrio/delaunay/kernel/flips.hpp"
+#include "barrio/delaunay/kernel/insertion.hpp"
+#include "barrio/delaunay/kernel/order.hpp"
+#include "barrio/delaunay/planar_graph.hpp"
+
+namespace barrio::delaunay {
+namespace {
+
+using detail::Insertion;
+using detail::Place;
+
+// between these, products of four differences of coordinates neither vanish nor overflow
+constexpr double least_coordinate = 1e-45;
+constexpr double most_coordinate = 1e60;
+constexpr std::size_t most_points = (std::size_t{1} << 30U) - 2;
+
+void check(const PlanarGraph& graph) {
+  if (graph.points.size() > most_points)
+    refuse(ErrorCode::bad_input, "points", "are more than 2^30", "cut the domain into parts");
+  for (std::size_t i = 0; i < graph.points.size(); ++i) {
+    for (const double x : graph.points[i]) {
+      if (!std::isfinite(x))
+        refuse(ErrorCode::bad_input, fmt::format("point {}", i), fmt::format("has the coordinate {}", x),
+               "give numbers");
+      if (x != 0.0 && (std::abs(x) < least_coordinate || std::abs(x) > most_coordinate))
+        refuse(ErrorCode::bad_input, fmt::format("point {}", i), fmt::format("has the coordinate {:g}", x),
+               "scale coordinates to between 1e-45 and 1e60, where signs of determinants are exact");
+    }
+  }
+  if (!graph.point_markers.empty() && graph.point_markers.size() != graph.points.size())
+    refuse(ErrorCode::bad_input, "markers", "are not as many as points", "give one for each point, or none");
+  const auto n = static_cast<std::int32_t>(graph.points.size());
+  for (std::size_t s = 0; s < graph.segments.size(); ++s) {
+    for (const std::int32_t end : graph.segments[s].ends)
+      if (end < 0 || end >= n)
+        refuse(ErrorCode::bad_input, fmt::format("segment {}", s),
+               fmt::format("ends in point {}, but there are {}", end, n), "number points from 0");
+    if (graph.segments[s].ends[0] == graph.segments[s].ends[1])
+      refuse(ErrorCode::bad_input, fmt::format("segment {}", s),
+             fmt::format("begins and ends in point {}", graph.segments[s].ends[0]), "leave it out");
+  }
+}
+
+/// Bring three points that do not lie on a line to the front of the order. @return whether there are
+bool begin_with_triangle(const PlanarGraph& graph, std::vector<std::int32_t>& order) {
+  const auto point = [&](std::size_t i) -> const Point& { return graph.points[static_cast<std::size_t>(order[i])]; };
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    if (point(i) == point(0)) continue;
+    std::swap(order[1], order[i]);
+    for (std::size_t k = 2; k < order.size(); ++k) {
+      if (geometry::orient2d(point(0), point(1), point(k)) == 0) continue;
+      std::swap(order[2], order[k]);
+      return true;
+    }
+    return false;
+  }
+  return false;
+}
+
+/// One triangle, and three for what is outside.
+void make_first(Triangulation& mesh) {
+  std::array<std::int32_t, 3> v{0, 1, 2};
+  if (geometry::orient2d(mesh.points[0], mesh.points[1], mesh.points[2]) < 0) std::swap(v[1], v[2]);
+  mesh.triangles.resize(4);
+  mesh.triangles[0] = {.vertices = v, .neighbours = {Side(1, 0), Side(2, 0), Side(3, 0)}, .next = -1, .state = 0};
+  for (std::uint32_t e = 0; e < 3; ++e) {
+    const auto outside = [&](std::uint32_t edge) { return static_cast<std::int32_t>(edge) + 1; };
+    // across edge e, which leads from b to a here; the next outside at a is the one across the edge that ends there
+    mesh.triangles[e + 1] = {
+        .vertices = {detail::outside_vertex, v[previous_corner(e)], v[next_corner(e)]},
+        .neighbours = {Side(0, e), Side(outside(previous_corner(e)), 2), Side(outside(next_corner(e)), 1)},
+        .next = -1,
+        .state = 0};
+  }
+}
+
+void insert_points(Triangulation& mesh, const PlanarGraph& graph) {
+  std::vector<std::int32_t> order = detail::insertion_order(graph.points);
+  if (!begin_with_triangle(graph, order))
+    refuse(ErrorCode::bad_input, "points",
+           graph.points.size() < 3 ? "are fewer than three" : "lie on one line, so that the area is 0",
+           "give points of a plane area");
+  mesh.points.reserve(order.size());
+  for (const std::int32_t i : order) mesh.points.push_back(graph.points[static_cast<std::size_t>(i)]);
+  mesh.infos.resize(order.size());
+  for (VertexInfo& info : mesh.infos.items()) info = VertexInfo(VertexKind::input, 0);
+  mesh.n_input_points = static_cast<std::int32_t>(order.size());
+  for (const std::int32_t i : order)
+    if (!graph.point_markers.empty()) mesh.input_markers.push_back(graph.point_markers[static_cast<std::size_t>(i)]);
+  mesh.input_numbers = std::move(order);
+  mesh.triangles.reserve(2 * mesh.points.size() + 2);
+  make_first(mesh);
+  Insertion insertion(mesh);
+  std::int32_t last = 0;
+  for (std::size_t v = 3; v < mesh.points.size(); ++v) {
+    const Point p = mesh.points[v];
+    const auto vertex = static_cast<std::int32_t>(v);
+    const Place place = insertion.locate(p, last);
+    if (place.kind == Place::Kind::vertex) {
+      const auto number = [&](std::int32_t of) { return value(mesh.id(of)); };
+      const std::int32_t there = mesh.triangle(place.side.triangle()).vertices[place.side.edge()];
+      refuse(ErrorCode::bad_input,
+             fmt::format("points {} and {}", std::min(number(there), number(vertex)),
+                         std::max(number(there), number(vertex))),
+             fmt::format("are both at ({:g}, {:g})", p[0], p[1]), "leave one out");
+    }
+    insertion.find_cavity(p, mesh.id(vertex), place.side.triangle());
+    for (const std::int32_t row : insertion.fill(vertex))
+      if (!detail::is_outside(mesh.triangle(row))) last = row;
+  }
+}
+
+/// Keep the first of segments between the same ends.
+void drop_repeated_segments(Triangulation& mesh) {
+  std::vector<std::pair<std::array<std::int32_t, 2>, std::size_t>> by_ends;
+  for (std::size_t s = 0; s < mesh.segments.size(); ++s) {
+    const auto& [a, b] = mesh.segments[s].ends;
+    by_ends.push_back({{std::min(a, b), std::max(a, b)}, s});
+  }
+  std::ranges::sort(by_ends);
+  std::vector<char> is_repeated(mesh.segments.size(), 0);
+  for (std::size_t i = 1; i < by_ends.size(); ++i)
+    if (by_ends[i].first == by_ends[i - 1].first) is_repeated[by_ends[i].second] = 1;
+  std::size_t n = 0;
+  for (std::size_t s = 0; s < mesh.segments.size(); ++s)
+    if (is_repeated[s] == 0) mesh.segments[n++] = mesh.segments[s];
+  mesh.n_repeated_segments = static_cast<std::int64_t>(mesh.segments.size() - n);
+  mesh.segments.resize(n);
+}
+
+void insert_segments(Triangulation& mesh, const PlanarGraph& graph) {
+  if (graph.segments.empty()) return;
+  std::vector<std::int32_t> vertex_of(mesh.input_numbers.size());
+  for (std::size_t v = 0; v < vertex_of.size(); ++v)
+    vertex_of[static_cast<std::size_t>(mesh.input_numbers[v])] = static_cast<std::int32_t>(v);
+  detail::SegmentInsertion insertion(mesh);
+  mesh.segments.reserve(graph.segments.size());
+  for (const PlanarGraph::Edge& edge : graph.segments) {
+    const std::array<std::int32_t, 2> ends{vertex_of[static_cast<std::size_t>(edge.ends[0])],
+                                           vertex_of[static_cast<std::size_t>(edge.ends[1])]};
+    const std::vector<std::int32_t>& way = insertion.insert(ends[0], ends[1]);
+    for (std::size_t i = 0; i + 1 < way.size(); ++i)
+      mesh.segments.push_back({.ends = {way[i], way[i + 1]}, .marker = edge.marker});
+  }
+  drop_repeated_segments(mesh);
+}
+
+}  // namespace
+
+std::uint64_t Triangulation::memory_bytes() const noexcept {
+  return points.memory_bytes() + infos.memory_bytes() + triangles.memory_bytes() +
+         input_numbers.capacity() * sizeof(std::int32_t) + segments.capacity() * sizeof(Segment) +
+         regions.capacity() * sizeof(Region);
+}
+
+Triangulation triangulate(const PlanarGraph& graph, const TriangulateOptions& options) {
+  check(graph);
+  Triangulation mesh;
+  insert_points(mesh, graph);
+  insert_segments(mesh, graph);
+  detail::carve(mesh, graph, options.fills_hull || graph.segments.empty());
+  return mesh;
+}
+
+}  // namespace barrio::delaunay

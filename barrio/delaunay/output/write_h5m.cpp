@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "barrio/delaunay/output/buffered.hpp"
+#include "barrio/delaunay/segment_edges.hpp"
+#include "barrio/delaunay/write.hpp"
+#include "barrio/files/h5m_file.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::delaunay {
+namespace {
+
+using detail::buffered;
+using files::H5mFile;
+
+constexpr std::int32_t triangle_table = 0;
+constexpr std::int32_t edge_table = 1;
+
+/// A set of the file: rows of a table that stand one after the other.
+struct RowSet {
+  std::int32_t table = 0;
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  std::int32_t id = 0;  ///< marker or region
+  double attribute = 0.0;
+};
+
+/// Runs of regions and of markers. @pre triangles stand by regions, edges by markers
+std::vector<RowSet> find_sets(const Triangulation& mesh, const std::vector<SegmentEdge>& edges) {
+  std::vector<RowSet> sets;
+  for (std::size_t row = 0; row < mesh.triangles.size(); ++row) {
+    const std::uint32_t region = mesh.triangles[row].region();
+    if (region == 0) continue;
+    const auto id = static_cast<std::int32_t>(region);
+    if (sets.empty() || sets.back().id != id)
+      sets.push_back({triangle_table, static_cast<std::int64_t>(row), 0, id, mesh.regions[region].attribute});
+    ++sets.back().count;
+  }
+  const std::size_t n_regions = sets.size();
+  for (std::size_t row = 0; row < edges.size(); ++row) {
+    if (edges[row].marker == 0) continue;
+    if (sets.size() == n_regions || sets.back().id != edges[row].marker)
+      sets.push_back({edge_table, static_cast<std::int64_t>(row), 0, edges[row].marker, 0.0});
+    ++sets.back().count;
+  }
+  return sets;
+}
+
+/// A tag with a value on some sets. Collective; rank 0 has the values.
+template <class T>
+void write_set_tag(mpi::Context& context, H5mFile& file, const char* name, files::H5mValues::Of of, T none,
+                   const std::vector<std::int64_t>& ids, const std::vector<T>& values) {
+  if (ids.empty()) return;
+  const auto tag =
+      file.make_tag({.name = name, .values = {of, 1}, .default_value = std::as_bytes(std::span<const T>(&none, 1))});
+  const auto rows = file.make_sparse(tag, std::ssize(ids));
+  if (!context.is_root()) return;
+  file.put_ids(rows, 0, ids);
+  file.put_values(rows.values, 0, std::ssize(values), std::as_bytes(std::span(values)));
+}
+
+void write_sets(mpi::Context& context, H5mFile& file, const std::vector<RowSet>& sets) {
+  std::vector<std::int64_t> region_sets;
+  std::vector<std::int32_t> region_ids;
+  std::vector<double> attributes;
+  std::vector<std::int64_t> marker_sets;
+  std::vector<std::int32_t> markers;
+  files::H5mSetList list;
+  std::vector<std::int64_t> words;
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    const std::int64_t id = file.first_set() + static_cast<std::int64_t>(s);
+    words.push_back(file.first_id(sets[s].table) + sets[s].first);
+    words.push_back(sets[s].count);
+    list.contents_end.push_back(std::ssize(words));
+    list.flags.push_back(files::H5mSetList::unique | files::H5mSetList::ranged);
+    list.children_end.push_back(0);
+    list.parents_end.push_back(0);
+    if (sets[s].table == triangle_table) {
+      region_sets.push_back(id);
+      region_ids.push_back(sets[s].id);
+      attributes.push_back(sets[s].attribute);
+    } else {
+      marker_sets.push_back(id);
+      markers.push_back(sets[s].id);
+    }
+  }
+  write_set_tag(context, file, "MATERIAL_SET", files::H5mValues::Of::int32, std::int32_t{-1}, region_sets, region_ids);
+  write_set_tag(context, file, "REGION_ATTRIBUTE", files::H5mValues::Of::float64, 0.0, region_sets, attributes);
+  write_set_tag(context, file, "NEUMANN_SET", files::H5mValues::Of::int32, std::int32_t{-1}, marker_sets, markers);
+  if (sets.empty()) return;
+  file.make_sets(list);
+  if (context.is_root()) file.put_contents(0, words);
+}
+
+}  // namespace
+
+void write_h5m(mpi::Context& context, const Triangulation& mesh, const std::string& path) {
+  std::vector<SegmentEdge> edges;
+  std::vector<RowSet> sets;
+  std::array<std::int64_t, 3> sizes{};
+  if (context.is_root()) {
+    edges = segment_edges(mesh);
+    std::ranges::stable_sort(edges, {}, &SegmentEdge::marker);
+    sets = find_sets(mesh, edges);
+    sizes = {mesh.n_vertices(), mesh.n_triangles(), std::ssize(edges)};
+  }
+  mpi::broadcast<std::int64_t>(context, sizes);
+  mpi::broadcast(context, sets);
+  H5mFile file(
+      context, path,
+      {.n_vertices = sizes[0],
+       .elements = {{.type = "Tri", .n_nodes = 3, .n = sizes[1]}, {.type = "Edge", .n_nodes = 2, .n = sizes[2]}},
+       .n_sets = std::ssize(sets)});
+  if (context.is_root()) {
+    const std::int64_t first_vertex = file.first_id(H5mFile::vertices);
+    buffered<double>(
+        mesh.points.size(),
+        [&](std::size_t v, std::vector<double>& x) { x.insert(x.end(), {mesh.points[v][0], mesh.points[v][1], 0.0}); },
+        [&](std::int64_t first, std::span<const double> x) { file.put_vertices(first, x); });
+    buffered<std::int64_t>(
+        mesh.triangles.size(),
+        [&](std::size_t t, std::vector<std::int64_t>& ids) {
+          for (const std::int32_t v : mesh.triangles[t].vertices) ids.push_back(first_vertex + v);
+        },
+        [&](std::int64_t first, std::span<const std::int64_t> ids) { file.put_elements(triangle_table, first, ids); });
+    buffered<std::int64_t>(
+        edges.size(),
+        [&](std::size_t e, std::vector<std::int64_t>& ids) {
+          for (const std::int32_t v : edges[e].ends) ids.push_back(first_vertex + v);
+        },
+        [&](std::int64_t first, std::span<const std::int64_t> ids) { file.put_elements(edge_table, first, ids); });
+  }
+  write_sets(context, file, sets);
+  file.close();
+}
+
+}  // namespace barrio::delaunay

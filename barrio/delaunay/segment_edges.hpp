@@ -1,0 +1,23 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "barrio/delaunay/triangulation.hpp"
+
+namespace barrio::delaunay {
+
+/// An edge of triangles that lies on a segment of the input, or on a hull that was filled.
+struct SegmentEdge {
+  std::array<std::int32_t, 2> ends{};  ///< vertices; the triangles of a boundary edge lie to its left
+  std::int32_t triangle = 0;           ///< row of one that has it
+  std::int32_t marker = 0;             ///< of the segment
+  bool is_boundary = false;
+};
+
+/// List the edges on segments, each once, in the order of triangles. Local. Cost: a pass over triangles, and
+/// O(log segments) an edge
+[[nodiscard]] std::vector<SegmentEdge> segment_edges(const Triangulation& mesh);
+
+}  // namespace barrio::delaunay

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+#include "barrio/base/growing_array.hpp"
+#include "barrio/geometry/predicates.hpp"
+
+namespace barrio::delaunay {
+
+using Point = geometry::Point2;
+
+/// A triangle and one of its edges: edge i lies across from corner i, and leads from corner i + 1 to corner i + 2.
+/// Four bytes: a triangulation has at most 2^30 - 1 triangles.
+class Side {
+ public:
+  constexpr Side() = default;
+  constexpr Side(std::int32_t triangle, std::uint32_t edge) noexcept
+      : code_((static_cast<std::uint32_t>(triangle) << 2U) | edge) {}
+  [[nodiscard]] constexpr std::int32_t triangle() const noexcept { return static_cast<std::int32_t>(code_ >> 2U); }
+  [[nodiscard]] constexpr std::uint32_t edge() const noexcept { return code_ & 3U; }
+  /// Whether it is one: beyond the boundary there is none.
+  [[nodiscard]] constexpr explicit operator bool() const noexcept { return code_ != none; }
+  friend constexpr bool operator==(Side, Side) noexcept = default;
+
+ private:
+  static constexpr std::uint32_t none = 0xffffffffU;
+  std::uint32_t code_ = none;
+};
+
+/// The corner after, before another of a triangle.
+constexpr std::uint32_t next_corner(std::uint32_t i) noexcept { return i == 2 ? 0 : i + 1; }
+constexpr std::uint32_t previous_corner(std::uint32_t i) noexcept { return i == 0 ? 2 : i - 1; }
+
+/// A triangle, in half of a line of the cache.
+struct Triangle {
+  static constexpr std::uint32_t region_bits = 24;
+  static constexpr std::uint32_t region_mask = (1U << region_bits) - 1;
+  static constexpr std::uint32_t queued = 1U << 27U;
+  static constexpr std::uint32_t unused = 1U << 28U;
+  static constexpr std::uint32_t fresh = 1U << 29U;  // while a vertex is removed: made for it
+  static constexpr std::uint32_t segment_bit(std::uint32_t edge) noexcept { return 1U << (region_bits + edge); }
+
+  std::array<std::int32_t, 3> vertices;  ///< counterclockwise
+  std::array<Side, 3> neighbours;        ///< across edge i; none at the boundary
+  std::int32_t next;                     ///< in the list that it is in, if it is in one
+  std::uint32_t state;                   ///< region, edges that are segments, and what lists it is in
+
+  [[nodiscard]] std::uint32_t region() const noexcept { return state & region_mask; }
+  [[nodiscard]] bool is_segment(std::uint32_t edge) const noexcept { return (state & segment_bit(edge)) != 0; }
+  [[nodiscard]] bool is_used() const noexcept { return (state & unused) == 0; }
+};
+static_assert(sizeof(Triangle) == 32);
+
+/// Whether a vertex comes from the input, was put onto a segment, or into the middle of a triangle.
+enum class VertexKind : std::uint8_t { input, on_segment, free, unused };
+
+/// No segment of the input.
+inline constexpr std::uint32_t no_segment = 0x3fffffffU;
+
+/// Kind of a vertex, and the input segment that it lies in the middle of, if there is one.
+class VertexInfo {
+ public:
+  VertexInfo() = default;
+  VertexInfo(VertexKind kind, std::uint32_t segment) noexcept
+      : bits_((static_cast<std::uint32_t>(kind) << 30U) | segment) {}
+  [[nodiscard]] VertexKind kind() const noexcept { return static_cast<VertexKind>(bits_ >> 30U); }
+  [[nodiscard]] std::uint32_t segment() const noexcept { return bits_ & no_segment; }
+
+ private:
+  std::uint32_t bits_;
+};
+
+/// A segment of the input: its ends, vertices of the triangulation, and the marker of the user.
+struct Segment {
+  std::array<std::int32_t, 2> ends{};
+  std::int32_t marker = 0;
+};
+
+/// A part of the plane between segments.
+struct Region {
+  double attribute = 0.0;  ///< of the user
+  double most_area = 0.0;  ///< of its triangles; 0: no bound
+};
+
+/// Vertices and triangles of a constrained Delaunay triangulation: plain arrays, without pointers. Local.
+///
+/// Rows that are not used are holes in the arrays, until `compact`. Vertices of the input come first.
+class Triangulation {
+ public:
+  GrowingArray<Point> points;
+  GrowingArray<VertexInfo> infos;
+  GrowingArray<Triangle> triangles;
+  std::vector<std::int32_t> input_numbers;  ///< of the first vertices: their places in the input
+  std::vector<std::int32_t> input_markers;  ///< of the user, of the same vertices; or empty
+  std::int32_t n_input_points = 0;          ///< in the input, also those that are no vertices
+  std::vector<Segment> segments;
+  std::int64_t n_repeated_segments = 0;  ///< pieces that were there already, whose markers are lost
+  std::vector<Region> regions;
+  std::int32_t first_unused_triangle = -1;  ///< a list, by `next`
+  std::int32_t first_unused_vertex = -1;
+  std::int64_t n_unused_triangles = 0;
+  std::int64_t n_unused_vertices = 0;
+
+  [[nodiscard]] std::int64_t n_vertices() const noexcept {
+    return static_cast<std::int64_t>(points.size()) - n_unused_vertices;
+  }
+  [[nodiscard]] std::int64_t n_triangles() const noexcept {
+    return static_cast<std::int64_t>(triangles.size()) - n_unused_triangles;
+  }
+  [[nodiscard]] const Point& point(std::int32_t vertex) const noexcept {
+    return points[static_cast<std::size_t>(vertex)];
+  }
+  [[nodiscard]] VertexInfo info(std::int32_t vertex) const noexcept { return infos[static_cast<std::size_t>(vertex)]; }
+  [[nodiscard]] const Triangle& triangle(std::int32_t t) const noexcept {
+    return triangles[static_cast<std::size_t>(t)];
+  }
+  [[nodiscard]] Triangle& triangle(std::int32_t t) noexcept { return triangles[static_cast<std::size_t>(t)]; }
+  /// Id by which ties are broken: the number in the input, or then of creation. It does not depend on the order of
+  /// insertion.
+  [[nodiscard]] GlobalId id(std::int32_t vertex) const noexcept {
+    const auto v = static_cast<std::size_t>(vertex);
+    return v < input_numbers.size() ? GlobalId{input_numbers[v]}
+                                    : GlobalId{std::int64_t{vertex} + n_input_points - std::ssize(input_numbers)};
+  }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+};
+
+/// Bring what is used to the front of the arrays: triangles by their regions; vertices of the input in its order, then
+/// those that were added, without those that no triangle has. Local. @return the number of points of the input that
+/// were left out, since they lie outside Cost: a few passes; memory 4 bytes a vertex besides
+std::int64_t compact(Triangulation& mesh);
+
+/// Check what must hold: that neighbours are mutual and agree on vertices and segments, that triangles are
+/// counterclockwise, and that those on both sides of an edge that is no segment are Delaunay. Local.
+/// @throws Error{internal} naming the triangle. Cost: exact signs of all edges
+void validate(const Triangulation& mesh);
+
+}  // namespace barrio::delaunay

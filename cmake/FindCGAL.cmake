@@ -1,0 +1,12 @@
+# CGAL, for benchmarks to compare with: headers alone, on GMP and MPFR. Makes the target CGAL::CGAL.
+find_path(CGAL_INCLUDE_DIR CGAL/Delaunay_triangulation_2.h)
+find_library(CGAL_GMP_LIBRARY gmp)
+find_library(CGAL_MPFR_LIBRARY mpfr)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(CGAL REQUIRED_VARS CGAL_INCLUDE_DIR CGAL_GMP_LIBRARY CGAL_MPFR_LIBRARY)
+if(CGAL_FOUND AND NOT TARGET CGAL::CGAL)
+  add_library(CGAL::CGAL INTERFACE IMPORTED)
+  target_include_directories(CGAL::CGAL SYSTEM INTERFACE ${CGAL_INCLUDE_DIR})
+  target_link_libraries(CGAL::CGAL INTERFACE ${CGAL_MPFR_LIBRARY} ${CGAL_GMP_LIBRARY})
+endif()
+mark_as_advanced(CGAL_INCLUDE_DIR CGAL_GMP_LIBRARY CGAL_MPFR_LIBRARY)

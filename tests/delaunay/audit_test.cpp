@@ -1,0 +1,124 @@
+#include "barrio/delaunay/audit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "barrio/delaunay/planar_graph.hpp"
+#include "barrio/delaunay/refine.hpp"
+#include "barrio/delaunay/shapes.hpp"
+
+namespace barrio::delaunay {
+namespace {
+
+/// An audit has to find each kind of fault, so each is made.
+class AuditTest : public testing::Test {
+ protected:
+  AuditTest() : graph_(pipe_section(40, 12)) {
+    Triangulation mesh = triangulate(graph_);
+    refine(mesh, options_);
+    compact(mesh);
+    mesh_ = audited(mesh);
+  }
+  /// Names of the checks that are not met.
+  std::string faults(double least_angle = 20, double most_area = 0.01) const {
+    std::string names;
+    for (const Audit::Check& check : audit(mesh_, graph_, {.least_angle = least_angle, .most_area = most_area}).checks)
+      if (!check.is_met) names += check.name + " ";
+    return names;
+  }
+
+  RefineOptions options_{.least_angle = 20, .most_area = 0.01};
+  PlanarGraph graph_;
+  AuditedMesh mesh_;
+};
+
+TEST_F(AuditTest, PassesWhatIsSound) { EXPECT_EQ(faults(), ""); }
+
+TEST_F(AuditTest, FindsATurnedTriangle) {
+  std::swap(mesh_.triangles[5][0], mesh_.triangles[5][1]);
+  EXPECT_EQ(faults(), "orientation conformity ");
+}
+
+TEST_F(AuditTest, FindsAMissingTriangle) {
+  // one inside: its edges become a loop that lies on no segment
+  const auto is_inside = [&](const std::array<std::int64_t, 3>& t) {
+    return std::ranges::none_of(mesh_.edges, [&](const std::array<std::int64_t, 2>& edge) {
+      return std::ranges::find(t, edge[0]) != t.end() || std::ranges::find(t, edge[1]) != t.end();
+    });
+  };
+  mesh_.triangles.erase(std::ranges::find_if(mesh_.triangles, is_inside));
+  EXPECT_EQ(faults(), "boundary area ");
+}
+
+TEST_F(AuditTest, FindsATriangleTwice) {
+  mesh_.triangles.push_back(mesh_.triangles[3]);
+  EXPECT_EQ(faults(), "conformity ");
+}
+
+TEST_F(AuditTest, FindsAMovedInputPoint) {
+  mesh_.points[0][0] += 1e-9;
+  EXPECT_EQ(faults(), "points segments boundary area ");
+}
+
+TEST_F(AuditTest, FindsAVertexWithoutTriangles) {
+  mesh_.points.push_back({0.1, 0.1});
+  EXPECT_EQ(faults(), "euler ");
+}
+
+TEST_F(AuditTest, FindsARowThatIsNone) {
+  mesh_.triangles[0][0] = std::ssize(mesh_.points);
+  EXPECT_EQ(faults(), "rows ");
+}
+
+TEST_F(AuditTest, FindsBoundsThatAreNotMet) {
+  EXPECT_EQ(faults(33), "angles ");
+  EXPECT_EQ(faults(20, 0.001), "areas ");
+}
+
+TEST_F(AuditTest, FindsAFilledHole) {
+  graph_.holes.push_back({0, 0});
+  EXPECT_EQ(faults(), "holes ");
+}
+
+TEST_F(AuditTest, FindsAMissingSegmentAndPoint) {
+  graph_.points.push_back({0.01, 0.02});
+  EXPECT_EQ(faults(), "points ");
+  graph_.points.back() = graph_.points[0];
+  graph_.segments.push_back({{0, 20}, 1});
+  EXPECT_EQ(faults(), "segments ");
+}
+
+TEST_F(AuditTest, FindsAnEdgeThatIsNotDelaunay) {
+  // the other diagonal of the first convex pair of triangles inside
+  for (auto& t : mesh_.triangles) {
+    for (auto& u : mesh_.triangles) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        for (std::size_t j = 0; j < 3; ++j) {
+          if (t[(i + 1) % 3] != u[(j + 2) % 3] || t[(i + 2) % 3] != u[(j + 1) % 3]) continue;
+          const std::int64_t a = t[i];
+          const std::int64_t b = t[(i + 1) % 3];
+          const std::int64_t c = t[(i + 2) % 3];
+          const std::int64_t d = u[j];
+          const auto point = [&](std::int64_t v) { return mesh_.points[static_cast<std::size_t>(v)]; };
+          const bool is_free = std::ranges::none_of(mesh_.edges, [&](const std::array<std::int64_t, 2>& edge) {
+            return edge == std::array{b, c} || edge == std::array{c, b};
+          });
+          if (!is_free || geometry::orient2d(point(a), point(b), point(d)) <= 0 ||
+              geometry::orient2d(point(a), point(d), point(c)) <= 0)
+            continue;
+          t = {a, b, d};
+          u = {a, d, c};
+          EXPECT_NE(faults(0).find("delaunay"), std::string::npos) << faults(0);
+          return;
+        }
+      }
+    }
+  }
+  FAIL() << "no pair found";
+}
+
+}  // namespace
+}  // namespace barrio::delaunay
