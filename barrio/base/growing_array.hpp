@@ -2,14 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
 
 namespace barrio {
+
+namespace detail {
+/// Memory that can grow: from malloc while it is small, and then pages of its own, which move without being copied.
+/// @return null if there is none, with the block as it was
+[[nodiscard]] void* resize_block(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept;
+void free_block(void* block, std::size_t n_bytes) noexcept;
+}  // namespace detail
 
 /// Hold items side by side, as many as will come. It grows by an eighth, and the memory of large arrays is moved by
 /// exchanging pages, where the system can, not by copying: so that there is never twice of it, and what has not been
@@ -20,38 +25,33 @@ class GrowingArray {
  public:
   GrowingArray() = default;
   GrowingArray(GrowingArray&& other) noexcept
-      : items_(std::move(other.items_)),
+      : items_(std::exchange(other.items_, nullptr)),
         size_(std::exchange(other.size_, 0)),
         capacity_(std::exchange(other.capacity_, 0)) {}
   GrowingArray& operator=(GrowingArray&& other) noexcept {
-    items_ = std::move(other.items_);
-    size_ = std::exchange(other.size_, 0);
-    capacity_ = std::exchange(other.capacity_, 0);
+    std::swap(items_, other.items_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
     return *this;
   }
   GrowingArray(const GrowingArray&) = delete;
   GrowingArray& operator=(const GrowingArray&) = delete;
-  ~GrowingArray() = default;
+  ~GrowingArray() { detail::free_block(items_, capacity_ * sizeof(T)); }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-  [[nodiscard]] T* data() noexcept { return items_.get(); }
-  [[nodiscard]] const T* data() const noexcept { return items_.get(); }
-  [[nodiscard]] T& operator[](std::size_t i) noexcept { return items_.get()[i]; }
-  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return items_.get()[i]; }
-  [[nodiscard]] std::span<const T> items() const noexcept { return {items_.get(), size_}; }
-  [[nodiscard]] std::span<T> items() noexcept { return {items_.get(), size_}; }
+  [[nodiscard]] T* data() noexcept { return items_; }
+  [[nodiscard]] const T* data() const noexcept { return items_; }
+  [[nodiscard]] T& operator[](std::size_t i) noexcept { return items_[i]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return items_[i]; }
+  [[nodiscard]] std::span<const T> items() const noexcept { return {items_, size_}; }
+  [[nodiscard]] std::span<T> items() noexcept { return {items_, size_}; }
 
   /// Make room. @throws std::bad_alloc with the array as it was
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     if (capacity > PTRDIFF_MAX / sizeof(T)) throw std::bad_alloc();
-    // plain data: realloc moves it, and large blocks by pages
-    void* moved = std::realloc(static_cast<void*>(items_.get()), capacity * sizeof(T));
-    if (moved == nullptr) throw std::bad_alloc();
-    static_cast<void>(items_.release());
-    items_.reset(static_cast<T*>(moved));
-    capacity_ = capacity;
+    if (!change_capacity(capacity)) throw std::bad_alloc();
   }
   /// Change the number of items; those that are new have any value.
   void resize(std::size_t size) {
@@ -61,34 +61,28 @@ class GrowingArray {
   void push_back(const T& item) {
     const T copy = item;  // which may lie in here
     if (size_ == capacity_) reserve(grown(size_ + 1));
-    items_.get()[size_++] = copy;
+    items_[size_++] = copy;
   }
   /// Give back what is not used.
-  void shrink_to_fit() {
-    if (size_ == capacity_) return;
-    if (size_ == 0) {
-      items_.reset();
-      capacity_ = 0;
-      return;
-    }
-    void* moved = std::realloc(static_cast<void*>(items_.get()), size_ * sizeof(T));
-    if (moved == nullptr) return;
-    static_cast<void>(items_.release());
-    items_.reset(static_cast<T*>(moved));
-    capacity_ = size_;
+  void shrink_to_fit() noexcept {
+    if (size_ < capacity_) static_cast<void>(change_capacity(size_));
   }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return std::uint64_t{capacity_} * sizeof(T); }
 
  private:
-  struct Free {
-    void operator()(T* items) const noexcept { std::free(static_cast<void*>(items)); }
-  };
+  bool change_capacity(std::size_t capacity) noexcept {
+    void* moved = detail::resize_block(items_, capacity_ * sizeof(T), capacity * sizeof(T));
+    if (moved == nullptr && capacity > 0) return false;
+    items_ = static_cast<T*>(moved);
+    capacity_ = capacity;
+    return true;
+  }
   [[nodiscard]] std::size_t grown(std::size_t least) const noexcept {
     const std::size_t more = capacity_ + capacity_ / 8 + 64;
     return more < least ? least : more;
   }
 
-  std::unique_ptr<T[], Free> items_;
+  T* items_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
 };
