@@ -59,6 +59,7 @@ class GlobalOptions(Case):
             "join": [self.made / "0.h5m", self.made / "1.h5m", "--tolerance", 1e-6, "-o", new],
             "adapt": [self.made / "tets.h5m", "--size", 0.5, "-o", new],
             "amr": [SOURCE / "examples" / "15-amr" / "sod.toml", "--set", "run.steps=2"],
+            "delaunay": [SOURCE / "data" / "plate.poly", "-o", new],
             "load": [self.box],
             "probe": ["--depth", "limits", "--transport", "shm", "--no-settings", "--no-store"],
             "record": ["-o", self.folder / "new.json", "--", COMMAND, "load", self.box],

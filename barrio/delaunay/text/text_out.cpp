@@ -1,5 +1,7 @@
 #include "barrio/delaunay/text/text_out.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -7,22 +9,30 @@
 
 namespace barrio::delaunay::detail {
 
-TextOut::TextOut(const std::string& path) : path_(path), file_(nullptr, &std::fclose) {
+TextOut::TextOut(const std::string& path) : path_(path) {
   if (const std::string reason = why_not_replaceable(path); !reason.empty()) throw cannot_write(path, reason);
   temporary_ = TemporaryFile(path);
-  file_.reset(::fdopen(temporary_.descriptor(), "w"));
-  if (!file_) fail(errno);
+  file_ = temporary_.descriptor();
+  if (file_ < 0) fail(errno);
+}
+
+TextOut::~TextOut() {
+  if (file_ >= 0) ::close(file_);
 }
 
 void TextOut::flush() {
-  if (std::fwrite(buffer_.data(), 1, buffer_.size(), file_.get()) != buffer_.size()) fail(errno);
+  if (const int reason = write_at(file_, buffer_.data(), buffer_.size(), n_written_); reason != 0) fail(reason);
+  n_written_ += buffer_.size();
   buffer_.clear();
 }
 
-void TextOut::close() {
+void TextOut::end() {
   flush();
-  if (std::fflush(file_.get()) != 0) fail(errno);
-  if (std::fclose(file_.release()) != 0) fail(errno);
+  // some file systems say only now that they could not write
+  if (::close(std::exchange(file_, -1)) != 0) fail(errno);
+}
+
+void TextOut::appear() {
   if (const int reason = temporary_.complete(); reason != 0) fail(reason);
 }
 

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
-#include <memory>
 #include <string>
+#include <utility>
 
 #include "barrio/base/temporary_file.hpp"
 
@@ -16,14 +17,20 @@ class TextOut {
  public:
   /// @throws Error{failed}
   explicit TextOut(const std::string& path);
+  TextOut(const TextOut&) = delete;
+  TextOut& operator=(const TextOut&) = delete;
+  /// Without `appear()` there is no file.
+  ~TextOut();
 
   template <class... Values>
   void add(fmt::format_string<Values...> format, Values&&... values) {
     fmt::format_to(std::back_inserter(buffer_), format, std::forward<Values>(values)...);
     if (buffer_.size() > most_bytes) flush();
   }
+  /// Write all that is left: what may still fail then is a rename. @throws Error{failed}
+  void end();
   /// Give the file its name. @throws Error{failed}
-  void close();
+  void appear();
 
  private:
   static constexpr std::size_t most_bytes = std::size_t{1} << 20U;
@@ -32,7 +39,8 @@ class TextOut {
 
   std::string path_;
   TemporaryFile temporary_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  int file_ = -1;
+  std::uint64_t n_written_ = 0;
   fmt::memory_buffer buffer_;
 };
 

@@ -42,7 +42,8 @@ void write_poly(const PlanarGraph& graph, const std::string& path) {
   for (std::size_t i = 0; i < graph.regions.size(); ++i)
     out.add("{} {} {} {} {}\n", i + 1, graph.regions[i].place[0], graph.regions[i].place[1], graph.regions[i].attribute,
             graph.regions[i].most_area > 0 ? graph.regions[i].most_area : -1.0);
-  out.close();
+  out.end();
+  out.appear();
 }
 
 void write_triangle_files(const Triangulation& mesh, const std::string& stem) {
@@ -77,9 +78,9 @@ void write_triangle_files(const Triangulation& mesh, const std::string& stem) {
     poly.add("{} {} {} {}\n", i + 1, numbers[static_cast<std::size_t>(edges[i].ends[0])],
              numbers[static_cast<std::size_t>(edges[i].ends[1])], edges[i].marker);
   poly.add("0\n");
-  nodes.close();
-  elements.close();
-  poly.close();
+  // a full disk shows before any of the three replaces another
+  for (TextOut* out : {&nodes, &elements, &poly}) out->end();
+  for (TextOut* out : {&nodes, &elements, &poly}) out->appear();
 }
 
 }  // namespace barrio::delaunay

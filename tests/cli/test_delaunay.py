@@ -1,0 +1,156 @@
+"""barrio delaunay: files in, files out, audits, and what it refuses. Needs vtk for one test."""
+
+import filecmp
+import os
+import unittest
+
+from barrio_case import OLD, SOURCE, Case, barrio, execute
+
+try:
+    import vtk
+    from vtk.util.numpy_support import vtk_to_numpy
+except ImportError as reason:
+    vtk = None
+    why_not = f"this Python lacks a package: {reason}"
+
+PLATE = SOURCE / "data" / "plate.poly"
+BOUNDS = ["--min-angle", "25", "--max-area", "0.01"]
+AREA = 4 * 2 - 6 * 0.4**2 * 0.5  # of a dodecagon
+SQUARE = "4 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n"
+SIDES = "4 0\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n0\n"
+
+
+class Delaunay(Case):
+    def test_what_is_written_passes_the_audit(self) -> None:
+        for ending in ("h5m", "ele"):
+            mesh = self.folder / f"plate.{ending}"
+            made = barrio("delaunay", PLATE, *BOUNDS, "-o", mesh, "--json")
+            self.assert_code(made, 0)
+            result = made.json()
+            self.assertEqual(result["points_in_file"], 18)
+            self.assertEqual(result["regions"], 2)
+            audit = barrio("delaunay", "--audit", mesh, PLATE, *BOUNDS, "--json")
+            self.assert_code(audit, 0)
+            self.assertEqual(audit.json()["audit"]["triangles"], result["triangles"])
+            self.assertAlmostEqual(audit.json()["audit"]["area"], AREA, places=5)
+            text = barrio("delaunay", "--audit", mesh, PLATE, "--min-angle", "33")
+            self.assert_code(text, 4)
+            self.assertIn("is NOT what it should be", text.out)
+            self.assertIn("angles       FAULT", text.out)
+
+    def test_ranks_and_the_order_of_vertices(self) -> None:
+        one, two = self.folder / "one.h5m", self.folder / "two.h5m"
+        self.assert_code(barrio("delaunay", PLATE, "-o", one), 0)
+        self.assert_code(barrio("delaunay", PLATE, "-o", two, ranks=2), 0)
+        self.assertTrue(filecmp.cmp(one, two, shallow=False))
+        self.assert_code(barrio("delaunay", PLATE, "-o", self.folder / "plate.ele"), 0)
+        points = [line.split() for line in PLATE.read_text().splitlines() if line[0].isdigit()]
+        nodes = [line.split() for line in (self.folder / "plate.node").read_text().splitlines()]
+        for wanted, found in zip(points[1:19], nodes[1:19], strict=True):
+            self.assertEqual([float(x) for x in wanted], [float(x) for x in found])
+
+    def test_info_knows_markers_and_regions(self) -> None:
+        mesh = self.folder / "plate.h5m"
+        self.assert_code(barrio("delaunay", PLATE, "-o", mesh), 0)
+        info = barrio("info", mesh)
+        self.assert_code(info, 0)
+        self.assertIn("7 (2 material, 5 neumann)", info.out)
+
+    @unittest.skipIf(vtk is None, why_not if vtk is None else "")
+    def test_vtk_reads_it(self) -> None:
+        mesh = self.folder / "plate.vtkhdf"
+        made = barrio("delaunay", PLATE, *BOUNDS, "-o", mesh, "--json")
+        self.assert_code(made, 0)
+        reader = vtk.vtkHDFReader()
+        reader.SetFileName(str(mesh))
+        reader.Update()
+        grid = reader.GetOutputDataObject(0)
+        types = vtk_to_numpy(grid.GetCellTypes())
+        triangles = types == vtk.VTK_TRIANGLE
+        self.assertEqual(int(triangles.sum()), made.json()["triangles"])
+        self.assertEqual(grid.GetNumberOfPoints(), made.json()["vertices"])
+        sizes = vtk.vtkCellSizeFilter()
+        sizes.SetInputData(grid)
+        sizes.Update()
+        area = vtk_to_numpy(sizes.GetOutput().GetCellData().GetArray("Area"))
+        self.assertAlmostEqual(float(area.sum()), AREA, places=5)
+        attribute = vtk_to_numpy(grid.GetCellData().GetArray("attribute"))
+        self.assertAlmostEqual(float(area[attribute == 2].sum()), 4.0, places=9)
+        self.assertLess(float(area[attribute == 2].max()), 0.002)
+        marker = vtk_to_numpy(grid.GetCellData().GetArray("marker"))
+        self.assertEqual(set(marker[~triangles]), {0, 1, 2, 3, 4, 5})
+
+    def test_a_file_that_is_read_is_not_replaced(self) -> None:
+        copy = self.folder / "plate.poly"
+        copy.write_bytes(PLATE.read_bytes())
+        refused = barrio("delaunay", copy, "-o", self.folder / "plate.ele")
+        self.assert_code(refused, 2)
+        self.assertIn("would replace", refused.err)
+        self.assertEqual(copy.read_bytes(), PLATE.read_bytes())
+
+    def test_bad_graphs(self) -> None:
+        old = self.folder / "old.h5m"
+        old.write_bytes(OLD)
+        cases = {
+            SQUARE + "2 0\n1 1 3\n2 2 4\n0\n": "cross at (0.5, 0.5)",
+            SQUARE + "3 0\n1 1 2\n2 2 3\n3 3 4\n0\n": "enclose nothing",
+            SQUARE.replace("3 1 1", "3 1 0") + SIDES: "points 1 and 2: are both at (1, 0)",
+            SQUARE.replace("3 1 1", "3 nan 1") + SIDES: "bad.poly:4: x is nan",
+            SQUARE.replace("3 1 1", "3 1e300 1") + SIDES: "1e+300",
+            SQUARE.replace("3 1 1", "3 1 1e-300") + SIDES: "1e-300",
+            SQUARE + SIDES + "0\n1 5 5\n": "behind the regions",
+            SQUARE + SIDES.replace("4 4 1", "4 4 9"): "bad.poly:10: an end of a segment is 9",
+            "3 2 0 0\n1 0 0\n2 1 1\n3 2 2\n0 0\n0\n": "lie on one line",
+            SQUARE[:20]: "ends before point",
+        }
+        for text, part in cases.items():
+            bad = self.folder / "bad.poly"
+            bad.write_text(text)
+            with self.subTest(part=part):
+                refused = barrio("delaunay", bad, "-o", old)
+                self.assert_code(refused, 3)
+                self.assertIn(part, refused.err)
+                self.assertEqual(refused.err.count("error:"), 1)
+                self.assertEqual(old.read_bytes(), OLD)
+        together = barrio("delaunay", self.folder / "bad.poly", "-o", old, ranks=3)
+        self.assert_code(together, 3)
+        self.assertEqual(together.err.count("error:"), 1)
+
+    def test_bounds_and_places(self) -> None:
+        out = self.folder / "x.h5m"
+        for words, code, part in (
+            ([PLATE, "--min-angle", "40", "-o", out], 2, "not in range"),
+            ([PLATE, "--max-area", "-1", "-o", out], 2, "--max-area"),
+            ([PLATE], 2, "needs --output or --audit"),
+            ([PLATE, "-o", self.folder / "x.stl"], 2, "says no format"),
+            ([self.folder / "none.poly", "-o", out], 1, "cannot be read"),
+            ([PLATE, "-o", self.folder / "no" / "x.h5m"], 1, "cannot be written"),
+        ):
+            with self.subTest(part=part):
+                refused = barrio("delaunay", *words)
+                self.assert_code(refused, code)
+                self.assertIn(part, refused.err)
+                self.assertFalse(out.exists())
+
+    def test_a_full_disk_leaves_the_old_file(self) -> None:
+        for ending in ("h5m", "vtkhdf", "ele"):
+            old = self.folder / f"full.{ending}"
+            old.write_bytes(OLD)
+            words = [os.environ["BARRIO_COMMAND"], "delaunay", str(PLATE), "-o", str(old)]
+            full = {
+                "LD_PRELOAD": os.environ["BARRIO_FAULTY_IO"],
+                "FAULTY_IO_CALLS": "2",  # writes
+                "FAULTY_IO_FILE": old.name,
+                "FAULTY_IO_AT": "1",
+                "FAULTY_IO_ERROR": "28",
+            }
+            with self.subTest(ending=ending):
+                failed = execute(words, environment=full)
+                self.assert_code(failed, 1)
+                self.assertIn("No space left", failed.err)
+                self.assertEqual(old.read_bytes(), OLD)
+                self.assertEqual([p.name for p in self.folder.glob("*.part*")], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
