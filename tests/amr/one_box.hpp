@@ -139,7 +139,8 @@ class OneBox {
     stage.flattens = flattens;
     stage.sharpens = sharpens;
     stage.is_hlle = is_hlle;
-    stage.primitive = array(primitive_);
+    // three planes, for which there is room in a box with its ghosts
+    stage.primitive = {primitive_.data() + ghosts + ghosts * row_, row_, plane_ + detail::kernel_padding, variable_};
     stage.fluxes = fluxes_.data();
     stage.flux_row = flux_row_;
     return stage;

@@ -21,7 +21,7 @@ class EulerWorker final : public Worker<D> {
     stage_.sharpens = options.sharpens_contacts;
     const std::ptrdiff_t n_variables = static_cast<std::ptrdiff_t>(D) + 2 + options.n_species;
     const std::ptrdiff_t row = n_ + 2 * ghosts;
-    const std::ptrdiff_t plane = row * row;
+    const std::ptrdiff_t plane = row * row + kernel_padding;
     const std::ptrdiff_t variable = (D == 3 ? 3 * plane : plane) + kernel_padding;
     primitive_.assign(n_variables * variable + kernel_padding, 0.0);
     stage_.primitive = {

@@ -20,9 +20,9 @@ constexpr std::ptrdiff_t max_planes = 5;
 /// One stage of a Runge-Kutta step of the compressible Euler equations on a box of cells.
 ///
 /// Variables: density, momentum along the D axes, total energy, and then for each species its density. Vectors reach
-/// beyond the end of a row: behind the last row of each variable of `ghosts` and `primitive`, and of `cells` and `old`
-/// if n[0] is no multiple of 8, there are `kernel_padding` numbers that belong to nothing. `out` is written where it
-/// has cells only.
+/// beyond the end of a row: behind the last row of each variable of `ghosts`, and of `cells` and `old` if n[0] is no
+/// multiple of 8, there are `kernel_padding` numbers that belong to nothing, and as many behind each plane of
+/// `primitive`, which is written. `out` is written where it has cells only.
 struct EulerStage {
   std::ptrdiff_t n[3];  ///< cells along each axis; n[2] = 1 in 2-D
   std::ptrdiff_t n_species;
