@@ -169,9 +169,7 @@ class Delaunay : public Command {
     result["left_out"] = file.left_out;
     result["points_added"] = {{"inside", report.n_free_points - report.n_removed_points},
                               {"on_segments", report.n_segment_points}};
-    result["bad_triangles"] = {{"at_small_angles", report.n_left_at_angles},
-                               {"at_segments", report.n_left_at_segments},
-                               {"by_rounding", report.n_left_by_rounding}};
+    result["bad_triangles"] = {{"at_segments", report.n_left_at_segments}, {"by_rounding", report.n_left_by_rounding}};
     result["is_complete"] = report.is_complete;
     result["memory_bytes"] = mesh.memory_bytes();
     result["seconds_of_triangulating"] = middle - start;

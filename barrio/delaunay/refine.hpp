@@ -29,7 +29,6 @@ struct RefineReport {
   std::int64_t n_free_points = 0;       ///< added in the middle of triangles
   std::int64_t n_segment_points = 0;    ///< added onto segments
   std::int64_t n_removed_points = 0;    ///< of the free ones: they were too near to segments that were split
-  std::int64_t n_left_at_angles = 0;    ///< bad triangles that stay at small angles of the input
   std::int64_t n_left_at_segments = 0;  ///< that stay since segments may not be split
   std::int64_t n_left_by_rounding = 0;  ///< that stay since coordinates are too coarse for their points
   bool is_complete = true;              ///< false: `most_triangles` has been reached

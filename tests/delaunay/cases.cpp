@@ -20,12 +20,11 @@ bool cross(const PlanarGraph& graph, const PlanarGraph::Edge& s, const PlanarGra
   const Point b = point(s.ends[1]);
   const Point c = point(t.ends[0]);
   const Point d = point(t.ends[1]);
-  const int abc = geometry::orient2d(a, b, c);
-  const int abd = geometry::orient2d(a, b, d);
-  const int cda = geometry::orient2d(c, d, a);
-  const int cdb = geometry::orient2d(c, d, b);
-  if (abc * abd < 0 && cda * cdb < 0) return true;
-  return false;
+  const int of_c = geometry::orient2d(a, b, c);
+  const int of_d = geometry::orient2d(a, b, d);
+  const int of_a = geometry::orient2d(c, d, a);
+  const int of_b = geometry::orient2d(c, d, b);
+  return of_c * of_d < 0 && of_a * of_b < 0;
 }
 
 void add_segment_if_free(PlanarGraph& graph, std::int32_t a, std::int32_t b, std::int32_t marker) {
