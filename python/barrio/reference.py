@@ -137,7 +137,8 @@ def module_section(name: str, source: str) -> str:
 def main() -> None:
     here = Path(__file__).parent
     print(page((here / "_core.pyi").read_text()), end="")
-    print(module_section("rankmap", (here / "rankmap.py").read_text()), end="")
+    for name in ("delaunay", "rankmap"):
+        print(module_section(name, (here / f"{name}.py").read_text()), end="")
 
 
 if __name__ == "__main__":

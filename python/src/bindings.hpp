@@ -171,6 +171,7 @@ void bind_transfer(nb::module_& module);
 void bind_gather(nb::module_& module);
 void bind_probe(nb::module_& module);
 void bind_rankmap(nb::module_& module);
+void bind_delaunay(nb::module_& module);
 
 }  // namespace barrio::python
 

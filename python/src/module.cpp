@@ -31,4 +31,5 @@ NB_MODULE(_core, module) {
   barrio::python::bind_gather(module);
   barrio::python::bind_probe(module);
   barrio::python::bind_rankmap(module);
+  barrio::python::bind_delaunay(module);
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 
-from barrio_case import MPIEXEC, SOURCE, Case, execute
+from barrio_case import MPIEXEC, SOURCE, Case, barrio, execute
 
 TRIANGULATE = os.environ["BARRIO_TRIANGULATE"]
 
@@ -24,6 +24,17 @@ class Triangulate(Case):
             self.assertIn(line, (SOURCE / "docs" / "howto" / "triangulate.md").read_text())
             files.append(file.read_bytes())
         self.assertEqual(len(set(map(len, files))), 1)
+
+    @unittest.skipUnless("BARRIO_PYTHON" in os.environ, "the package is not built")
+    def test_the_python_program_makes_what_the_command_makes(self) -> None:
+        package = {"PYTHONPATH": os.environ.get("BARRIO_PACKAGE", "")}
+        program = SOURCE / "examples" / "16-triangulate" / "plate.py"
+        words = [os.environ.get("BARRIO_PYTHON", ""), str(program)]
+        python = execute(words, cwd=SOURCE, environment=package)
+        self.assert_code(python, 0)
+        words = ["data/plate.poly", "--min-angle", "25", "--max-area", "0.01"]
+        made = barrio("delaunay", *words, "-o", self.folder / "p.h5m", "--json", cwd=SOURCE)
+        self.assertEqual(python.out, f"{made.json()['triangles']} triangles, audited\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,210 @@
+"""Triangulate points and segments of the plane, without small angles, and check triangulations.
+
+    from barrio import delaunay
+
+    graph = delaunay.read_poly("plate.poly")
+    mesh = delaunay.triangulate(graph, min_angle=25, max_area=0.01)
+    plt.triplot(*mesh.points.T, mesh.triangles)
+    assert delaunay.audit(mesh, graph, min_angle=25).passes
+
+One process works; it needs no MPI of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from barrio import _mpi
+from barrio.errors import ErrorCode, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Audit", "Graph", "Triangulation", "audit", "read_poly", "triangulate"]
+
+
+def _rows(values: ArrayLike | None, width: int, what: str, kind: type) -> NDArray:
+    """An array of so many columns; numbers that `kind` cannot hold are refused."""
+    given = np.asarray([] if values is None else values)
+    if given.size == 0:
+        return np.zeros((0, width), dtype=kind)
+    if given.ndim != 2 or given.shape[1] != width:
+        cause = f"have the shape {given.shape}, not (n, {width})"
+        raise UsageError(ErrorCode.usage, what, cause, f"give {width} numbers in each row")
+    if kind is not np.float64 and given.dtype.kind not in "iu":
+        raise UsageError(ErrorCode.usage, what, "are no whole numbers", "give integers")
+    return np.ascontiguousarray(given, dtype=kind)
+
+
+def _markers(values: ArrayLike | None, n: int, what: str) -> NDArray[np.int32]:
+    if values is None:
+        return np.zeros(n, dtype=np.int32)
+    given = np.ascontiguousarray(values, dtype=np.int32)
+    if given.shape != (n,):
+        cause = f"have the shape {given.shape}, not ({n},)"
+        raise UsageError(ErrorCode.usage, what, cause, "give one for each")
+    return given
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Points and what is between them. Segments meet at points; a point may lie in the middle of a segment."""
+
+    points: ArrayLike
+    """Shape (n, 2)."""
+    segments: ArrayLike | None = None
+    """Shape (m, 2): numbers of points, from 0."""
+    markers: ArrayLike | None = None
+    """Of segments, integers of yours."""
+    holes: ArrayLike | None = None
+    """Shape (h, 2): places whose surroundings, up to the next segments, are left out."""
+    regions: ArrayLike | None = None
+    """Shape (r, 4): x and y of a place in each region, its attribute, and the largest area of its
+    triangles; 0: no bound."""
+    point_markers: ArrayLike | None = None
+    left_out: list[str] = field(default_factory=list)
+    """What a file had and this has not."""
+
+    def _arrays(self) -> tuple[NDArray, ...]:
+        points = _rows(self.points, 2, "points", np.float64)
+        segments = _rows(self.segments, 2, "segments", np.int32)
+        has_markers = self.point_markers is not None and np.size(self.point_markers) > 0
+        return (
+            points,
+            _markers(self.point_markers, len(points), "point_markers")
+            if has_markers
+            else np.zeros(0, dtype=np.int32),
+            segments,
+            _markers(self.markers, len(segments), "markers"),
+            _rows(self.holes, 2, "holes", np.float64),
+            _rows(self.regions, 4, "regions", np.float64),
+        )
+
+
+@dataclass(frozen=True)
+class Triangulation:
+    """Triangles of a graph. Arrays are read-only."""
+
+    points: NDArray[np.float64]
+    """Shape (n, 2). Those of the graph come first, in its order, without those that lie outside."""
+    triangles: NDArray[np.int32]
+    """Shape (m, 3): vertices, counterclockwise."""
+    neighbours: NDArray[np.int32]
+    """Shape (m, 3): the triangle across from each vertex, or -1."""
+    regions: NDArray[np.int32]
+    """The region of each triangle, its row in the graph's, or -1."""
+    edges: NDArray[np.int32]
+    """Shape (e, 2): edges on segments."""
+    edge_markers: NDArray[np.int32]
+    """The marker of the segment of each of them."""
+    input_points: NDArray[np.int32]
+    """Of the first points: their rows in the graph."""
+    n_left: int
+    """Times that a triangle stayed as it was, since segments may not be split or coordinates are too coarse."""
+    is_complete: bool
+    """False: it ended at `most_triangles`."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit has found."""
+
+    passes: bool
+    checks: dict[str, tuple[bool, str]]
+    """By name: whether it is met, and what was measured or is wrong."""
+    least_angle: float
+    """Degrees."""
+    area: float
+    largest_area: float
+
+
+def read_poly(path: str | Path) -> Graph:
+    """Read a .poly or .node file, as Triangle has them. Local."""
+    points, point_markers, segments, markers, holes, regions, left_out = (
+        _mpi.load_core()._read_poly(str(path))
+    )
+    return Graph(
+        points.reshape(-1, 2),
+        segments.reshape(-1, 2),
+        markers,
+        holes.reshape(-1, 2),
+        regions.reshape(-1, 4),
+        point_markers if point_markers.size else None,
+        list(left_out),
+    )
+
+
+def triangulate(
+    graph: Graph | ArrayLike,
+    *,
+    refine: bool = True,
+    min_angle: float = 20.0,
+    max_area: float = 0.0,
+    area_at: Callable[[float, float], float] | None = None,
+    hull: bool = False,
+    split_boundary: bool = True,
+    split_segments: bool = True,
+    most_triangles: int = 2**30 - 1,
+) -> Triangulation:
+    """Make the constrained Delaunay triangulation of a graph, or of points, and refine it. Local.
+
+    Points alone are refined where `max_area` or `area_at` ask for it.
+    `min_angle`: degrees; up to 20.7 it is met where segments do not meet in smaller angles.
+    `max_area`: of a triangle; 0: no bound. `area_at(x, y)`: the same around a place; each call costs
+    about a microsecond of Python. `refine=False`: add no points.
+    """
+    whole = graph if isinstance(graph, Graph) else Graph(graph)
+    refines = refine and whole.segments is not None and np.size(whole.segments) > 0
+    arrays, n_at_segments, n_by_rounding, is_complete = _mpi.load_core()._triangulate(
+        *whole._arrays(),
+        refines or (refine and (max_area > 0 or area_at is not None)),
+        min_angle,
+        max_area,
+        area_at,
+        hull,
+        split_boundary,
+        split_segments,
+        most_triangles,
+    )
+    points, triangles, neighbours, regions, edges, edge_markers, input_points = arrays
+    return Triangulation(
+        points.reshape(-1, 2),
+        triangles.reshape(-1, 3),
+        neighbours.reshape(-1, 3),
+        regions,
+        edges.reshape(-1, 2),
+        edge_markers,
+        input_points,
+        n_at_segments + n_by_rounding,
+        is_complete,
+    )
+
+
+def audit(
+    mesh: Triangulation, graph: Graph | ArrayLike, *, min_angle: float = 0.0, max_area: float = 0.0
+) -> Audit:
+    """Check a triangulation by other means than it was made by, in exact arithmetic. Local."""
+    whole = graph if isinstance(graph, Graph) else Graph(graph)
+    found = json.loads(
+        _mpi.load_core()._audit(
+            *whole._arrays(),
+            np.ascontiguousarray(mesh.points),
+            np.ascontiguousarray(mesh.triangles, dtype=np.int64),
+            np.ascontiguousarray(mesh.edges, dtype=np.int64),
+            min_angle,
+            max_area,
+        )
+    )
+    return Audit(
+        found["passes"],
+        {check["check"]: (check["met"], check["text"]) for check in found["checks"]},
+        found["least_angle"],
+        found["area"],
+        found["largest_area"],
+    )

@@ -1,0 +1,134 @@
+#include "barrio/delaunay/refine.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "barrio/delaunay/audit.hpp"
+#include "barrio/delaunay/planar_graph.hpp"
+#include "barrio/delaunay/poly_file.hpp"
+#include "barrio/delaunay/segment_edges.hpp"
+#include "bindings.hpp"
+
+// What barrio/delaunay.py is built on; people use that.
+
+namespace barrio::python {
+namespace {
+
+using Places = nb::ndarray<const double, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+using Pairs = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+using CornerRows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Markers = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Seeds = nb::ndarray<const double, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
+
+delaunay::PlanarGraph graph_of(const Places& points, const Markers& point_markers, const Pairs& segments,
+                               const Markers& markers, const Places& holes, const Seeds& regions) {
+  if (markers.shape(0) != segments.shape(0))
+    throw_usage("segments", "have not as many markers", "give one for each segment");
+  delaunay::PlanarGraph graph;
+  for (std::size_t i = 0; i < points.shape(0); ++i) graph.points.push_back({points(i, 0), points(i, 1)});
+  graph.point_markers.assign(point_markers.data(), point_markers.data() + point_markers.size());
+  for (std::size_t i = 0; i < segments.shape(0); ++i)
+    graph.segments.push_back({.ends = {segments(i, 0), segments(i, 1)}, .marker = markers(i)});
+  for (std::size_t i = 0; i < holes.shape(0); ++i) graph.holes.push_back({holes(i, 0), holes(i, 1)});
+  for (std::size_t i = 0; i < regions.shape(0); ++i)
+    graph.regions.push_back(
+        {.place = {regions(i, 0), regions(i, 1)}, .attribute = regions(i, 2), .most_area = regions(i, 3)});
+  return graph;
+}
+
+nb::tuple to_python(const delaunay::Triangulation& mesh) {
+  std::vector<double> points;
+  for (const delaunay::Point& p : mesh.points.items()) points.insert(points.end(), {p[0], p[1]});
+  std::vector<std::int32_t> triangles;
+  std::vector<std::int32_t> neighbours;
+  std::vector<std::int32_t> regions;
+  for (const delaunay::Triangle& t : mesh.triangles.items()) {
+    triangles.insert(triangles.end(), t.vertices.begin(), t.vertices.end());
+    for (const delaunay::Side side : t.neighbours) neighbours.push_back(side ? side.triangle() : -1);
+    regions.push_back(static_cast<std::int32_t>(t.region()) - 1);
+  }
+  std::vector<std::int32_t> edges;
+  std::vector<std::int32_t> edge_markers;
+  for (const delaunay::SegmentEdge& edge : delaunay::segment_edges(mesh)) {
+    edges.insert(edges.end(), edge.ends.begin(), edge.ends.end());
+    edge_markers.push_back(edge.marker);
+  }
+  return nb::make_tuple(copied(std::move(points)), copied(std::move(triangles)), copied(std::move(neighbours)),
+                        copied(std::move(regions)), copied(std::move(edges)), copied(std::move(edge_markers)),
+                        copied(std::vector<std::int32_t>(mesh.input_numbers)));
+}
+
+nb::tuple triangulate(const Places& points, const Markers& point_markers, const Pairs& segments, const Markers& markers,
+                      const Places& holes, const Seeds& regions, bool refines, double least_angle, double most_area,
+                      const nb::object& area_at, bool fills_hull, bool splits_boundary, bool splits_segments,
+                      std::int64_t most_triangles) {
+  const delaunay::PlanarGraph graph = graph_of(points, point_markers, segments, markers, holes, regions);
+  delaunay::RefineOptions options{.least_angle = least_angle,
+                                  .most_area = most_area,
+                                  .splits_boundary = splits_boundary,
+                                  .splits_segments = splits_segments,
+                                  .most_triangles = most_triangles};
+  if (!area_at.is_none())
+    options.area_at = [&area_at](const delaunay::Point& place) {
+      const nb::gil_scoped_acquire locked;
+      return nb::cast<double>(area_at(place[0], place[1]));
+    };
+  delaunay::Triangulation mesh;
+  delaunay::RefineReport report;
+  {
+    const nb::gil_scoped_release unlocked;
+    mesh = delaunay::triangulate(graph, {.fills_hull = fills_hull});
+    if (refines) report = delaunay::refine(mesh, options);
+    delaunay::compact(mesh);
+  }
+  return nb::make_tuple(to_python(mesh), report.n_left_at_segments, report.n_left_by_rounding, report.is_complete);
+}
+
+nb::tuple read_poly(const std::string& path) {
+  const delaunay::PolyFile file = [&] {
+    const nb::gil_scoped_release unlocked;
+    return delaunay::read_poly(path);
+  }();
+  std::vector<double> points;
+  for (const delaunay::Point& p : file.graph.points) points.insert(points.end(), {p[0], p[1]});
+  std::vector<std::int32_t> segments;
+  std::vector<std::int32_t> markers;
+  for (const delaunay::PlanarGraph::Edge& edge : file.graph.segments) {
+    segments.insert(segments.end(), edge.ends.begin(), edge.ends.end());
+    markers.push_back(edge.marker);
+  }
+  std::vector<double> holes;
+  for (const delaunay::Point& p : file.graph.holes) holes.insert(holes.end(), {p[0], p[1]});
+  std::vector<double> regions;
+  for (const delaunay::PlanarGraph::RegionSeed& seed : file.graph.regions)
+    regions.insert(regions.end(), {seed.place[0], seed.place[1], seed.attribute, seed.most_area});
+  return nb::make_tuple(copied(std::move(points)), copied(std::vector<std::int32_t>(file.graph.point_markers)),
+                        copied(std::move(segments)), copied(std::move(markers)), copied(std::move(holes)),
+                        copied(std::move(regions)), file.left_out);
+}
+
+std::string audit(const Places& points, const Markers& point_markers, const Pairs& segments, const Markers& markers,
+                  const Places& holes, const Seeds& regions, const Places& vertices, const CornerRows& triangles,
+                  const CornerRows& edges, double least_angle, double most_area) {
+  const delaunay::PlanarGraph graph = graph_of(points, point_markers, segments, markers, holes, regions);
+  delaunay::AuditedMesh mesh;
+  for (std::size_t i = 0; i < vertices.shape(0); ++i) mesh.points.push_back({vertices(i, 0), vertices(i, 1)});
+  for (std::size_t i = 0; i < triangles.shape(0); ++i)
+    mesh.triangles.push_back({triangles(i, 0), triangles(i, 1), triangles(i, 2)});
+  for (std::size_t i = 0; i < edges.shape(0); ++i) mesh.edges.push_back({edges(i, 0), edges(i, 1)});
+  const nb::gil_scoped_release unlocked;
+  return delaunay::to_json(delaunay::audit(mesh, graph, {.least_angle = least_angle, .most_area = most_area})).dump();
+}
+
+}  // namespace
+
+void bind_delaunay(nb::module_& module) {
+  module.def("_triangulate", &triangulate, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+             nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+  module.def("_read_poly", &read_poly);
+  module.def("_audit", &audit);
+}
+
+}  // namespace barrio::python

@@ -1,0 +1,105 @@
+"""Triangulations from Python, against numpy and scipy-free definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import barrio
+from barrio import delaunay
+
+
+def square(n: int = 1) -> delaunay.Graph:
+    side = np.arange(n) / n
+    points = np.concatenate(
+        [
+            np.column_stack(p)
+            for p in (
+                (side, 0 * side),
+                (0 * side + 1, side),
+                (1 - side, 0 * side + 1),
+                (0 * side, 1 - side),
+            )
+        ]
+    )
+    rows = np.arange(4 * n)
+    return delaunay.Graph(points, np.column_stack([rows, (rows + 1) % (4 * n)]), 1 + rows // n)
+
+
+def areas(mesh: delaunay.Triangulation) -> np.ndarray:
+    a, b, c = (mesh.points[mesh.triangles[:, i]] for i in range(3))
+    return 0.5 * ((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
+
+
+def angles(mesh: delaunay.Triangulation) -> np.ndarray:
+    corners = mesh.points[mesh.triangles]
+    u = np.roll(corners, -1, axis=1) - corners
+    v = np.roll(corners, 1, axis=1) - corners
+    cosine = (u * v).sum(2) / np.linalg.norm(u, axis=2) / np.linalg.norm(v, axis=2)
+    return np.degrees(np.arccos(cosine))
+
+
+def test_angles_and_areas() -> None:
+    mesh = delaunay.triangulate(square(), min_angle=25, max_area=1e-3)
+    assert areas(mesh).sum() == pytest.approx(1.0, abs=1e-14)
+    assert areas(mesh).max() <= 1e-3
+    assert angles(mesh).min() >= 25
+    assert mesh.is_complete
+    assert mesh.n_left == 0
+    assert (mesh.points[:4] == [[0, 0], [1, 0], [1, 1], [0, 1]]).all()
+    for i in range(3):  # neighbours share the edge across from the vertex
+        has = mesh.neighbours[:, i] >= 0
+        ours = np.sort(np.delete(mesh.triangles, i, axis=1)[has], axis=1)
+        others = mesh.triangles[mesh.neighbours[has, i]]
+        assert all(set(edge) <= set(other) for edge, other in zip(ours, others, strict=True))
+    found = delaunay.audit(mesh, square(), min_angle=25, max_area=1e-3)
+    assert found.passes, found.checks
+    assert found.area == 1.0
+    assert not delaunay.audit(mesh, square(), min_angle=33).passes
+
+
+def test_points_alone_and_regions() -> None:
+    rng = np.random.default_rng(3)
+    points = rng.random((500, 2))
+    mesh = delaunay.triangulate(points)
+    assert len(mesh.points) == 500
+    assert delaunay.audit(mesh, points).passes
+    graph = delaunay.Graph(
+        [[0, 0], [2, 0], [2, 1], [0, 1], [1, 0], [1, 1]],
+        [[0, 4], [4, 1], [1, 2], [2, 5], [5, 3], [3, 0], [4, 5]],
+        regions=[[0.5, 0.5, 7, 0], [1.5, 0.5, 8, 0.001]],
+    )
+    mesh = delaunay.triangulate(graph)
+    assert set(mesh.regions) == {0, 1}
+    assert areas(mesh)[mesh.regions == 1].sum() == pytest.approx(1.0)
+    assert areas(mesh)[mesh.regions == 1].max() <= 0.001
+
+
+def test_sizes_from_a_function() -> None:
+    mesh = delaunay.triangulate(square(), area_at=lambda x, y: 1e-4 + 0.01 * x)
+    centres = mesh.points[mesh.triangles].mean(axis=1)
+    assert (areas(mesh) <= 1e-4 + 0.01 * centres[:, 0]).all()
+
+    def fails(x: float, y: float) -> float:
+        raise ValueError("no size here")
+
+    with pytest.raises(ValueError, match="no size here"):
+        delaunay.triangulate(square(), area_at=fails)
+
+
+def test_files_and_faults(tmp_path) -> None:
+    path = tmp_path / "box.poly"
+    path.write_text(
+        "4 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n4 1\n1 1 2 5\n2 2 3 5\n3 3 4 5\n4 4 1 6\n0\n"
+    )
+    mesh = delaunay.triangulate(delaunay.read_poly(path), refine=False)
+    assert len(mesh.triangles) == 2
+    assert sorted(mesh.edge_markers) == [5, 5, 5, 6]
+    with pytest.raises(barrio.BadInputError, match="cross at"):
+        delaunay.triangulate(delaunay.Graph([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 2], [1, 3]]))
+    with pytest.raises(barrio.UsageError, match="shape"):
+        delaunay.triangulate([[0, 0, 0]])
+    with pytest.raises(barrio.UsageError, match="whole numbers"):
+        delaunay.triangulate(delaunay.Graph([[0, 0], [1, 0], [1, 1]], [[0.5, 1]]))
+    with pytest.raises(barrio.FailedError):
+        delaunay.read_poly(tmp_path / "none.poly")
