@@ -61,7 +61,7 @@ Place Insertion::locate(const Point& p, std::int32_t from) noexcept {
     const Triangle& t = mesh_->triangle(row);
     // edges in an order that changes, so that no walk goes round in circles
     first_edge_ = first_edge_ == 2 ? 0 : first_edge_ + 1;
-    std::uint32_t zeros = 0;
+    bool is_on_edge = false;
     std::uint32_t e = first_edge_;
     std::uint32_t n = 0;
     for (; n < 3; ++n, e = next_corner(e)) {
@@ -69,10 +69,10 @@ Place Insertion::locate(const Point& p, std::int32_t from) noexcept {
       const int sign =
           geometry::orient2d(mesh_->point(t.vertices[next_corner(e)]), mesh_->point(t.vertices[previous_corner(e)]), p);
       if (sign < 0) break;
-      if (sign == 0) zeros |= 1U << e;
+      is_on_edge = is_on_edge || sign == 0;
     }
     if (n == 3) {
-      for (std::uint32_t i = 0; zeros != 0 && i < 3; ++i)
+      for (std::uint32_t i = 0; is_on_edge && i < 3; ++i)
         if (mesh_->point(t.vertices[i]) == p) return {Place::Kind::vertex, {row, i}};
       return {Place::Kind::inside, {row, 0}};
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -20,7 +21,8 @@ class SmallAngles {
   [[nodiscard]] float at(std::uint32_t segment, std::int32_t vertex) const noexcept {
     if (segment == no_segment) return wide;
     const auto& ends = mesh_->segments[segment].ends;
-    return ends[0] == vertex ? angles_[2 * segment] : ends[1] == vertex ? angles_[2 * segment + 1] : wide;
+    const std::size_t first = 2 * std::size_t{segment};
+    return ends[0] == vertex ? angles_[first] : ends[1] == vertex ? angles_[first + 1] : wide;
   }
 
  private:
