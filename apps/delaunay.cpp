@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -27,9 +28,6 @@ namespace {
 constexpr RegionName triangulate_region{"delaunay.triangulate"};
 constexpr RegionName refine_region{"delaunay.refine"};
 constexpr RegionName write_region{"delaunay.write"};
-constexpr std::array delaunay_steps{WorkStep{"delaunay.triangulate", 0.1}, WorkStep{"delaunay.refine", 0.6},
-                                    WorkStep{"delaunay.write", 0.3}};
-
 enum class Format { h5m, vtkhdf, triangle };
 
 Format format_of(const std::string& path) {
@@ -51,20 +49,28 @@ class Delaunay : public Command {
     return "barrio delaunay pipe.poly --min-angle 20 --max-area 0.001 -o pipe.h5m";
   }
   [[nodiscard]] bool is_parallel() const override { return true; }
-  [[nodiscard]] std::span<const WorkStep> work_steps() const override { return delaunay_steps; }
+  void show_on(Progress& progress, mpi::Context&) override {
+    progress_ = &progress;
+    progress.begin("delaunay", 0);
+  }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, "Points, segments, holes and regions (.poly, or .node), as Triangle has them")
         ->required();
     CLI::Option* const output = app.add_option(
         "-o,--output", output_, "File to write (.h5m, .vtkhdf for ParaView, .ele for Triangle's three files)");
-    app.add_option(
-           "--min-angle", refining_.least_angle,
-           fmt::format("No smaller angle than that, degrees; up to {} it can be promised", delaunay::guaranteed_angle))
-        ->check(CLI::Range(0.0, 34.0))
-        ->capture_default_str();
-    app.add_option("--max-area", refining_.most_area, "No triangle is larger")->check(CLI::PositiveNumber);
+    CLI::Option* const angle =
+        app.add_option("--min-angle", refining_.least_angle,
+                       fmt::format("No smaller angle than that, degrees; up to {} it can be promised",
+                                   delaunay::guaranteed_angle))
+            ->check(CLI::Range(0.0, 34.0))
+            ->capture_default_str();
+    CLI::Option* const area =
+        app.add_option("--max-area", refining_.most_area, "No triangle is larger")->check(CLI::PositiveNumber);
+    bounds_ = {angle, area};
     app.add_flag("!--no-region-areas", refining_.keeps_regions, "Pass over the largest areas of the file's regions");
-    app.add_flag("!--no-refinement", refines_, "Add no points: triangulate what is there");
+    app.add_flag(
+        "!--no-refinement", refines_,
+        "Add no points: triangulate what is there, as is done with points without segments unless a bound is given");
     app.add_flag("!--keep-boundary", refining_.splits_boundary, "Put no points onto the boundary");
     app.add_flag("!--keep-segments", refining_.splits_segments, "Put no points onto any segment");
     app.add_flag("--hull", triangulating_.fills_hull, "Triangulate the convex hull, not what segments enclose");
@@ -125,6 +131,12 @@ class Delaunay : public Command {
     result["seconds_of_writing"] = mpi::max(context, MPI_Wtime() - start);
   }
 
+  /// Points without segments stay alone, unless a bound was given.
+  [[nodiscard]] bool is_refined(const delaunay::PlanarGraph& graph) const {
+    return refines_ && (!graph.segments.empty() ||
+                        std::ranges::any_of(bounds_, [](const CLI::Option* bound) { return bound->count() > 0; }));
+  }
+
   /// @throws Error{failed} if something is in the way; {usage} if a file that is read would be replaced
   void check_output(Format format) const {
     std::vector<std::string> outputs{output_};
@@ -153,7 +165,11 @@ class Delaunay : public Command {
     delaunay::RefineReport report;
     {
       const Region region(context.trace(), refine_region);
-      if (refines_) report = delaunay::refine(mesh, refining_);
+      if (progress_ != nullptr) {
+        refining_.progress = [this](std::int64_t n) { progress_->update(n); };
+        progress_->begin("delaunay", expected_triangles(mesh));
+      }
+      if (is_refined(file.graph)) report = delaunay::refine(mesh, refining_);
     }
     const double end = MPI_Wtime();
     result["points_in_file"] = std::ssize(file.graph.points);
@@ -176,12 +192,23 @@ class Delaunay : public Command {
     result["seconds_of_refining"] = end - middle;
   }
 
+  /// About how many there will be; 0 if nothing tells.
+  [[nodiscard]] std::int64_t expected_triangles(const delaunay::Triangulation& mesh) const {
+    if (refining_.most_area <= 0) return 0;
+    double area = 0.0;
+    for (const delaunay::Triangle& t : mesh.triangles.items())
+      if (t.is_used()) area += mesh.area(t);
+    constexpr double usual = 1.55;  // triangles by area over bound
+    return static_cast<std::int64_t>(std::min(usual * area / refining_.most_area, 1e18));
+  }
+
   void audit(mpi::Context& context, Json& result) {
     std::string text;
     mpi::agree_after(context, [&] {
       if (!context.is_root()) return;
       const delaunay::PolyFile file = delaunay::read_poly(input_);
       const delaunay::AuditedMesh mesh = delaunay::read_audited(audited_);
+      if (!is_refined(file.graph)) refining_.least_angle = 0.0;
       const delaunay::Audit found = delaunay::audit(
           mesh, file.graph,
           {.least_angle = refining_.least_angle, .most_area = refining_.most_area, .is_delaunay = true});
@@ -231,7 +258,9 @@ class Delaunay : public Command {
   std::string input_;
   std::string output_;
   std::string audited_;
+  Progress* progress_ = nullptr;
   bool refines_ = true;
+  std::array<const CLI::Option*, 2> bounds_{};  // given or not
   delaunay::TriangulateOptions triangulating_;
   delaunay::RefineOptions refining_;
 };

@@ -119,6 +119,12 @@ class Triangulation {
     return triangles[static_cast<std::size_t>(t)];
   }
   [[nodiscard]] Triangle& triangle(std::int32_t t) noexcept { return triangles[static_cast<std::size_t>(t)]; }
+  [[nodiscard]] double area(const Triangle& t) const noexcept {
+    const Point& a = point(t.vertices[0]);
+    const Point& b = point(t.vertices[1]);
+    const Point& c = point(t.vertices[2]);
+    return 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
+  }
   /// Id by which ties are broken: the number in the input, or then of creation. It does not depend on the order of
   /// insertion.
   [[nodiscard]] GlobalId id(std::int32_t vertex) const noexcept {

@@ -49,6 +49,19 @@ class Delaunay(Case):
         for wanted, found in zip(points[1:19], nodes[1:19], strict=True):
             self.assertEqual([float(x) for x in wanted], [float(x) for x in found])
 
+    def test_points_stay_alone_unless_a_bound_is_given(self) -> None:
+        points = self.folder / "points.node"
+        lines = [f"{i + 1} {(i * 37) % 101} {(i * i) % 97}" for i in range(90)]
+        points.write_text("90 2 0 0\n" + "\n".join(lines) + "\n")
+        mesh = self.folder / "points.h5m"
+        made = barrio("delaunay", points, "-o", mesh, "--json")
+        self.assert_code(made, 0)
+        self.assertEqual(made.json()["vertices"], 90)
+        self.assert_code(barrio("delaunay", "--audit", mesh, points), 0)
+        fine = barrio("delaunay", points, "--min-angle", 20, "-o", mesh, "--json")
+        self.assert_code(fine, 0)
+        self.assertGreater(fine.json()["vertices"], 90)
+
     def test_info_knows_markers_and_regions(self) -> None:
         mesh = self.folder / "plate.h5m"
         self.assert_code(barrio("delaunay", PLATE, "-o", mesh), 0)

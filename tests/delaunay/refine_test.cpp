@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <random>
+#include <stdexcept>
 
 #include "barrio/base/error.hpp"
 #include "barrio/delaunay/audit.hpp"
@@ -49,7 +50,7 @@ TEST(Refine, FollowsASizeField) {
     const Point& a = mesh.point(t.vertices[0]);
     const Point& b = mesh.point(t.vertices[1]);
     const Point& c = mesh.point(t.vertices[2]);
-    const double size = 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
+    const double size = mesh.area(t);
     const double bound = area({(a[0] + b[0] + c[0]) / 3, (a[1] + b[1] + c[1]) / 3});
     EXPECT_LE(size, bound);
     sum += size / bound;
@@ -89,6 +90,41 @@ TEST(Refine, EndsAtMostTriangles) {
   EXPECT_FALSE(report.is_complete);
   EXPECT_LE(mesh.n_triangles(), 5000);
   validate(mesh);
+}
+
+TEST(Refine, GoesOnWhereItEndedEarly) {
+  const PlanarGraph graph = unit_square(1);
+  Triangulation mesh = triangulate(graph);
+  refine(mesh, {.least_angle = 20, .most_area = 1e-4, .most_triangles = 3000});
+  int n_asked = 0;
+  const auto fails = [&](const Point&) {
+    if (++n_asked > 5000) throw std::runtime_error("no more");
+    return 1e-4;
+  };
+  EXPECT_THROW(refine(mesh, {.least_angle = 20, .area_at = fails}), std::runtime_error);
+  validate(mesh);
+  EXPECT_TRUE(refine(mesh, {.least_angle = 20, .most_area = 1e-4}).is_complete);
+  validate(mesh);
+  compact(mesh);
+  expect_pass(audit(audited(mesh), graph, {.least_angle = 20, .most_area = 1e-4}), "in three parts");
+}
+
+TEST(Refine, TellsItsProgress) {
+  Triangulation mesh = triangulate(unit_square(1));
+  std::int64_t last = 0;
+  int n_calls = 0;
+  refine(mesh, {.most_area = 1e-5, .progress = [&](std::int64_t n) {
+                  EXPECT_GE(n, last);
+                  last = n;
+                  ++n_calls;
+                }});
+  EXPECT_GT(n_calls, 2);
+  EXPECT_LE(last, mesh.n_triangles());
+}
+
+TEST(Refine, BoundsOfAreaAlone) {
+  const PlanarGraph graph = pipe_section(60, 20);
+  expect_pass(refined_and_audited(graph, {.least_angle = 0, .most_area = 1e-3}), "no angle");
 }
 
 TEST(Refine, IsTheSameEachTime) {

@@ -45,6 +45,12 @@ Refinement::Refinement(Triangulation& mesh, const RefineOptions& options)
       (options.keeps_regions && std::ranges::any_of(mesh.regions, [](const Region& r) { return r.most_area > 0; }));
 }
 
+/// Take what still waits out of the queue, which goes: refinement may have ended early.
+Refinement::~Refinement() {
+  for (std::int32_t row = queue_.pop(); row >= 0; row = queue_.pop())
+    if (!mesh_->triangle(row).is_used()) free_triangle(*mesh_, row);
+}
+
 double Refinement::bound_of_area(const Triangle& t) {
   double bound = options_->most_area > 0 ? options_->most_area : std::numeric_limits<double>::infinity();
   if (options_->keeps_regions)
@@ -238,24 +244,21 @@ Refinement::Outcome Refinement::split_triangle(std::int32_t row) {
     return Outcome::again;
   }
   insertion_.find_cavity(p, next_id(*mesh_), place.side.triangle());
-  bool is_free = true;
+  const std::size_t n_noted = encroached_.size();
   bool is_stuck = false;
   for (std::size_t k = 0; k < insertion_.ring().size(); ++k) {
     const Insertion::RingEdge& edge = insertion_.ring()[k];
     if ((edge.state & Triangle::segment_bit(0)) == 0) continue;
     if (!encroaches(p, mesh_->point(edge.from), mesh_->point(insertion_.ring_end(k)))) continue;
-    is_free = false;
-    if (!may_split(edge.inside)) {
-      is_stuck = true;
-    } else {
-      note(edge.inside);
-    }
+    note(edge.inside);
+    is_stuck = is_stuck || !may_split(edge.inside);
   }
-  if (is_stuck) {
+  if (is_stuck) {  // so that splitting the others would not help
+    encroached_.resize(n_noted);
     ++report_.n_left_at_segments;
     return Outcome::left;
   }
-  if (!is_free) return Outcome::again;
+  if (encroached_.size() > n_noted) return Outcome::again;
   if (!insertion_.is_star(p)) {
     ++report_.n_left_by_rounding;
     return Outcome::left;
@@ -277,11 +280,14 @@ void Refinement::run() {
     double key = 0.0;
     if (t.is_used() && (t.state & Triangle::queued) == 0 && is_bad(t, key)) queue_.push(row, key);
   }
+  constexpr std::uint32_t often = 1U << 14U;
+  std::uint32_t n_taken = 0;
   for (std::int32_t row = queue_.pop(); row >= 0; row = queue_.pop()) {
     if (!mesh_->triangle(row).is_used()) {
       free_triangle(*mesh_, row);
       continue;
     }
+    if (++n_taken % often == 0 && options_->progress) options_->progress(mesh_->n_triangles());
     double key = 0.0;
     if (!is_bad(mesh_->triangle(row), key)) continue;
     if (is_full()) return;

@@ -16,6 +16,9 @@ namespace barrio::delaunay::detail {
 class Refinement {
  public:
   Refinement(Triangulation& mesh, const RefineOptions& options);
+  Refinement(const Refinement&) = delete;
+  Refinement& operator=(const Refinement&) = delete;
+  ~Refinement();
 
   void run();
   [[nodiscard]] const RefineReport& report() const noexcept { return report_; }
