@@ -78,46 +78,60 @@ void check(delaunay::Triangulation& mesh, const delaunay::PlanarGraph& graph, co
     if (!one.is_met) refuse(ErrorCode::internal, "bench delaunay: " + one.name, one.text);
 }
 
+/// What barrio takes.
+struct Ours {
+  Times times;
+  std::int64_t n_triangles = 0;
+  double bytes = 0.0;  ///< at the peak, a triangle
+
+  /// @param refining  null: a triangulation of points
+  void run(const delaunay::PlanarGraph& graph, const delaunay::RefineOptions* refining) {
+    reset_peak_resident_bytes();
+    const std::uint64_t before = resident_bytes();
+    const auto start = std::chrono::steady_clock::now();
+    delaunay::Triangulation mesh = delaunay::triangulate(graph);
+    delaunay::RefineReport report;
+    if (refining != nullptr) report = delaunay::refine(mesh, *refining);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    times.seconds.push_back(seconds.count());
+    n_triangles = mesh.n_triangles();
+    if (!report.is_complete) refuse(ErrorCode::internal, "bench delaunay", "refinement did not end");
+    if (times.seconds.size() > 1) return;
+    // the first run alone: later ones find memory that others have left
+    bytes = static_cast<double>(peak_resident_bytes() - before) / static_cast<double>(n_triangles);
+    delaunay::AuditOptions options;
+    if (refining != nullptr) options = {.least_angle = refining->least_angle, .most_area = refining->most_area};
+    check(mesh, graph, options);
+  }
+};
+
 Json measure_refinement(const std::string& name, double millions, const Options& options, bench::Goals& goals) {
   const Shape shape = make_shape(name);
   constexpr double yardstick = 1.55;  // triangles by area over bound
   const double most_area = shape.area * yardstick / (millions * 1e6);
   const delaunay::RefineOptions refining{.least_angle = delaunay::guaranteed_angle, .most_area = most_area};
   const bool has_triangle = options.has_peers && bench::why_no_triangle().empty();
-  Times ours;
+  Ours ours;
   Times theirs;
-  std::int64_t n_ours = 0;
   std::int64_t n_theirs = 0;
-  double bytes = 0.0;
   for (int i = 0; i < options.repeats; ++i) {
-    {
-      reset_peak_resident_bytes();
-      const std::uint64_t before = resident_bytes();
-      const auto start = std::chrono::steady_clock::now();
-      delaunay::Triangulation mesh = delaunay::triangulate(shape.graph);
-      const delaunay::RefineReport report = delaunay::refine(mesh, refining);
-      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-      ours.seconds.push_back(seconds.count());
-      n_ours = mesh.n_triangles();
-      if (!report.is_complete) refuse(ErrorCode::internal, "bench delaunay", "refinement did not end");
-      // the first run alone: later ones find memory that others have left
-      if (i == 0) bytes = static_cast<double>(peak_resident_bytes() - before) / static_cast<double>(n_ours);
-      if (i == 0) check(mesh, shape.graph, {.least_angle = refining.least_angle, .most_area = most_area});
-    }
+    ours.run(shape.graph, &refining);
     if (!has_triangle) continue;
     const bench::MesherRun run = bench::run_triangle(shape.graph, refining.least_angle, most_area);
     theirs.seconds.push_back(run.seconds);
     n_theirs = run.n_triangles;
   }
-  Json row{
-      {"part", name}, {"millions", millions}, {"peak_bytes_per_triangle", bytes}, {"barrio", to_json(ours, n_ours)}};
+  Json row{{"part", name},
+           {"millions", millions},
+           {"peak_bytes_per_triangle", ours.bytes},
+           {"barrio", to_json(ours.times, ours.n_triangles)}};
   const std::string id = fmt::format("{}.{:g}M", name, millions);
-  if (millions >= 1) goals.add(id + ".peak_bytes_per_triangle", bytes, " B", 64.0);
+  if (millions >= 1) goals.add(id + ".peak_bytes_per_triangle", ours.bytes, " B", 64.0);
   if (has_triangle) {
     row["triangle"] = to_json(theirs, n_theirs);
-    const double speed = static_cast<double>(n_ours) / ours.least() / (static_cast<double>(n_theirs) / theirs.least());
-    goals.add(id + ".speed_of_triangle", speed, "x", shape.speed_goal, true);
-    goals.add(id + ".triangles_of_triangle", static_cast<double>(n_ours) / static_cast<double>(n_theirs), "x", 1.01);
+    const double count = static_cast<double>(ours.n_triangles) / static_cast<double>(n_theirs);
+    goals.add(id + ".speed_of_triangle", count * theirs.least() / ours.times.least(), "x", shape.speed_goal, true);
+    goals.add(id + ".triangles_of_triangle", count, "x", 1.01);
   }
   return row;
 }
@@ -130,25 +144,13 @@ Json measure_points(double millions, const Options& options, bench::Goals& goals
     for (double& x : p) x = std::ldexp(static_cast<double>(random() >> 11U), -53);
   const bool has_cgal = options.has_peers && bench::why_no_cgal().empty();
   const bool has_triangle = options.has_peers && bench::why_no_triangle().empty();
-  Times ours;
+  Ours ours;
   Times of_cgal;
   Times of_triangle;
-  std::int64_t n_ours = 0;
   std::int64_t n_of_cgal = 0;
   std::int64_t n_of_triangle = 0;
-  double bytes = 0.0;
   for (int i = 0; i < options.repeats; ++i) {
-    {
-      reset_peak_resident_bytes();
-      const std::uint64_t before = resident_bytes();
-      const auto start = std::chrono::steady_clock::now();
-      delaunay::Triangulation mesh = delaunay::triangulate(graph);
-      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-      ours.seconds.push_back(seconds.count());
-      n_ours = mesh.n_triangles();
-      if (i == 0) bytes = static_cast<double>(peak_resident_bytes() - before) / static_cast<double>(n_ours);
-      if (i == 0) check(mesh, graph, {});
-    }
+    ours.run(graph, nullptr);
     if (has_cgal) {
       const bench::MesherRun run = bench::run_cgal(graph.points);
       of_cgal.seconds.push_back(run.seconds);
@@ -162,15 +164,15 @@ Json measure_points(double millions, const Options& options, bench::Goals& goals
   }
   Json row{{"part", "points"},
            {"millions", millions},
-           {"peak_bytes_per_triangle", bytes},
-           {"barrio", to_json(ours, n_ours)}};
+           {"peak_bytes_per_triangle", ours.bytes},
+           {"barrio", to_json(ours.times, ours.n_triangles)}};
   const std::string id = fmt::format("points.{:g}M", millions);
   for (const auto& [n, name] : {std::pair{n_of_cgal, "CGAL"}, std::pair{n_of_triangle, "Triangle"}})
-    if (n != 0 && n != n_ours)  // a Delaunay triangulation of points has one number of triangles
-      refuse(ErrorCode::internal, "bench delaunay", fmt::format("{} triangles, {} has {}", n_ours, name, n));
+    if (n != 0 && n != ours.n_triangles)  // a Delaunay triangulation of points has one number of triangles
+      refuse(ErrorCode::internal, "bench delaunay", fmt::format("{} triangles, {} has {}", ours.n_triangles, name, n));
   if (has_cgal) {
     row["cgal"] = to_json(of_cgal, n_of_cgal);
-    goals.add(id + ".speed_of_cgal", of_cgal.least() / ours.least(), "x", 1.0, true);
+    goals.add(id + ".speed_of_cgal", of_cgal.least() / ours.times.least(), "x", 1.0, true);
   }
   if (has_triangle) row["triangle"] = to_json(of_triangle, n_of_triangle);
   return row;

@@ -52,6 +52,11 @@ std::set<Corners> by_definition(const std::vector<Point>& points) {
   return all;
 }
 
+void expect_pass(const Triangulation& mesh, const PlanarGraph& graph) {
+  const Audit found = audit(audited(mesh), graph);
+  for (const Audit::Check& check : found.checks) EXPECT_TRUE(check.is_met) << check.name << ": " << check.text;
+}
+
 TEST(Triangulate, IsWhatTheDefinitionSays) {
   std::mt19937_64 random(barrio::test::seed());
   for (int round = 0; round < 40; ++round) {
@@ -80,8 +85,7 @@ TEST(Triangulate, CountsOfManyPoints) {
   validate(mesh);
   EXPECT_EQ(compact(mesh), 0);
   validate(mesh);
-  const Audit found = audit(audited(mesh), graph);
-  for (const Audit::Check& check : found.checks) EXPECT_TRUE(check.is_met) << check.name << ": " << check.text;
+  expect_pass(mesh, graph);
 }
 
 TEST(Triangulate, SegmentsHolesAndRegions) {
@@ -91,8 +95,7 @@ TEST(Triangulate, SegmentsHolesAndRegions) {
   validate(mesh);
   EXPECT_EQ(compact(mesh), 0);
   validate(mesh);
-  const Audit found = audit(audited(mesh), graph);
-  for (const Audit::Check& check : found.checks) EXPECT_TRUE(check.is_met) << check.name << ": " << check.text;
+  expect_pass(mesh, graph);
   ASSERT_EQ(mesh.regions.size(), 2U);
   EXPECT_EQ(mesh.regions[1].attribute, 4.5);
   EXPECT_TRUE(std::ranges::all_of(mesh.triangles.items(), [](const Triangle& t) { return t.region() == 1; }));
@@ -107,8 +110,7 @@ TEST(Triangulate, PointsOnSegmentsSplitThem) {
   Triangulation mesh = triangulate(graph);
   compact(mesh);
   validate(mesh);
-  const Audit found = audit(audited(mesh), graph);
-  for (const Audit::Check& check : found.checks) EXPECT_TRUE(check.is_met) << check.name << ": " << check.text;
+  expect_pass(mesh, graph);
   EXPECT_EQ(audited(mesh).edges.size(), 5U + 3U);
 }
 
