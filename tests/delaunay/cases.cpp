@@ -90,7 +90,8 @@ PlanarGraph random_graph(std::mt19937_64& random, Hardness hardness, double leas
     }
     case Hardness::holes:
       for (int i = 0; i < n; ++i) {
-        const Point centre{(i % 6 + 0.5) / 6, (i / 6 + 0.5) / 6};
+        const int row = i / 6;
+        const Point centre{(i % 6 + 0.5) / 6, (row + 0.5) / 6};
         const double radius = uniform(random, 0.001, 0.08);
         add_circle(graph, centre, radius, static_cast<int>(random() % 10) + 3, 20 + i);
         if (random() % 4 != 0) graph.holes.push_back(centre);
