@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "apps/command.hpp"
-#include "barrio/base/memory.hpp"
 #include "barrio/base/path.hpp"
 #include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"

@@ -21,11 +21,12 @@ class ExactSigns {
   std::int64_t n_exact_ = 0;
 };
 
-/// Area that loops enclose, without error until it is rounded once. @param ends  of edges, the area to their left
+/// An edge, with the area to its left.
 struct Edge2 {
   Point from;
   Point to;
 };
+/// Area that loops of edges enclose, without error until it is rounded once.
 [[nodiscard]] double exact_area(const std::vector<Edge2>& edges);
 /// Difference of two such areas.
 [[nodiscard]] double exact_difference(const std::vector<Edge2>& a, const std::vector<Edge2>& b);

@@ -67,8 +67,6 @@ void release(Triangulation& mesh) noexcept {
       u.neighbours[side.edge()] = {};
       u.state |= Triangle::segment_bit(side.edge());  // of a hull that is filled
     }
-    t.state &= ~Triangle::unused;
-    t.state |= Triangle::unused;
     t.next = mesh.first_unused_triangle;
     mesh.first_unused_triangle = static_cast<std::int32_t>(row);
     ++mesh.n_unused_triangles;

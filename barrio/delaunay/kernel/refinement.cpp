@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
-#include <numeric>
 
 #include "barrio/base/error.hpp"
 #include "barrio/delaunay/kernel/quality.hpp"
