@@ -8,6 +8,8 @@
 #include <dlfcn.h>
 #include <sched.h>
 #include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "barrio/mpi/give_way.h"
 
@@ -18,10 +20,14 @@ void barrio_hold_yield(int change);
 static int n_holding_back = 0;
 
 /* Called where several threads of a rank call MPI: under MPICH a poll then holds the lock that all of them need, and
- * whoever gives the core away with it starves them, for minutes. */
+ * whoever gives the core away with it starves them, for minutes. They yield as they do without this library: where some
+ * of dozens of threads yield and others nap, those that nap get the core back after seconds. */
 void barrio_hold_yield(int change) { __atomic_add_fetch(&n_holding_back, change, __ATOMIC_RELAXED); }
 
+static int is_held_back(void) { return __atomic_load_n(&n_holding_back, __ATOMIC_RELAXED) > 0; }
+
 int sched_yield(void) {
+  if (is_held_back()) return (int)syscall(SYS_sched_yield);
   barrio_give_way();
   return 0;
 }
@@ -34,6 +40,6 @@ unsigned ucp_worker_progress(void* worker) {
     if (ucp != NULL) *(void**)(&progress) = dlsym(ucp, "ucp_worker_progress");
   }
   const unsigned n_events = progress(worker);
-  if (n_events == 0 && __atomic_load_n(&n_holding_back, __ATOMIC_RELAXED) == 0) barrio_give_way();
+  if (n_events == 0 && !is_held_back()) barrio_give_way();
   return n_events;
 }
