@@ -61,13 +61,15 @@ struct Outer {
 
 template <int D>
 [[gnu::always_inline]] inline Outer outer_waves(const Side<D>& left, const Side<D>& right) {
-  const Lanes root_left = sqrt(left.density);
-  const Lanes root_right = sqrt(right.density);
-  const Lanes inverse = 1.0 / (root_left + root_right);
-  const Lanes mean = (root_left * left.normal + root_right * right.normal) * inverse;
+  // The weights of Roe's means, the roots of both densities, times the sum of these: one root instead of two.
+  const Lanes root = sqrt(left.density * right.density);
+  const Lanes of_left = left.density + root;
+  const Lanes of_right = right.density + root;
+  const Lanes inverse = 1.0 / (of_left + of_right);
+  const Lanes mean = (of_left * left.normal + of_right * right.normal) * inverse;
   const Lanes jump = right.normal - left.normal;
-  const Lanes spread = sqrt((root_left * left.speed_squared + root_right * right.speed_squared) * inverse +
-                            0.5 * (root_left * root_right) * (inverse * inverse) * (jump * jump));
+  const Lanes spread = sqrt((of_left * left.speed_squared + of_right * right.speed_squared) * inverse +
+                            0.5 * (of_left * inverse) * (of_right * inverse) * (jump * jump));
   return {min(left.normal - sqrt(left.speed_squared), mean - spread),
           max(right.normal + sqrt(right.speed_squared), mean + spread)};
 }
