@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from ._read import VtkhdfFile
 
 UNREADABLE = 3  # exit code
+_LINE, _TRIANGLE = 3, 5  # cells, as VTK numbers them
 FACTS_FILE = "facts.json"
 MAX_STEPS = 100  # read for the curve over time
 MAX_EXPLODED = 64  # parts
+MAX_WITH_EDGES = 40_000  # triangles of a plane
+N_CLOSE = 1_500  # triangles of a plane around the smallest, where all are too many
 
 
 def main(arguments: list[str]) -> int:
@@ -53,6 +56,8 @@ def find_facts(file: VtkhdfFile) -> dict[str, Any]:
     grid = file.first.grid
     cells = set(grid.cell_data)
     facts: dict[str, Any] = {"n_steps": file.n_steps}
+    if is_plane(file):
+        return facts | _plane_facts(grid)
     facts["has_body"] = find_skin(grid).wall is not None
     if {"owner", "rank", "is_ghost"} <= cells:
         own = np.asarray(grid.cell_data["is_ghost"]) == 0
@@ -72,6 +77,38 @@ def _count(values: np.ndarray) -> list[int]:
     import numpy as np
 
     return np.bincount(np.maximum(np.asarray(values, dtype=np.int64), 0)).tolist()
+
+
+def is_plane(file: VtkhdfFile) -> bool:
+    """Tell triangulations of the plane, with edges on segments, from other meshes."""
+    import numpy as np
+
+    grid = file.first.grid
+    types = set(np.unique(grid.celltypes).tolist())
+    is_flat = grid.bounds[4] == grid.bounds[5]
+    names = {"region", "marker"} <= set(grid.cell_data)
+    return names and is_flat and file.n_steps == 1 and _TRIANGLE in types <= {_LINE, _TRIANGLE}
+
+
+def _plane_facts(grid: Any) -> dict[str, Any]:
+    """Count triangles by region, with the attribute that a region has in the file."""
+    import numpy as np
+
+    is_triangle = grid.celltypes == _TRIANGLE
+    regions = np.asarray(grid.cell_data["region"])[is_triangle]
+    numbers, first, counts = np.unique(regions, return_index=True, return_counts=True)
+    n = len(numbers)
+    attributes: list[float | None] = [None] * n
+    if "attribute" in grid.cell_data:
+        attributes = _plain(np.asarray(grid.cell_data["attribute"], float)[is_triangle][first])
+    return {
+        "kind": "plane",
+        "n_cells": int(is_triangle.sum()),
+        "n_lines": int((~is_triangle).sum()),
+        "n_vertices": grid.n_points,
+        "has_edges": int(is_triangle.sum()) <= MAX_WITH_EDGES,
+        "regions": list(map(list, zip(numbers.tolist(), attributes, counts.tolist(), strict=True))),
+    }
 
 
 def _field_name(grid: Any) -> str:
@@ -153,6 +190,11 @@ def draw(file: VtkhdfFile, facts: dict[str, Any], folder: Path) -> None:
     from .colours import Bands
 
     grid = file.first.grid
+    if facts["kind"] == "plane":
+        _scenes.draw_plane(grid, facts["has_edges"], folder / "plane.png")
+        if not facts["has_edges"]:
+            _scenes.draw_finest(grid, N_CLOSE, folder / "finest.png")
+        return
     if facts["kind"] == "ghosts":
         if "part" in grid.cell_data:
             own = grid.extract_cells(np.asarray(grid.cell_data["is_ghost"]) == 0)

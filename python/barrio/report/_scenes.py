@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyvista as pv
 
-from .colours import Bands, colours
+from .colours import Bands, colours, tints
 
 SURFACE = "dataset_surface"
 POINT_ID = "barrio_point"
@@ -22,6 +22,8 @@ _DIRECTIONS = [  # to the eye; the first ones are the usual ones
     for x, y in ((-0.75, -1), (1, -0.6), (-1, 0.6), (0.75, 1))
 ] + [np.array([x, y, 0.35]) for x, y in ((-0.4, -1), (0.4, -1), (-1, -0.35), (1, -0.35))]
 _SEEN_ENOUGH = 0.3  # of the silhouette of every part
+_DARK = "#20242a"  # edges
+_WINDOW = np.array([4.0, 3.0, 1.0])  # of a picture of a part of a plane
 FLAT = {"ambient": 1.0, "diffuse": 0.0}  # the colour itself, whatever the light
 
 
@@ -94,7 +96,7 @@ class Picture:
         """Add a surface and the edges of its faces, thin."""
         edges = {
             "show_edges": True,
-            "edge_color": "#20242a",
+            "edge_color": _DARK,
             "line_width": 0.6,
             "edge_opacity": 0.35,
         }
@@ -275,6 +277,59 @@ def draw_ghosts(grid: pv.UnstructuredGrid, rank: int, n_ranks: int, path: Path) 
     side = np.sign(middle - np.array(grid.center))  # the rank's own outer side is in front
     picture.look_at_all(np.array([0.75, 1.0, 0.6]) * np.where(side == 0, -1.0, -side))
     picture.save(path)
+
+
+def draw_plane(grid: pv.UnstructuredGrid, has_edges: bool, path: Path) -> None:
+    """Draw triangles from above, coloured by region, and the edges on segments as lines."""
+    low, high = grid.points.min(axis=0), grid.points.max(axis=0)
+    _draw_window(grid, np.array([low, high]), has_edges, path)
+
+
+def draw_finest(grid: pv.UnstructuredGrid, n_triangles: int, path: Path) -> None:
+    """Draw the smallest triangle from above, and about so many around it, with their edges."""
+    corners = grid.points[grid.cells_dict[pv.CellType.TRIANGLE]]
+    sides = corners[:, 1:, :2] - corners[:, :1, :2]
+    areas = np.abs(sides[:, 0, 0] * sides[:, 1, 1] - sides[:, 0, 1] * sides[:, 1, 0])
+    centres = corners.mean(axis=1)
+    centre = centres[int(np.argmin(areas))]
+    away = (np.abs(centres - centre) / _WINDOW).max(axis=1)
+    room = np.partition(away, min(n_triangles, len(away) - 1))[min(n_triangles, len(away) - 1)]
+    _draw_window(grid, np.array([centre - room * _WINDOW, centre + room * _WINDOW]), True, path)
+
+
+def _draw_window(
+    grid: pv.UnstructuredGrid, window: np.ndarray, has_edges: bool, path: Path
+) -> None:
+    """Draw what is in a window of a plane: low and high corner."""
+    size = max(float(np.ptp(window, axis=0).max()), 1e-300)
+    points = (grid.points - window.mean(axis=0)) / size  # single precision has to hold them
+    corners, regions = grid.cells_dict[pv.CellType.TRIANGLE], grid.cell_data["region"]
+    triangle_regions = np.asarray(regions)[grid.celltypes == pv.CellType.TRIANGLE]
+    numbers, place = np.unique(triangle_regions, return_inverse=True)
+    palette = [[int(name[i : i + 2], 16) for i in (1, 3, 5)] for name in tints(len(numbers))]
+    half = 0.5 * np.ptp(window, axis=0) / size
+    seen = _is_near(points, corners, half)
+    picture = Picture(1600, 1200)
+    surface = pv.PolyData.from_regular_faces(points, corners[seen])
+    surface.cell_data["colour"] = np.array(palette, dtype=np.uint8)[place[seen]]
+    edges = {"show_edges": has_edges, "edge_color": _DARK, "line_width": 0.8, "edge_opacity": 0.6}
+    picture.add(surface, scalars="colour", rgb=True, **FLAT, **edges)
+    lines = grid.cells_dict.get(pv.CellType.LINE, np.empty((0, 2), dtype=np.int64))
+    lines = lines[_is_near(points, lines, half)]
+    if len(lines):
+        above = points + np.array([0.0, 0.0, 1e-3])
+        segments = pv.PolyData(above, lines=np.insert(lines, 0, 2, axis=1).ravel())
+        picture.add(segments, color=_DARK, line_width=4.0, lighting=False)
+    picture.fit(np.array([-half, half]), np.array([0.0, 0.0, 1.0]))
+    picture.save(path)
+
+
+def _is_near(points: np.ndarray, cells: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """Tell which cells reach into a window around the origin, or come near it."""
+    corners = points[cells][:, :, :2]
+    far = 1.1 * half[:2] + 1e-3
+    is_near: np.ndarray = (corners.min(axis=1) < far) & (corners.max(axis=1) > -far)
+    return np.asarray(is_near.all(axis=1))
 
 
 def draw_field(skin: Skin, values: np.ndarray, bands: Bands, path: Path) -> None:

@@ -26,6 +26,11 @@ def colours(n_colours: int) -> list[str]:
     return [colour(index, n_colours) for index in range(n_colours)]
 
 
+def tints(n_colours: int) -> list[str]:
+    """Return the same, half way to white: for faces whose edges are to be seen."""
+    return [f"#{(int(name[1:], 16) >> 1 & 0x7F7F7F) + 0x808080:06x}" for name in colours(n_colours)]
+
+
 @dataclass(frozen=True)
 class Bands:
     """A colour scale in bands of a round width, from low to high."""

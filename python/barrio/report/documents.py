@@ -22,6 +22,7 @@ SCHEMAS = (
     "load",
     "adapt",
     "amr",
+    "delaunay",
     "heat",
     "traffic",
     "map",
@@ -30,6 +31,7 @@ SCHEMAS = (
     "probe",
     "bench.all",
     "bench.adapt",
+    "bench.delaunay",
     "error",
 )
 NEWEST_VERSION = 1

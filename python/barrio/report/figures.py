@@ -14,6 +14,8 @@ from .colours import Bands, colours
 from .markup import Html
 from .plot import INK, Plot
 
+_GROUP = 0.76  # width of a group of bars, of the room there is
+
 
 def cells_per_part(cells: list[int]) -> Html:
     """Draw a bar for every part, in the colour it has in the picture."""
@@ -65,6 +67,52 @@ def made_of_tried(kinds: list[str], made: list[float], tried: list[float]) -> Ht
     axes.set_xlabel("changes")
     plot.figure.legend(ncols=2, loc="outside upper right")
     return plot.svg("Changes of each kind: made, and tried but not made")
+
+
+def smallest_angles(counts: list[int], bound: float | None) -> Html:
+    """Draw how many triangles have a smallest angle of 0, 1, ... degrees, and the bound asked for."""
+    plot = Plot(4.8, 2.9)
+    axes, places = plot.axes, range(len(counts))
+    n_below = 0 if bound is None else sum(place + 1 <= bound for place in places)
+    axes.bar(places[:n_below], counts[:n_below], color="#D55E00", width=0.86, align="edge")
+    axes.bar(places[n_below:], counts[n_below:], color="#0072B2", width=0.86, align="edge")
+    found = [degree for degree, n in enumerate(counts) if n]
+    said = f"Smallest angles of {words.plural(sum(counts), 'triangle')}: from {found[0]} to "
+    said += f"{found[-1]} degrees"
+    if bound is not None:
+        axes.axvline(bound, color=INK, linewidth=0.8, linestyle="--")
+        below = sum(counts[:n_below])
+        have = "has" if below == 1 else "have"
+        less = f", {words.count(below)} {have} less" if below else ""
+        axes.set_title(f"asked for: {bound:g} degrees (dashed){less}", loc="right", fontsize=9.5)
+        said += f"; asked for are {bound:g}{less}"
+    axes.set_xlim(0, len(counts))
+    axes.set_xticks(range(0, len(counts), 10))
+    axes.set_xlabel("smallest angle, degrees")
+    axes.set_ylabel("triangles")
+    axes.set_ylim(0, 1.08 * max(counts))
+    axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: words.count(value)))
+    return plot.svg(said)
+
+
+def speeds(names: list[str], of_mesher: dict[str, list[float | None]]) -> Html:
+    """Draw triangles a second: a group of bars for every name, in it one for every mesher."""
+    n = len(of_mesher)
+    plot = Plot(5.4, 0.9 + (0.16 + 0.13 * n) * len(names))
+    axes = plot.axes
+    drawn = [0.0]
+    for index, (mesher, values) in enumerate(of_mesher.items()):
+        rows = [row + _GROUP * ((index + 0.5) / n - 0.5) for row in range(len(names))]
+        millions = [max(0.0, value or 0.0) / 1e6 for value in values]
+        axes.barh(rows, millions, color=colours(n)[index], height=_GROUP / n, label=mesher)
+        drawn += millions
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.05 * max(drawn) or 1.0)
+    axes.set_xlabel("million triangles a second")
+    plot.figure.legend(ncols=n, loc="outside upper right")
+    return plot.svg("Triangles a second of each mesher")
 
 
 def _whole_ticks(axis: Any, n: int) -> None:

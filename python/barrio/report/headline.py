@@ -11,10 +11,12 @@ from .documents import Document
 from .machines import given_order, nodes_in_words
 from .markup import Html, paragraph, raw, tag
 from .message_times import fit_in_words, times_of
+from .section_audit import audit_in_words
 from .section_mapping import has_gained
 from .section_run import has_passed
 from .story import Story, base_name
 from .traffic import Traffic
+from .triangulations import audits, passes, seconds_of, triangulations
 
 _MAX_NAMED = 4  # of other meshes, and of numbers of ranks
 
@@ -24,6 +26,8 @@ def summary(story: Story) -> Html:
     said = [
         _mesh(story),
         _adapted(story.of_mesh("adapt")),
+        _triangulated(story.of_mesh("delaunay")),
+        _audited(story.of_mesh("delaunay")),
         _flowed(story.results.of("amr")),
         _loaded(story.of_mesh("load")),
         _ran(story.of_mesh("heat")),
@@ -65,6 +69,26 @@ def _adapted(runs: list[Document]) -> str:
             f"{words.percent(in_range)} of the edges the wanted length"
         )
     return text + "."
+
+
+def _triangulated(documents: list[Document]) -> str:
+    runs = triangulations(documents)
+    if not runs:
+        return ""
+    run = runs[0]
+    source, least = base_name(run.text("input")), run.number("angles", "least")
+    was = f"was triangulated from {source}" if source else "was triangulated"
+    angle = f": its least angle has {words.number(least)} degrees" if least is not None else ""
+    return f"It {was} in {words.seconds(seconds_of(run))}{angle}."
+
+
+def _audited(documents: list[Document]) -> str:
+    """Tell of the first audit, or of the first that has faults."""
+    found = sorted(audits(documents), key=lambda of: passes(of) is not False)
+    if not found or passes(found[0]) is None:
+        return ""
+    said = "finds it as it should be" if passes(found[0]) else f"finds {audit_in_words(found[0])}"
+    return f"An audit {said}."
 
 
 def _flowed(runs: list[Document]) -> str:
@@ -189,7 +213,7 @@ def _others(names: list[str]) -> str:
         return ""
     shown = [base_name(name) for name in names[:_MAX_NAMED]]
     if len(names) > _MAX_NAMED:
-        shown.append(words.plural(len(names) - _MAX_NAMED, "more"))
+        shown.append(f"{len(names) - _MAX_NAMED} more")
     return f"Results of other meshes stand below, by their names: {words.listing(shown)}."
 
 
@@ -214,6 +238,13 @@ def cards(story: Story) -> Html:
         verdicts = {True: "largest error: passed", False: "largest error: failed"}
         passed = _all_passed(runs)
         made.append((words.kelvin(error), "largest error" if passed is None else verdicts[passed]))
+    of_plane = triangulations(story.of_mesh("delaunay"))
+    least = of_plane[0].number("angles", "least") if of_plane else None
+    if least is not None:
+        made.append((f"{words.number(least)}°", "least angle"))
+    found = audits(story.of_mesh("delaunay"))
+    if len(found) == 1:
+        made.append((audit_in_words(found[0]), "audit"))
     maps = story.results.of("map")
     if len(maps) == 1:
         before, after = (maps[0].number(k, "inter_node_share") for k in ("before", "after"))

@@ -6,7 +6,9 @@ from .headline import cards, summary
 from .markup import Html, paragraph, raw, tag
 from .section_adapt import adapt_section, bench_adapt_section
 from .section_amr import amr_section
+from .section_audit import audit_section
 from .section_bench import bench_section
+from .section_delaunay import bench_delaunay_section, delaunay_section
 from .section_machine import machine_section
 from .section_mesh import ghosts_section, mesh_section, parts_section
 from .section_next import errors_section, next_section, raw_section
@@ -16,11 +18,16 @@ from .section_traffic import traffic_section
 from .story import Section, Story, base_name
 from .style import CSS
 
+# Kinds of documents whose ranks the page names at its top.
+_OF_RANKS = ("load", "heat", "partition", "adapt", "amr", "delaunay", "bench.adapt")
+
 
 def make_page(story: Story) -> str:
     """Return the whole page as HTML."""
     made = [
         mesh_section(story),
+        delaunay_section(story),
+        audit_section(story),
         parts_section(story),
         ghosts_section(story),
         adapt_section(story),
@@ -32,6 +39,7 @@ def make_page(story: Story) -> str:
         probe_section(story),
         bench_section(story),
         bench_adapt_section(story),
+        bench_delaunay_section(story),
         next_section(story) if story.wants_suggestions else None,
         raw_section(story),
     ]
@@ -82,10 +90,7 @@ def _provenance(story: Story) -> Html:
         texts = (document.text(key) for document in story.results.documents)
         return list(dict.fromkeys(text.partition(",")[0].strip("\x00 ") for text in texts if text))
 
-    numbers = {
-        document.number("ranks")
-        for document in story.results.of("load", "heat", "partition", "adapt", "amr", "bench.adapt")
-    }
+    numbers = {document.number("ranks") for document in story.results.of(*_OF_RANKS)}
     ranks = sorted(int(n) for n in numbers if n)
     times = sorted(distinct("time"))
     parts = [
@@ -138,7 +143,7 @@ def _faults(story: Story) -> list[Html]:
     ]
     shown = {
         id(story.drawing(*kinds))
-        for kinds in (("series", "mesh", "ghosts"), ("series",), ("ghosts",))
+        for kinds in (("series", "mesh", "ghosts"), ("series",), ("ghosts",), ("plane",))
     }
     others = [d.path.name for d in story.drawings if d.kind and id(d) not in shown]
     if others:

@@ -13,6 +13,7 @@ from .markup import Html, paragraph, table, tag
 from .message_times import are_distances_known, message_bytes
 from .story import Section, Story
 from .traffic import who_talks
+from .triangulations import audits, is_refined, is_whole, triangulations
 
 _MAX_RAW = 150_000  # characters of one document
 _MAX_ALL_RAW = 1_500_000
@@ -51,9 +52,12 @@ def find_program(name: str) -> str:
 
 
 def _suggestions(story: Story, barrio: str) -> list[tuple[str, str]]:
-    # A .vtkhdf file is for pictures: barrio does not read it.
-    is_read = story.mesh_name and PurePath(story.mesh_name).suffix != ".vtkhdf"
+    # A .vtkhdf file is for pictures, and .ele for other programs: barrio does not read them.
+    is_read = story.mesh_name and PurePath(story.mesh_name).suffix not in (".vtkhdf", ".ele")
     lines = _on_the_mesh(story, barrio) if is_read else []
+    made = triangulations(story.of_mesh("delaunay"))
+    if made:
+        lines += _on_the_triangulation(story, made[0], barrio)
     runs = story.of_mesh("heat")
     if runs:
         lines.append(_run_again(story, runs[0], barrio))
@@ -63,11 +67,12 @@ def _suggestions(story: Story, barrio: str) -> list[tuple[str, str]]:
     machines = story.results.of("machine")
     if machines:
         lines.append(_map_on_measured(traffics, machines[0], barrio))
-    series = story.drawing("series", "ghosts", "mesh")
+    series = story.drawing("series", "ghosts", "mesh", "plane")
     if series is not None:
+        how = "closely" if series.kind == "plane" else "from all sides"
         lines.append(
             (
-                "Look at it from all sides, where ParaView 5.12 or newer is installed",
+                f"Look at it {how}, where ParaView 5.12 or newer is installed",
                 f"paraview {shlex.quote(str(series.path))}",
             )
         )
@@ -94,6 +99,38 @@ def _on_the_mesh(story: Story, barrio: str) -> list[tuple[str, str]]:
             f"{barrio} --ranks 2 partition {q(source)} -n {parts} -m {other} -o {q(recut)}",
         ),
     ]
+
+
+def _on_the_triangulation(story: Story, made: Document, barrio: str) -> list[tuple[str, str]]:
+    """Suggest an audit and a picture where they are not there; neither would do if something was left undone."""
+    source, output = made.text("input"), PurePath(made.text("output"))
+    if not source or output.suffix == ".vtkhdf" or not is_whole(made):
+        return []
+    command = f"{barrio} delaunay {shlex.quote(source)}{_bounds(made)}"
+    has_hull = made.table("options").get("hull") is True  # an audit goes up to segments
+    lines = []
+    if not has_hull and not audits(story.of_mesh("delaunay")):
+        why = "Check the triangulation; the exit code is 4 if it is not as it should be"
+        lines.append((why, f"{command} --audit {shlex.quote(str(output))}"))
+    if story.drawing("plane") is None:
+        flags = " --hull" if has_hull else ""
+        if made.table("options").get("region_areas") is False:
+            flags += " --no-region-areas"
+        picture = shlex.quote(str(output.with_suffix(".vtkhdf")))
+        why = "Write it for pictures, for ParaView, or to be given to barrio report with the rest"
+        lines.append((why, f"{command}{flags} -o {picture}"))
+    return lines
+
+
+def _bounds(made: Document) -> str:
+    """Ask for the same bounds."""
+    if not is_refined(made):
+        return " --no-refinement"
+    known = [(key, made.number("options", key)) for key in ("min_angle", "max_area")]
+    texts = [
+        (key.replace("_", "-"), repr(bound).removesuffix(".0")) for key, bound in known if bound
+    ]
+    return "".join(f" --{option} {text}" for option, text in texts)
 
 
 def _run_again(story: Story, run: Document, barrio: str) -> tuple[str, str]:

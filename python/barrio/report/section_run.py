@@ -172,7 +172,7 @@ def phases_section(story: Story) -> Section | None:
     timed = [
         d
         for d in story.results.of(
-            "heat", "load", "partition", "adapt", "amr", "generate", "info", "map"
+            "heat", "load", "partition", "adapt", "amr", "delaunay", "generate", "info", "map"
         )
         if _phases(d)
     ]

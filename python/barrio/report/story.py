@@ -18,6 +18,7 @@ _MESHES = {
     "load": ("input",),
     "partition": ("input", "output"),
     "adapt": ("input", "output"),
+    "delaunay": ("output", "mesh"),
     "generate": ("output",),
     "info": ("input",),
 }
@@ -94,21 +95,26 @@ class Story:
         """The number of cells of the mesh."""
         kinds = ("heat", "partition", "adapt", "generate")
         known = self._first_number(
-            *((kind, ("cells",)) for kind in kinds), ("load", ("owned_cells", "total"))
+            *((kind, ("cells",)) for kind in kinds),
+            ("load", ("owned_cells", "total")),
+            ("delaunay", ("triangles",)),
+            ("delaunay", ("audit", "triangles")),
         )
         return self._drawn("n_cells") if known is None else known
 
     def n_vertices(self) -> float | None:
         """The number of vertices of the mesh."""
-        kinds = ("heat", "partition", "adapt", "generate", "info")
+        kinds = ("heat", "partition", "adapt", "generate", "info", "delaunay")
         known = self._first_number(
-            *((kind, ("vertices",)) for kind in kinds), ("load", ("counts", "vertices"))
+            *((kind, ("vertices",)) for kind in kinds),
+            ("load", ("counts", "vertices")),
+            ("delaunay", ("audit", "points")),
         )
         return self._drawn("n_vertices") if known is None else known
 
     def _drawn(self, key: str) -> float | None:
         """Return a number from what was drawn, where no document names a mesh."""
-        shown = self.drawing("series", "mesh", "ghosts")
+        shown = self.drawing("series", "mesh", "ghosts", "plane")
         return as_number(shown.facts.get(key)) if shown and not self.mesh_name else None
 
     def traffic_of(self, mapped: Document) -> Traffic | None:

@@ -131,6 +131,63 @@ def bench_adapt() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def delaunay() -> dict[str, Any]:
+    """Make a barrio.delaunay of a triangulation."""
+    counts = [0] * 25 + [3, 12, 40, 95, 150] + [400] * 20 + [200] * 10 + [0]
+    return {
+        **HEADER, "schema": "barrio.delaunay", "ranks": 1, "input": "in/plate.poly", "output": "plate.h5m",
+        "options": {"min_angle": 25.0, "max_area": 0.01, "region_areas": True, "hull": False},
+        "points_in_file": 18, "segments_in_file": 19, "points_outside": 0, "vertices": 5413,
+        "triangles": 10300, "angles": {"least": 25.203, "triangles_of_degree": counts},
+        "areas": {"sum": 7.52, "least": 0.00068234, "largest": 0.0099931}, "regions": 2, "left_out": [],
+        "points_added": {"inside": 5222, "on_segments": 173},
+        "bad_triangles": {"at_segments": 0, "by_rounding": 0}, "is_complete": True,
+        "memory_bytes": 484100, "seconds_of_triangulating": 0.0005, "seconds_of_refining": 0.0045,
+        "seconds_of_writing": 0.007, "phases": [phase("delaunay.refine", [0.0045])],
+    }  # fmt: skip
+
+
+def audit() -> dict[str, Any]:
+    """Make a barrio.delaunay of an audit that finds a fault."""
+    made = delaunay()
+    return {
+        **HEADER, "schema": "barrio.delaunay", "ranks": 1, "input": made["input"],
+        "options": made["options"], "mesh": made["output"], "phases": [],
+        "audit": {
+            "passes": False, "points": 5413, "triangles": 10300, "exact_signs": 3, "least_angle": 25.203,
+            "area": 7.52, "largest_area": 0.0099931, "yardstick": 4.9,
+            "checks": [{"check": "rows", "met": True, "text": "5413 vertices, 10300 triangles"},
+                       {"check": "angles", "met": False, "text": "triangle 14 has 24.9 degrees"},
+                       {"check": "holes", "met": True, "text": "1 are empty"}],
+        },
+    }  # fmt: skip
+
+
+def bench_delaunay() -> dict[str, Any]:
+    """Make a barrio.bench.delaunay of two parts, one of them without another mesher."""
+
+    def times(least: float, n: int) -> dict[str, Any]:
+        return {"least_seconds": least, "median_seconds": 1.25 * least, "triangles": n,
+                "triangles_per_second": n / least}  # fmt: skip
+
+    goal = {"unit": "x", "goal": 1.0, "better": "higher"}
+    return {
+        **HEADER, "schema": "barrio.bench.delaunay", "ranks": 1,
+        "left_out": {"CGAL": "is not there (BARRIO_PEERS_DIR)"},
+        "parts": [
+            {"part": "pipe", "millions": 0.1, "peak_bytes_per_triangle": 44.0,
+             "barrio": times(0.05, 100_000), "triangle": times(0.1, 99_000)},
+            {"part": "points", "millions": 4.0, "peak_bytes_per_triangle": 40.0,
+             "barrio": times(2.0, 7_999_960)},
+        ],
+        "goals": [
+            {**goal, "id": "pipe.0.1M.speed_of_triangle", "value": 2.02, "met": True},
+            {**goal, "id": "pipe.0.1M.peak_bytes_per_triangle", "value": 84.0, "unit": " B",
+             "goal": 64.0, "better": "lower", "met": False},
+        ],
+    }  # fmt: skip
+
+
 def load() -> dict[str, Any]:
     """Make a barrio.load."""
     return {
@@ -252,3 +309,32 @@ def write_vtkhdf(
         steps["PointDataOffsets/temperature"] = n_points * np.arange(n)
         for name in cell_data:
             steps[f"CellDataOffsets/{name}"] = np.zeros(n, dtype=np.int64)
+
+
+def write_plane(path: Path, n: int, regions: dict[int, float], is_flat: bool = True) -> int:
+    """Write a square of 2 n n triangles in upright stripes, which are regions; return how many."""
+    ids = np.arange((n + 1) ** 2).reshape(n + 1, n + 1)
+    corners = [ids[:-1, :-1], ids[1:, :-1], ids[1:, 1:], ids[:-1, 1:]]
+    a, b, c, d = (corner.ravel() for corner in corners)
+    triangles = np.concatenate([np.stack([a, b, c], -1), np.stack([a, c, d], -1)])
+    lines = np.concatenate([np.stack([s[:-1], s[1:]], -1) for s in (ids[0], ids[-1])])
+    numbers, attributes = np.array(list(regions)), np.array(list(regions.values()))
+    x, y = np.divmod(ids.ravel(), n + 1)
+    stripe = (x[a] * len(regions)) // n
+    stripes, rest = np.concatenate([stripe, stripe]), np.zeros(len(lines), int)
+    sizes = [3] * len(triangles) + [2] * len(lines)
+    with h5py.File(path, "w") as file:
+        root = file.create_group("VTKHDF")
+        root.attrs["Version"] = [2, 0]
+        root.attrs.create("Type", np.bytes_("UnstructuredGrid"))
+        root["NumberOfPoints"] = [ids.size]
+        root["NumberOfCells"] = [len(sizes)]
+        root["NumberOfConnectivityIds"] = [sum(sizes)]
+        root["Points"] = np.stack([x, y, 0 * x if is_flat else x * y], -1) / n
+        root["Connectivity"] = np.concatenate([triangles.ravel(), lines.ravel()])
+        root["Offsets"] = np.concatenate([[0], np.cumsum(sizes)])
+        root["Types"] = np.array([5] * len(triangles) + [3] * len(lines), dtype=np.uint8)
+        root["CellData/region"] = np.concatenate([numbers[stripes], rest])
+        root["CellData/attribute"] = np.concatenate([attributes[stripes], 0.0 * rest])
+        root["CellData/marker"] = np.concatenate([0 * stripes, rest + 1])
+    return len(triangles)

@@ -387,7 +387,19 @@ def test_info_and_generate_are_shown(tmp_path: Path, write: Write) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    ["partition", "load", "heat", "info", "generate", "error", "adapt", "bench.adapt", "bench.all"],
+    [
+        "partition",
+        "load",
+        "heat",
+        "info",
+        "generate",
+        "error",
+        "adapt",
+        "delaunay",
+        "bench.adapt",
+        "bench.delaunay",
+        "bench.all",
+    ],
 )
 def test_bare_document_makes_a_page(tmp_path: Path, write: Write, kind: str) -> None:
     check(report(tmp_path, write({"schema": f"barrio.{kind}", "schema_version": 1})))
@@ -398,6 +410,7 @@ def test_junk_in_any_field_is_no_crash(tmp_path: Path, write: Write, junk: Any) 
     files = []
     for document in (
         made.partition(), made.load(), made.heat(), made.adapt(), made.bench_adapt(),
+        made.bench_delaunay(), made.delaunay(),
     ):  # fmt: skip
         kept = ("schema", "schema_version")
         changed = {key: value if key in kept else junk for key, value in document.items()}
