@@ -10,13 +10,17 @@
 #include <vector>
 
 #include "apps/command.hpp"
+#include "apps/delaunay/graph_input.hpp"
+#include "apps/formula.hpp"
 #include "barrio/base/path.hpp"
 #include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/delaunay/audit.hpp"
 #include "barrio/delaunay/poly_file.hpp"
 #include "barrio/delaunay/refine.hpp"
+#include "barrio/delaunay/statistics.hpp"
 #include "barrio/delaunay/write.hpp"
+#include "barrio/io/read.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/mpi/report.hpp"
@@ -53,7 +57,11 @@ class Delaunay : public Command {
     progress.begin("delaunay", 0);
   }
   void add_options(CLI::App& app) override {
-    app.add_option("IN", input_, "Points, segments, holes and regions (.poly, or .node), as Triangle has them")
+    app.add_option(
+           "IN", input_,
+           fmt::format("Points, segments, holes and regions as Triangle has them (.poly, .node); or triangles to "
+                       "refine (.ele, {})",
+                       io::readable_formats))
         ->required();
     CLI::Option* const output = app.add_option(
         "-o,--output", output_, "File to write (.h5m, .vtkhdf for ParaView, .ele for Triangle's three files)");
@@ -65,7 +73,10 @@ class Delaunay : public Command {
             ->capture_default_str();
     CLI::Option* const area =
         app.add_option("--max-area", refining_.most_area, "No triangle is larger")->check(CLI::PositiveNumber);
-    bounds_ = {angle, area};
+    CLI::Option* const size =
+        app.add_option("--area", area_text_,
+                       "Largest area of a triangle at a place: a formula of x and y, as '1e-4 + 0.01*(x^2+y^2)'");
+    bounds_ = {angle, area, size};
     app.add_flag("!--no-region-areas", refining_.keeps_regions, "Pass over the largest areas of the file's regions");
     app.add_flag(
         "!--no-refinement", refines_,
@@ -83,11 +94,16 @@ class Delaunay : public Command {
   Json run(mpi::Context* context) override {
     if (audited_.empty() == output_.empty())
       refuse_together(ErrorCode::usage, "delaunay", "needs --output or --audit", "say where the triangulation goes");
+    mpi::agree_after(*context, [&] { read_formula(); });
     Json result = mpi::document(*context, "barrio.delaunay", 1);
     result["input"] = input_;
     result["options"] = {{"min_angle", refining_.least_angle},
                          {"max_area", refining_.most_area},
+                         {"area", area_text_},
                          {"region_areas", refining_.keeps_regions},
+                         {"refinement", refines_},
+                         {"splits_boundary", refining_.splits_boundary},
+                         {"splits_segments", refining_.splits_segments},
                          {"hull", triangulating_.fills_hull}};
     if (audited_.empty()) {
       triangulate(*context, result);
@@ -104,6 +120,19 @@ class Delaunay : public Command {
   }
 
  private:
+  /// @throws Error{usage}
+  void read_formula() {
+    if (area_text_.empty()) return;
+    static const std::array<std::string, 2> names{"x", "y"};
+    try {
+      refining_.area_at = [formula = Formula(area_text_, names, {})](const delaunay::Point& place) {
+        return formula(place);
+      };
+    } catch (const Error& error) {
+      refuse(ErrorCode::usage, "--area", error.cause(), "as: 1e-4 + 0.01 * (x^2 + y^2)");
+    }
+  }
+
   /// Collective; rank 0 works.
   void triangulate(mpi::Context& context, Json& result) {
     const Format format = format_of(output_);
@@ -154,7 +183,7 @@ class Delaunay : public Command {
 
   /// Local.
   void make(mpi::Context& context, delaunay::Triangulation& mesh, Json& result) {
-    delaunay::PolyFile file = delaunay::read_poly(input_);
+    GraphInput file = read_graph(input_);
     const double start = MPI_Wtime();
     {
       const Region region(context.trace(), triangulate_region);
@@ -170,6 +199,7 @@ class Delaunay : public Command {
       }
       if (is_refined(file.graph)) report = delaunay::refine(mesh, refining_);
     }
+    result["is_refined"] = is_refined(file.graph);
     const double end = MPI_Wtime();
     result["points_in_file"] = std::ssize(file.graph.points);
     result["segments_in_file"] = std::ssize(file.graph.segments);
@@ -180,6 +210,7 @@ class Delaunay : public Command {
     if (mesh.n_repeated_segments > 0)
       file.left_out.push_back(
           fmt::format("{} pieces of segments that were there already, with their markers", mesh.n_repeated_segments));
+    result.update(delaunay::to_json(delaunay::shape_statistics(mesh)));
     result["regions"] = std::ssize(mesh.regions) - 1;
     result["left_out"] = file.left_out;
     result["points_added"] = {{"inside", report.n_free_points - report.n_removed_points},
@@ -205,12 +236,15 @@ class Delaunay : public Command {
     std::string text;
     mpi::agree_after(context, [&] {
       if (!context.is_root()) return;
-      const delaunay::PolyFile file = delaunay::read_poly(input_);
+      const GraphInput file = read_graph(input_);
       const delaunay::AuditedMesh mesh = delaunay::read_audited(audited_);
       if (!is_refined(file.graph)) refining_.least_angle = 0.0;
-      const delaunay::Audit found = delaunay::audit(
-          mesh, file.graph,
-          {.least_angle = refining_.least_angle, .most_area = refining_.most_area, .is_delaunay = true});
+      const delaunay::Audit found = delaunay::audit(mesh, file.graph,
+                                                    {.least_angle = refining_.least_angle,
+                                                     .most_area = refining_.most_area,
+                                                     .keeps_regions = refining_.keeps_regions,
+                                                     .area_at = refining_.area_at,
+                                                     .is_delaunay = true});
       text = delaunay::to_json(found).dump();
     });
     mpi::broadcast(context, text);
@@ -231,6 +265,9 @@ class Delaunay : public Command {
     if (r["points_outside"].get<std::int64_t>() > 0)
       text += fmt::format("  {} points of the file lie outside of the segments, or in holes, and are no vertices\n",
                           n(r["points_outside"]));
+    text +=
+        fmt::format("  angles from {:.1f} degrees, areas from {:.3g} to {:.3g}\n", r["angles"]["least"].get<double>(),
+                    r["areas"]["least"].get<double>(), r["areas"]["largest"].get<double>());
     const Json& bad = r["bad_triangles"];
     if (bad["at_segments"].get<std::int64_t>() > 0)
       text += fmt::format("  {} times a triangle stayed as it is, since segments may not be split\n",
@@ -257,9 +294,10 @@ class Delaunay : public Command {
   std::string input_;
   std::string output_;
   std::string audited_;
+  std::string area_text_;
   Progress* progress_ = nullptr;
   bool refines_ = true;
-  std::array<const CLI::Option*, 2> bounds_{};  // given or not
+  std::array<const CLI::Option*, 3> bounds_{};  // given or not
   delaunay::TriangulateOptions triangulating_;
   delaunay::RefineOptions refining_;
 };

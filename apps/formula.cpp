@@ -1,4 +1,4 @@
-#include "apps/amr/formula.hpp"
+#include "apps/formula.hpp"
 
 #include <fmt/format.h>
 #include <muParser.h>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/amr/formula.hpp"
+#include "apps/formula.hpp"
 #include "barrio/amr/euler.hpp"
 #include "barrio/amr/simulation.hpp"
 

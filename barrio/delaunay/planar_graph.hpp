@@ -20,13 +20,21 @@ struct PlanarGraph {
   struct RegionSeed {
     Point place{};
     double attribute = 0.0;
-    double most_area = 0.0;  ///< of its triangles; 0: no bound
+    double most_area = 0.0;   ///< of its triangles; 0: no bound
+    std::int32_t number = 0;  ///< by which files know it; 0: its place in the list, from 1
   };
+  static constexpr std::int32_t outside = -1;
+  static constexpr std::int32_t no_region = 0;
+
   std::vector<Point> points = {};
   std::vector<std::int32_t> point_markers = {};  ///< of each point; or empty
   std::vector<Edge> segments = {};
   std::vector<Point> holes = {};  ///< places whose surroundings, up to the next segments, are left out
   std::vector<RegionSeed> regions = {};
+  /// Of each segment, what lies on its left and on its right: a region by its place in the list from 1, `no_region`, or
+  /// `outside`, against which any other segment there may name a region. Or empty: then places of holes and regions
+  /// say it, which are not looked at otherwise.
+  std::vector<std::array<std::int32_t, 2>> sides = {};
 };
 
 /// How a graph is triangulated.
@@ -40,7 +48,7 @@ struct TriangulateOptions {
 /// decide. Local.
 /// @throws Error{bad_input} for coordinates that are no numbers, or too large or small for exact signs; for fewer than
 /// three points, or points on one line; for two points in one place; for segments that cross, with the place; for
-/// segments that enclose nothing; for numbers of points that are not there
+/// segments that enclose nothing; for numbers of points that are not there; for `sides` that contradict each other
 /// Cost: O(n log n). Source: Bowyer 1981, Watson 1981; Amenta, Choi and Rote 2003 on the order of points
 [[nodiscard]] Triangulation triangulate(const PlanarGraph& graph, const TriangulateOptions& options = {});
 

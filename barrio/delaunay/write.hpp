@@ -8,7 +8,7 @@
 namespace barrio::delaunay {
 
 /// Write a triangulation: triangles, edges on segments, and as sets the markers of segments (NEUMANN_SET) and regions
-/// (MATERIAL_SET, numbered from 1 as they were given, with their attribute in the tag REGION_ATTRIBUTE). Collective.
+/// (MATERIAL_SET, by their numbers, with their attribute in the tag REGION_ATTRIBUTE). Collective.
 /// @param mesh  of rank 0, compact; what others give is not looked at
 /// @throws AgreedError{failed} if the place cannot be written. Memory: a buffer, and the edges on segments
 void write_h5m(mpi::Context& context, const Triangulation& mesh, const std::string& path);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -15,6 +14,9 @@
 #include "barrio/delaunay/audit/chains.hpp"
 #include "barrio/delaunay/audit/edge_table.hpp"
 #include "barrio/delaunay/audit/exact.hpp"
+#include "barrio/delaunay/audit/inside.hpp"
+#include "barrio/delaunay/audit/joined.hpp"
+#include "barrio/delaunay/audit/parts.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
 
 namespace barrio::delaunay {
@@ -24,27 +26,11 @@ using detail::Chains;
 using detail::Edge2;
 using detail::EdgeTable;
 using detail::ExactSigns;
+using detail::InsideTest;
+using detail::Joined;
+using detail::Parts;
 
 std::string place(const Point& p) { return fmt::format("({:.9g}, {:.9g})", p[0], p[1]); }
-
-/// Sets of things that are joined one after the other.
-class Joined {
- public:
-  explicit Joined(std::size_t n) : parents_(n) { std::iota(parents_.begin(), parents_.end(), std::size_t{0}); }
-  std::size_t root(std::size_t i) {
-    while (parents_[i] != i) i = parents_[i] = parents_[parents_[i]];
-    return i;
-  }
-  void join(std::size_t a, std::size_t b) { parents_[root(a)] = root(b); }
-  [[nodiscard]] std::int64_t count() const noexcept {
-    std::int64_t n = 0;
-    for (std::size_t i = 0; i < parents_.size(); ++i) n += parents_[i] == i ? 1 : 0;
-    return n;
-  }
-
- private:
-  std::vector<std::size_t> parents_;
-};
 
 class Auditor {
  public:
@@ -59,6 +45,7 @@ class Auditor {
     edges_.emplace(mesh_);
     if (!check_conformity()) return result_;
     chains_.emplace(mesh_, graph_, *edges_);
+    inside_.emplace(mesh_, boundary_);
     check_points();
     check_segments();
     check_boundary();
@@ -66,6 +53,7 @@ class Auditor {
     check_area();
     check_euler();
     check_holes();
+    check_regions();
     check_angles();
     check_areas();
     result_.n_exact = signs_.n_exact();
@@ -130,7 +118,7 @@ class Auditor {
     std::int64_t n_outside = 0;
     for (std::size_t i = 0; i < graph_.points.size(); ++i) {
       if (chains_->vertices()[i] >= 0) continue;
-      if (is_inside(graph_.points[i])) {
+      if ((*inside_)(graph_.points[i], signs_)) {
         report("points", false, fmt::format("point {} at {} is missing", i, place(graph_.points[i])));
         return;
       }
@@ -145,7 +133,7 @@ class Auditor {
     for (const std::size_t s : chains_->absent()) {
       const Point& a = graph_.points[static_cast<std::size_t>(graph_.segments[s].ends[0])];
       const Point& b = graph_.points[static_cast<std::size_t>(graph_.segments[s].ends[1])];
-      if (fault.empty() && is_inside({0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])}))
+      if (fault.empty() && (*inside_)({0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])}, signs_))
         fault = fmt::format("segment {} from {} to {} is missing", s, place(a), place(b));
     }
     report("segments", fault.empty(),
@@ -272,25 +260,34 @@ class Auditor {
 
   void check_holes() {
     for (const Point& hole : graph_.holes) {
-      if (!is_inside(hole)) continue;
+      if (!(*inside_)(hole, signs_)) continue;
       report("holes", false, fmt::format("the hole at {} is filled", place(hole)));
       return;
     }
     report("holes", true, fmt::format("{} are empty", graph_.holes.size()));
   }
 
-  /// Whether a place lies to the left of the boundary: rays to the right cross it an odd number of times.
-  [[nodiscard]] bool is_inside(const Point& p) {
-    bool is_odd = false;
-    for (const EdgeTable::Use& use : boundary_) {
-      const Point& a = point(use.low);
-      const Point& b = point(use.high);
-      if ((a[1] > p[1]) == (b[1] > p[1])) continue;
-      const int side = a[1] < b[1] ? signs_.orientation(a, b, p) : signs_.orientation(b, a, p);
-      if (side == 0) return false;  // on the boundary
-      if (side > 0) is_odd = !is_odd;
-    }
-    return is_odd;
+  /// Regions, where there are some, lie where they are wanted; where segments say so, nothing lies outside of them.
+  void check_regions() {
+    if (graph_.regions.empty() && graph_.sides.empty()) return;
+    parts_.emplace(mesh_, graph_, *edges_, *chains_);
+    parts_->find_regions(signs_);
+    report("regions", parts_->fault().empty(),
+           parts_->fault().empty() ? fmt::format("{} parts have theirs", parts_->n_named()) : parts_->fault());
+  }
+
+  /// Bound of a triangle's area; infinite if it has none.
+  [[nodiscard]] double bound_of_area(std::int64_t t) {
+    double bound = options_.most_area > 0 ? options_.most_area : std::numeric_limits<double>::infinity();
+    if (options_.keeps_regions && parts_)
+      if (const std::int32_t region = parts_->region(static_cast<std::size_t>(t)); region > 0)
+        if (const double most = graph_.regions[static_cast<std::size_t>(region - 1)].most_area; most > 0)
+          bound = std::min(bound, most);
+    if (!options_.area_at) return bound;
+    Point centroid{};
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t k = 0; k < 2; ++k) centroid[k] += corner(t, i)[k] / 3;
+    return std::min(bound, options_.area_at(centroid));
   }
 
   void check_angles() {
@@ -378,23 +375,27 @@ class Auditor {
   }
 
   void check_areas() {
-    double sum = 0.0;
+    // that of a formula depends on how centroids are rounded
+    const double rounding = options_.area_at ? 1 + 1e-9 : 1 + 1e-12;
+    double wanted = 0.0;  // triangles, if all were as large as they may be
+    std::string fault;
+    std::int64_t n_too_large = 0;
     for (std::int64_t t = 0; t < std::ssize(mesh_.triangles); ++t) {
       const Point& p = corner(t, 0);
       const double area = 0.5 * ((corner(t, 1)[0] - p[0]) * (corner(t, 2)[1] - p[1]) -
                                  (corner(t, 1)[1] - p[1]) * (corner(t, 2)[0] - p[0]));
       result_.largest_area = std::max(result_.largest_area, area);
-      sum += area;
+      const double bound = bound_of_area(t);
+      wanted += area / bound;
+      if (area <= bound * rounding) continue;
+      ++n_too_large;
+      if (fault.empty()) fault = fmt::format("triangle {} at {} has {:.6g} of {:.6g}", t, place(p), area, bound);
     }
-    if (options_.most_area <= 0) {
-      report("areas", true, fmt::format("{:.6g} at most", result_.largest_area));
-      return;
-    }
-    result_.yardstick = static_cast<double>(result_.n_triangles) * options_.most_area / sum;
-    constexpr double rounding = 1 + 1e-12;
-    report("areas", result_.largest_area <= options_.most_area * rounding,
-           fmt::format("{:.6g} at most of {:.6g}; {:.3f} triangles where the largest would be one",
-                       result_.largest_area, options_.most_area, result_.yardstick));
+    if (wanted > 0) result_.yardstick = static_cast<double>(result_.n_triangles) / wanted;
+    std::string text = fmt::format("{:.6g} at most", result_.largest_area);
+    if (options_.most_area > 0) text += fmt::format(" of {:.6g}", options_.most_area);
+    if (wanted > 0) text += fmt::format("; {:.3f} triangles where the largest would be one", result_.yardstick);
+    report("areas", fault.empty(), fault.empty() ? text : fmt::format("{}, and {} more", fault, n_too_large - 1));
   }
 
   const AuditedMesh& mesh_;
@@ -404,6 +405,8 @@ class Auditor {
   ExactSigns signs_;
   std::optional<EdgeTable> edges_;
   std::optional<Chains> chains_;
+  std::optional<InsideTest> inside_;
+  std::optional<Parts> parts_;
   std::vector<EdgeTable::Use> boundary_;
   std::vector<std::pair<std::int64_t, std::size_t>> pieces_at_;  // vertex, segment
   std::int64_t n_used_ = 0;

@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "barrio/base/error.hpp"
-#include "barrio/base/line_reader.hpp"
 #include "barrio/delaunay/audit.hpp"
-#include "barrio/delaunay/poly_file.hpp"
+#include "barrio/delaunay/flat_mesh.hpp"
 #include "barrio/files/h5m.hpp"
 #include "barrio/files/hdf5.hpp"
 
@@ -43,29 +41,11 @@ AuditedMesh read_from_h5m(const std::string& path) {
 }
 
 AuditedMesh read_from_ele(const std::string& path) {
-  const std::string stem = path.substr(0, path.size() - std::string(".ele").size());
-  const PolyFile poly = read_poly(stem + ".poly");
-  AuditedMesh mesh;
-  mesh.points = poly.graph.points;
-  for (const PlanarGraph::Edge& edge : poly.graph.segments) mesh.edges.push_back({edge.ends[0], edge.ends[1]});
-  LineReader reader(path);
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  std::int64_t n = -1;
-  while (std::ssize(mesh.triangles) != n && reader.next_line()) {
-    const auto words = reader.words();
-    if (words.empty() || words.front().starts_with('#')) continue;
-    if (n < 0) {
-      n = reader.integer(words.front(), "the number of triangles", 0, most);
-      if (words.size() > 1 && reader.integer(words[1], "nodes of a triangle", 3, 6) != 3)
-        reader.fail("has triangles of more than three nodes");
-      continue;
-    }
-    if (words.size() < 4) reader.fail("a triangle has three vertices");
-    auto& triangle = mesh.triangles.emplace_back();
-    for (std::size_t i = 0; i < 3; ++i)
-      triangle[i] = reader.integer(words[i + 1], "a vertex", 0, most) - poly.first_number;
-  }
-  if (std::ssize(mesh.triangles) != n) reader.fail("the file ends before its triangles", "the file may be cut off");
+  std::vector<std::string> left_out;
+  const FlatMesh flat = read_ele(path, left_out);
+  AuditedMesh mesh{.points = flat.points};
+  for (const auto& [a, b, c] : flat.triangles) mesh.triangles.push_back({a, b, c});
+  for (const PlanarGraph::Edge& edge : flat.edges) mesh.edges.push_back({edge.ends[0], edge.ends[1]});
   return mesh;
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "barrio/base/error.hpp"
@@ -73,11 +76,66 @@ void release(Triangulation& mesh) noexcept {
   }
 }
 
+void check_left(const Triangulation& mesh) {
+  if (mesh.n_triangles() == 0)
+    refuse(ErrorCode::bad_input, "segments", "enclose nothing, so that all would lie outside",
+           "close the boundary, or triangulate the convex hull");
+}
+
+std::string place_text(const Point& p) { return fmt::format("({:g}, {:g})", p[0], p[1]); }
+
+Point centroid(const Triangulation& mesh, const Triangle& t) {
+  Point sum{};
+  for (const std::int32_t v : t.vertices)
+    for (std::size_t k = 0; k < 2; ++k) sum[k] += mesh.point(v)[k] / 3;
+  return sum;
+}
+
+void name_regions(Triangulation& mesh, const PlanarGraph& graph) {
+  if (graph.regions.size() > Triangle::region_mask)
+    refuse(ErrorCode::bad_input, "regions", "are more than 2^24", "give neighbours the same one");
+  mesh.regions.assign(1, {});
+  for (const PlanarGraph::RegionSeed& seed : graph.regions)
+    mesh.regions.push_back({.attribute = seed.attribute,
+                            .most_area = seed.most_area,
+                            .number = seed.number != 0 ? seed.number : static_cast<std::int32_t>(mesh.regions.size())});
+}
+
+std::string name_of(std::int32_t side) {
+  if (side == PlanarGraph::outside) return "outside";
+  return side == PlanarGraph::no_region ? "inside, without a region" : fmt::format("in region {}", side);
+}
+
+/// Sort pieces, and leave one of each that says what all say of it.
+void merge(const Triangulation& mesh, std::vector<PieceSides>& pieces) {
+  std::ranges::sort(pieces, {}, &PieceSides::ends);
+  std::size_t n = 0;
+  for (const PieceSides& piece : pieces) {
+    if (n == 0 || pieces[n - 1].ends != piece.ends) {
+      pieces[n++] = piece;
+      continue;
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::int32_t& side = pieces[n - 1].sides[i];
+      if (side == PlanarGraph::outside) {
+        side = piece.sides[i];
+      } else if (piece.sides[i] != PlanarGraph::outside && piece.sides[i] != side) {
+        refuse(
+            ErrorCode::bad_input,
+            fmt::format("the segment from {} to {}", place_text(mesh.point(piece.ends[0])),
+                        place_text(mesh.point(piece.ends[1]))),
+            fmt::format("is there twice, and what is beside it is {}, and {}", name_of(side), name_of(piece.sides[i])),
+            "areas must not overlap");
+      }
+    }
+  }
+  pieces.resize(n);
+}
+
 }  // namespace
 
 void carve(Triangulation& mesh, const PlanarGraph& graph, bool fills_hull) {
   Insertion walk(mesh);
-  const auto place_text = [](const Point& p) { return fmt::format("({:g}, {:g})", p[0], p[1]); };
   const auto find = [&](const Point& place, const char* what) {
     const std::int32_t from = any_used(mesh);
     const std::int32_t row = from < 0 ? -1 : find_place(mesh, walk, place, from);
@@ -102,15 +160,12 @@ void carve(Triangulation& mesh, const PlanarGraph& graph, bool fills_hull) {
   }
   for (const std::int32_t row : holes) spread(mesh, row, [](Triangle& t) { return !is_outside(t) && leave_out(t); });
 
-  mesh.regions.assign(1, {});
+  name_regions(mesh, graph);
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     if (!mesh.triangle(seeds[i]).is_used())
       refuse(ErrorCode::bad_input, fmt::format("region {}", place_text(graph.regions[i].place)),
              "lies outside of the segments, or in a hole", "give a place that is triangulated");
-    const auto number = static_cast<std::uint32_t>(mesh.regions.size());
-    if (number > Triangle::region_mask)
-      refuse(ErrorCode::bad_input, "regions", "are more than 2^24", "give neighbours the same one");
-    mesh.regions.push_back({.attribute = graph.regions[i].attribute, .most_area = graph.regions[i].most_area});
+    const auto number = static_cast<std::uint32_t>(i + 1);
     spread(mesh, seeds[i], [number](Triangle& t) {
       if (!t.is_used() || t.region() == number) return false;
       t.state = (t.state & ~Triangle::region_mask) | number;
@@ -118,9 +173,54 @@ void carve(Triangulation& mesh, const PlanarGraph& graph, bool fills_hull) {
     });
   }
   release(mesh);
-  if (mesh.n_triangles() == 0)
-    refuse(ErrorCode::bad_input, "segments", "enclose nothing, so that all would lie outside",
-           "close the boundary, or triangulate the convex hull");
+  check_left(mesh);
+}
+
+void carve_by_sides(Triangulation& mesh, const PlanarGraph& graph, std::vector<PieceSides> pieces) {
+  merge(mesh, pieces);
+  name_regions(mesh, graph);
+  constexpr std::int32_t unsaid = PlanarGraph::outside - 1;
+  std::vector<std::int32_t> labels(mesh.triangles.size(), unsaid);
+  const auto label_of = [&](const Triangle& t) -> std::int32_t& {
+    return labels[static_cast<std::size_t>(&t - mesh.triangles.data())];
+  };
+  for (std::size_t row = 0; row < mesh.triangles.size(); ++row) {
+    const Triangle& t = mesh.triangles[row];
+    for (std::uint32_t e = 0; e < 3; ++e) {
+      if (is_outside(t) || !t.is_segment(e)) continue;
+      const std::int32_t from = t.vertices[next_corner(e)];
+      const std::int32_t to = t.vertices[previous_corner(e)];
+      const std::array<std::int32_t, 2> ends{std::min(from, to), std::max(from, to)};
+      const std::int32_t label =
+          std::ranges::lower_bound(pieces, ends, {}, &PieceSides::ends)->sides[from < to ? 0 : 1];
+      if (labels[row] == label) continue;
+      if (labels[row] != unsaid)
+        refuse(ErrorCode::bad_input, fmt::format("the part around {}", place_text(centroid(mesh, t))),
+               fmt::format("is {}, and {}", name_of(labels[row]), name_of(label)),
+               "segments of one part must say the same, and close around it");
+      spread(mesh, static_cast<std::int32_t>(row), [&](const Triangle& u) {
+        if (is_outside(u) || label_of(u) != unsaid) return false;
+        label_of(u) = label;
+        return true;
+      });
+    }
+  }
+  for (std::size_t row = 0; row < mesh.triangles.size(); ++row) {
+    Triangle& t = mesh.triangles[row];
+    if (!t.is_used()) continue;
+    const std::int32_t label = labels[row];
+    if (is_outside(t) || label < 0)
+      leave_out(t);
+    else
+      t.state = (t.state & ~Triangle::region_mask) | static_cast<std::uint32_t>(label);
+    for (std::uint32_t e = 0; e < 3 && t.is_used(); ++e) {
+      if (!is_outside(mesh.triangle(t.neighbours[e].triangle())) || t.is_segment(e)) continue;
+      refuse(ErrorCode::bad_input, fmt::format("the part around {}", place_text(centroid(mesh, t))),
+             fmt::format("is {}, but open to the outside", name_of(label)), "close the segments around it");
+    }
+  }
+  release(mesh);
+  check_left(mesh);
 }
 
 }  // namespace barrio::delaunay::detail

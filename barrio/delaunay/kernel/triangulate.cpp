@@ -19,6 +19,7 @@ namespace barrio::delaunay {
 namespace {
 
 using detail::Insertion;
+using detail::PieceSides;
 using detail::Place;
 
 // between these, products of four differences of coordinates neither vanish nor overflow
@@ -51,6 +52,14 @@ void check(const PlanarGraph& graph) {
       refuse(ErrorCode::bad_input, fmt::format("segment {}", s),
              fmt::format("begins and ends in point {}", graph.segments[s].ends[0]), "leave it out");
   }
+  if (!graph.sides.empty() && graph.sides.size() != graph.segments.size())
+    refuse(ErrorCode::bad_input, "sides", "are not as many as segments", "give two for each, or none");
+  const auto n_regions = static_cast<std::int64_t>(graph.regions.size());
+  for (const auto& sides : graph.sides)
+    for (const std::int32_t side : sides)
+      if (side < PlanarGraph::outside || side > n_regions)
+        refuse(ErrorCode::bad_input, "sides", fmt::format("name region {} of {}", side, n_regions),
+               "count regions from 1");
 }
 
 /// Bring three points that do not lie on a line to the front of the order. @return whether there are
@@ -140,21 +149,30 @@ void drop_repeated_segments(Triangulation& mesh) {
   mesh.segments.resize(n);
 }
 
-void insert_segments(Triangulation& mesh, const PlanarGraph& graph) {
-  if (graph.segments.empty()) return;
+/// @return what is said of the sides of their pieces
+std::vector<PieceSides> insert_segments(Triangulation& mesh, const PlanarGraph& graph) {
+  std::vector<PieceSides> said;
+  if (graph.segments.empty()) return said;
   std::vector<std::int32_t> vertex_of(mesh.input_numbers.size());
   for (std::size_t v = 0; v < vertex_of.size(); ++v)
     vertex_of[static_cast<std::size_t>(mesh.input_numbers[v])] = static_cast<std::int32_t>(v);
   detail::SegmentInsertion insertion(mesh);
   mesh.segments.reserve(graph.segments.size());
-  for (const PlanarGraph::Edge& edge : graph.segments) {
+  for (std::size_t s = 0; s < graph.segments.size(); ++s) {
+    const PlanarGraph::Edge& edge = graph.segments[s];
     const std::array<std::int32_t, 2> ends{vertex_of[static_cast<std::size_t>(edge.ends[0])],
                                            vertex_of[static_cast<std::size_t>(edge.ends[1])]};
     const std::vector<std::int32_t>& way = insertion.insert(ends[0], ends[1]);
-    for (std::size_t i = 0; i + 1 < way.size(); ++i)
+    for (std::size_t i = 0; i + 1 < way.size(); ++i) {
       mesh.segments.push_back({.ends = {way[i], way[i + 1]}, .marker = edge.marker});
+      if (graph.sides.empty()) continue;
+      const auto [left, right] = graph.sides[s];
+      said.push_back(way[i] < way[i + 1] ? PieceSides{{way[i], way[i + 1]}, {left, right}}
+                                         : PieceSides{{way[i + 1], way[i]}, {right, left}});
+    }
   }
   drop_repeated_segments(mesh);
+  return said;
 }
 
 }  // namespace
@@ -167,10 +185,16 @@ std::uint64_t Triangulation::memory_bytes() const noexcept {
 
 Triangulation triangulate(const PlanarGraph& graph, const TriangulateOptions& options) {
   check(graph);
+  if (options.fills_hull && !graph.sides.empty())
+    refuse(ErrorCode::usage, "convex hull", "cannot be filled where segments say what lies beside them",
+           "leave one of both out");
   Triangulation mesh;
   insert_points(mesh, graph);
-  insert_segments(mesh, graph);
-  detail::carve(mesh, graph, options.fills_hull || graph.segments.empty());
+  std::vector<PieceSides> said = insert_segments(mesh, graph);
+  if (said.empty())
+    detail::carve(mesh, graph, options.fills_hull || graph.segments.empty());
+  else
+    detail::carve_by_sides(mesh, graph, std::move(said));
   return mesh;
 }
 

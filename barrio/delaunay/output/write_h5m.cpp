@@ -34,9 +34,9 @@ std::vector<RowSet> find_sets(const Triangulation& mesh, const std::vector<Segme
   for (std::size_t row = 0; row < mesh.triangles.size(); ++row) {
     const std::uint32_t region = mesh.triangles[row].region();
     if (region == 0) continue;
-    const auto id = static_cast<std::int32_t>(region);
-    if (sets.empty() || sets.back().id != id)
-      sets.push_back({triangle_table, static_cast<std::int64_t>(row), 0, id, mesh.regions[region].attribute});
+    if (row == 0 || mesh.triangles[row - 1].region() != region)
+      sets.push_back({triangle_table, static_cast<std::int64_t>(row), 0, mesh.regions[region].number,
+                      mesh.regions[region].attribute});
     ++sets.back().count;
   }
   const std::size_t n_regions = sets.size();

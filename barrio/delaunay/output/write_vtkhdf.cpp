@@ -103,7 +103,7 @@ void write_vtkhdf(mpi::Context& context, const Triangulation& mesh, const std::s
     const auto region_of = [&](std::size_t row) { return mesh.triangles[row].region(); };
     file.put_array<std::int32_t>(
         region, i,
-        piece.values<std::int32_t>([&](std::size_t row) { return static_cast<std::int32_t>(region_of(row)); },
+        piece.values<std::int32_t>([&](std::size_t row) { return mesh.regions[region_of(row)].number; },
                                    [](const SegmentEdge&) { return 0; }));
     file.put_array<double>(attribute, i,
                            piece.values<double>([&](std::size_t row) { return mesh.regions[region_of(row)].attribute; },

@@ -1,0 +1,181 @@
+#include "apps/delaunay/graph_input.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/delaunay/flat_mesh.hpp"
+#include "barrio/delaunay/poly_file.hpp"
+#include "barrio/io/read.hpp"
+
+namespace barrio::apps {
+namespace {
+
+using mesh::Dim;
+using mesh::MeshTables;
+
+/// Tables of one rank as a mesh of the plane.
+class FlatTables {
+ public:
+  FlatTables(const MeshTables& tables, const std::string& path, std::vector<std::string>& left_out)
+      : tables_(tables), path_(path), left_out_(left_out) {}
+
+  delaunay::FlatMesh make() {
+    take_points();
+    take_cells();
+    take_sets();
+    name_tags();
+    return std::move(mesh_);
+  }
+
+ private:
+  void take_points() {
+    const std::vector<double>& x = tables_.coordinates;
+    const double z = x.empty() ? 0.0 : x[2];
+    for (std::size_t i = 0; i + 2 < x.size(); i += 3) {
+      if (x[i + 2] != z)
+        refuse(ErrorCode::bad_input, path_,
+               fmt::format("vertex {} lies at z = {:g}, and vertex 0 at {:g}", i / 3, x[i + 2], z),
+               "give triangles of a plane of constant z");
+      mesh_.points.push_back({x[i], x[i + 1]});
+    }
+    if (z != 0.0) left_out_.push_back(fmt::format("z = {:g} of all vertices", z));
+  }
+
+  void take_cells() {
+    for (const mesh::CellBlock& block : tables_.blocks) {
+      const std::size_t n = block.nodes_per_cell > 0 ? block.nodes.size() / block.nodes_per_cell
+                            : block.offsets.empty()  ? 0
+                                                     : block.offsets.size() - 1;
+      if (n == 0) continue;
+      const auto node = [&](std::size_t i, std::size_t k) {
+        return static_cast<std::int32_t>(value(block.cell(i)[k]));
+      };
+      if (block.type == mesh::CellType::triangle && block.nodes_per_cell == 3) {
+        for (std::size_t i = 0; i < n; ++i) mesh_.triangles.push_back({node(i, 0), node(i, 1), node(i, 2)});
+      } else if (block.type == mesh::CellType::edge) {
+        for (std::size_t i = 0; i < n; ++i) mesh_.edges.push_back({.ends = {node(i, 0), node(i, 1)}, .marker = 0});
+      } else {
+        refuse(ErrorCode::bad_input, path_, fmt::format("has {}", mesh::topology(block.type).plural),
+               "give a mesh of triangles, and edges");
+      }
+    }
+    if (mesh_.triangles.empty())
+      refuse(ErrorCode::bad_input, path_, "has no triangles", "give a mesh of triangles of the plane");
+  }
+
+  /// Material sets of triangles become regions, sets of edges markers.
+  void take_sets() {
+    std::vector<std::int32_t> region_of(tables_.sets.size(), 0);
+    std::vector<char> is_taken(tables_.sets.size(), 0);
+    std::vector<char> has_rows(tables_.sets.size(), 0);
+    for (const mesh::SetRows& rows : tables_.members) {
+      const auto s = static_cast<std::size_t>(rows.set);
+      has_rows[s] = 1;
+      const auto first = static_cast<std::size_t>(rows.first);
+      const auto count = static_cast<std::size_t>(rows.count);
+      if (rows.dim == Dim::face && tables_.sets[s].id_as(mesh::SetKind::material)) {
+        is_taken[s] = 1;
+        if (region_of[s] == 0) region_of[s] = add_region(rows.set);
+        mesh_.triangle_regions.resize(mesh_.triangles.size(), 0);
+        for (std::size_t t = first; t < first + count; ++t) {
+          std::int32_t& region = mesh_.triangle_regions[t];
+          if (region != 0 && region != region_of[s])
+            refuse(ErrorCode::bad_input, path_,
+                   fmt::format("triangle {} is in materials {} and {}", t, mesh_.regions[region - 1].number,
+                               mesh_.regions[region_of[s] - 1].number),
+                   "give each triangle one material");
+          region = region_of[s];
+        }
+      } else if (const auto marker = marker_of(tables_.sets[s]); rows.dim == Dim::edge && marker) {
+        is_taken[s] = 1;
+        for (std::size_t e = first; e < first + count; ++e) {
+          std::int32_t& there = mesh_.edges[e].marker;
+          if (there != 0 && there != *marker) ++n_markers_left_;
+          if (there == 0) there = *marker;
+        }
+      } else {
+        is_taken[s] = 2;
+      }
+    }
+    for (std::size_t s = 0; s < is_taken.size(); ++s) {
+      const mesh::SetInfo& set = tables_.sets[s];
+      if (is_taken[s] != 1 && (has_rows[s] != 0 || !set.contained.empty()))
+        left_out_.push_back(fmt::format("{} set {}", mesh::name(set.kind), text_of(set)));
+      else if (!set.name.empty())
+        left_out_.push_back(fmt::format("the name '{}' of {} set {}", set.name, mesh::name(set.kind), set.id));
+    }
+    if (n_markers_left_ > 0)
+      left_out_.push_back(fmt::format("{} markers of edges that have several", format_count(n_markers_left_)));
+  }
+
+  static std::string text_of(const mesh::SetInfo& set) {
+    return set.name.empty() ? std::to_string(set.id) : fmt::format("{} ({})", set.id, set.name);
+  }
+
+  static std::optional<std::int32_t> marker_of(const mesh::SetInfo& set) {
+    for (const mesh::SetKind kind : {mesh::SetKind::neumann, mesh::SetKind::material, mesh::SetKind::dirichlet})
+      if (const auto id = set.id_as(kind)) return id;
+    return {};
+  }
+
+  std::int32_t add_region(std::int32_t set) {
+    const std::int32_t number = *tables_.sets[static_cast<std::size_t>(set)].id_as(mesh::SetKind::material);
+    mesh_.regions.push_back({.attribute = static_cast<double>(number), .most_area = 0.0, .number = number});
+    for (const mesh::TagTable& tag : tables_.tags) {
+      if (tag.info.name != "REGION_ATTRIBUTE" || tag.info.type != mesh::TagType::float64) continue;
+      const auto at = std::ranges::lower_bound(tag.on_sets.sets, set);
+      if (at == tag.on_sets.sets.end() || *at != set) continue;
+      const auto bytes =
+          tag.on_sets.items.value(static_cast<std::size_t>(at - tag.on_sets.sets.begin()), tag.info.value_bytes());
+      if (bytes.size() == sizeof(double)) std::memcpy(&mesh_.regions.back().attribute, bytes.data(), sizeof(double));
+    }
+    return static_cast<std::int32_t>(mesh_.regions.size());
+  }
+
+  void name_tags() {
+    for (const mesh::TagTable& tag : tables_.tags)
+      if (tag.info.name != "REGION_ATTRIBUTE" && tag.info.name != "GLOBAL_ID")
+        left_out_.push_back(fmt::format("tag {}", tag.info.name));
+  }
+
+  const MeshTables& tables_;
+  const std::string& path_;
+  std::vector<std::string>& left_out_;
+  delaunay::FlatMesh mesh_;
+  std::int64_t n_markers_left_ = 0;
+};
+
+}  // namespace
+
+GraphInput read_graph(const std::string& path) {
+  GraphInput input;
+  if (path.ends_with(".poly") || path.ends_with(".node")) {
+    delaunay::PolyFile file = delaunay::read_poly(path);
+    input.graph = std::move(file.graph);
+    input.left_out = std::move(file.left_out);
+    return input;
+  }
+  input.is_mesh = true;
+  delaunay::FlatMesh mesh;
+  if (path.ends_with(".ele")) {
+    mesh = delaunay::read_ele(path, input.left_out);
+  } else {
+    mpi::Context alone(MPI_COMM_SELF);
+    const MeshTables tables = io::read_tables(alone, path, {.to_linear = true});
+    mesh = FlatTables(tables, path, input.left_out).make();
+  }
+  input.graph = delaunay::to_graph(mesh, input.left_out);
+  return input;
+}
+
+}  // namespace barrio::apps

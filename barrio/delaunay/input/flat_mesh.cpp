@@ -1,0 +1,153 @@
+#include "barrio/delaunay/flat_mesh.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/delaunay/segment_edges.hpp"
+
+namespace barrio::delaunay {
+namespace {
+
+/// An edge of one triangle, or one that is to stay.
+struct Use {
+  std::array<std::int32_t, 2> ends;  // the lower one first
+  std::int32_t region;               // of the triangle, on the left of the way up or down; `listed` for edges
+  std::int32_t side;                 // 0: the triangle lies on the left of the way up; of listed edges the row
+};
+constexpr std::int32_t listed = -2;
+
+std::string text_of(const FlatMesh& mesh, std::int32_t v) {
+  const Point& p = mesh.points[static_cast<std::size_t>(v)];
+  return fmt::format("({:g}, {:g})", p[0], p[1]);
+}
+
+void check(const FlatMesh& mesh) {
+  const auto n = static_cast<std::int32_t>(mesh.points.size());
+  const auto check_row = [n](std::int32_t v, const char* what, std::size_t which) {
+    if (v < 0 || v >= n)
+      refuse(ErrorCode::bad_input, fmt::format("{} {}", what, which),
+             fmt::format("has the vertex {}, but there are {}", v, n), "number vertices from 0");
+  };
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
+    for (const std::int32_t v : mesh.triangles[t]) check_row(v, "triangle", t);
+  for (std::size_t e = 0; e < mesh.edges.size(); ++e)
+    for (const std::int32_t v : mesh.edges[e].ends) check_row(v, "edge", e);
+  if (!mesh.point_markers.empty() && mesh.point_markers.size() != mesh.points.size())
+    refuse(ErrorCode::bad_input, "markers", "are not as many as points", "give one for each point, or none");
+  if (!mesh.triangle_regions.empty() && mesh.triangle_regions.size() != mesh.triangles.size())
+    refuse(ErrorCode::bad_input, "regions", "are not as many as triangles", "give one for each triangle, or none");
+  const auto n_regions = static_cast<std::int32_t>(mesh.regions.size());
+  for (const std::int32_t region : mesh.triangle_regions)
+    if (region < 0 || region > n_regions)
+      refuse(ErrorCode::bad_input, "regions", fmt::format("name region {} of {}", region, n_regions),
+             "count regions from 1");
+}
+
+/// The edges of all triangles, and those listed, sorted by their ends.
+std::vector<Use> find_uses(const FlatMesh& mesh) {
+  std::vector<Use> uses;
+  uses.reserve(3 * mesh.triangles.size() + mesh.edges.size());
+  const auto add = [&](std::int32_t a, std::int32_t b, std::int32_t region) {
+    uses.push_back({{std::min(a, b), std::max(a, b)}, region, a < b ? 0 : 1});
+  };
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+    auto [a, b, c] = mesh.triangles[t];
+    const auto point = [&](std::int32_t v) -> const Point& { return mesh.points[static_cast<std::size_t>(v)]; };
+    const int sign = geometry::orient2d(point(a), point(b), point(c));
+    if (sign == 0)
+      refuse(ErrorCode::bad_input, fmt::format("triangle {} at {}", t, text_of(mesh, a)), "has no area",
+             "take triangles out whose corners lie on one line");
+    if (sign < 0) std::swap(b, c);
+    const std::int32_t region = mesh.triangle_regions.empty() ? PlanarGraph::no_region : mesh.triangle_regions[t];
+    add(a, b, region);
+    add(b, c, region);
+    add(c, a, region);
+  }
+  for (std::size_t e = 0; e < mesh.edges.size(); ++e) {
+    const auto& [a, b] = mesh.edges[e].ends;
+    uses.push_back({{std::min(a, b), std::max(a, b)}, listed, static_cast<std::int32_t>(e)});
+  }
+  // those of triangles first; of listed ones the first that was given
+  std::ranges::sort(uses, {}, [](const Use& use) { return std::tuple(use.ends, use.region == listed, use.side); });
+  return uses;
+}
+
+/// Numbers of points among those that triangles have, or -1; drop the others.
+std::vector<std::int32_t> keep_used_points(const FlatMesh& mesh, PlanarGraph& graph) {
+  std::vector<std::int32_t> number(mesh.points.size(), -1);
+  for (const auto& triangle : mesh.triangles)
+    for (const std::int32_t v : triangle) number[static_cast<std::size_t>(v)] = 0;
+  std::int32_t n = 0;
+  for (std::size_t v = 0; v < number.size(); ++v) {
+    if (number[v] < 0) continue;
+    number[v] = n++;
+    graph.points.push_back(mesh.points[v]);
+    if (!mesh.point_markers.empty()) graph.point_markers.push_back(mesh.point_markers[v]);
+  }
+  return number;
+}
+
+}  // namespace
+
+PlanarGraph to_graph(const FlatMesh& mesh, std::vector<std::string>& left_out) {
+  check(mesh);
+  PlanarGraph graph;
+  const std::vector<std::int32_t> number = keep_used_points(mesh, graph);
+  for (const Region& region : mesh.regions)
+    graph.regions.push_back({.attribute = region.attribute, .most_area = region.most_area, .number = region.number});
+  std::int64_t n_loose = 0;
+  const std::vector<Use> uses = find_uses(mesh);
+  for (std::size_t i = 0; i < uses.size();) {
+    std::size_t end = i;
+    std::array<std::int32_t, 2> sides{PlanarGraph::outside, PlanarGraph::outside};
+    const std::array<std::int32_t, 2> ends = uses[i].ends;
+    for (; end < uses.size() && uses[end].ends == ends && uses[end].region != listed; ++end) {
+      std::int32_t& side = sides[static_cast<std::size_t>(uses[end].side)];
+      if (side != PlanarGraph::outside)
+        refuse(ErrorCode::bad_input,
+               fmt::format("the edge from {} to {}", text_of(mesh, ends[0]), text_of(mesh, ends[1])),
+               "has two triangles on one side", "take out what overlaps, or is there twice");
+      side = uses[end].region;
+    }
+    const bool is_loose = end == i;
+    const PlanarGraph::Edge* listed_edge = nullptr;
+    for (; end < uses.size() && uses[end].ends == ends; ++end)
+      if (listed_edge == nullptr) listed_edge = &mesh.edges[static_cast<std::size_t>(uses[end].side)];
+    if (is_loose) {
+      n_loose += static_cast<std::int64_t>(end - i);
+    } else if (listed_edge != nullptr || sides[0] != sides[1]) {
+      graph.segments.push_back(
+          {.ends = {number[static_cast<std::size_t>(ends[0])], number[static_cast<std::size_t>(ends[1])]},
+           .marker = listed_edge != nullptr ? listed_edge->marker : 0});
+      graph.sides.push_back(sides);
+    }
+    i = end;
+  }
+  if (const auto n = static_cast<std::int64_t>(mesh.points.size() - graph.points.size()); n > 0)
+    left_out.push_back(fmt::format("{} vertices that no triangle has", format_count(n)));
+  if (n_loose > 0) left_out.push_back(fmt::format("{} edges that no triangle has", format_count(n_loose)));
+  return graph;
+}
+
+FlatMesh to_flat_mesh(const Triangulation& mesh) {
+  FlatMesh flat;
+  flat.points.assign(mesh.points.items().begin(), mesh.points.items().end());
+  flat.point_markers = mesh.input_markers;
+  if (!flat.point_markers.empty()) flat.point_markers.resize(flat.points.size(), 0);
+  for (const Triangle& t : mesh.triangles.items()) {
+    flat.triangles.push_back(t.vertices);
+    flat.triangle_regions.push_back(static_cast<std::int32_t>(t.region()));
+  }
+  for (const SegmentEdge& edge : segment_edges(mesh)) flat.edges.push_back({.ends = edge.ends, .marker = edge.marker});
+  if (!mesh.regions.empty()) flat.regions.assign(mesh.regions.begin() + 1, mesh.regions.end());
+  return flat;
+}
+
+}  // namespace barrio::delaunay
