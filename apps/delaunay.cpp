@@ -59,10 +59,13 @@ class Delaunay : public Command {
   void add_options(CLI::App& app) override {
     app.add_option(
            "IN", input_,
-           fmt::format("Points, segments, holes and regions as Triangle has them (.poly, .node); or triangles to "
-                       "refine (.ele, {})",
+           fmt::format("Points, segments, holes and regions as Triangle has them (.poly, .node); polygons (.geojson); "
+                       "or triangles to refine (.ele, {})",
                        io::readable_formats))
         ->required();
+    app.add_option("--project", project_,
+                   "Of GeoJSON, from longitudes and latitudes to a plane: auto (conformal, around the middle, metres), "
+                   "what PROJ knows ('EPSG:32632'), or none");
     CLI::Option* const output = app.add_option(
         "-o,--output", output_, "File to write (.h5m, .vtkhdf for ParaView, .ele for Triangle's three files)");
     CLI::Option* const angle =
@@ -183,7 +186,7 @@ class Delaunay : public Command {
 
   /// Local.
   void make(mpi::Context& context, delaunay::Triangulation& mesh, Json& result) {
-    GraphInput file = read_graph(input_);
+    GraphInput file = read_graph(input_, project_);
     const double start = MPI_Wtime();
     {
       const Region region(context.trace(), triangulate_region);
@@ -201,6 +204,7 @@ class Delaunay : public Command {
     }
     result["is_refined"] = is_refined(file.graph);
     const double end = MPI_Wtime();
+    result["projection"] = file.projection;
     result["points_in_file"] = std::ssize(file.graph.points);
     result["segments_in_file"] = std::ssize(file.graph.segments);
     file.graph = {};
@@ -211,7 +215,7 @@ class Delaunay : public Command {
       file.left_out.push_back(
           fmt::format("{} pieces of segments that were there already, with their markers", mesh.n_repeated_segments));
     result.update(delaunay::to_json(delaunay::shape_statistics(mesh)));
-    result["regions"] = std::ssize(mesh.regions) - 1;
+    result["regions"] = n_used_regions(mesh);
     result["left_out"] = file.left_out;
     result["points_added"] = {{"inside", report.n_free_points - report.n_removed_points},
                               {"on_segments", report.n_segment_points}};
@@ -220,6 +224,12 @@ class Delaunay : public Command {
     result["memory_bytes"] = mesh.memory_bytes();
     result["seconds_of_triangulating"] = middle - start;
     result["seconds_of_refining"] = end - middle;
+  }
+
+  static std::int64_t n_used_regions(const delaunay::Triangulation& mesh) {
+    std::vector<char> is_used(mesh.regions.size(), 0);
+    for (const delaunay::Triangle& t : mesh.triangles.items()) is_used[t.region()] = 1;
+    return std::count(is_used.begin() + 1, is_used.end(), 1);
   }
 
   /// About how many there will be; 0 if nothing tells.
@@ -236,7 +246,7 @@ class Delaunay : public Command {
     std::string text;
     mpi::agree_after(context, [&] {
       if (!context.is_root()) return;
-      const GraphInput file = read_graph(input_);
+      const GraphInput file = read_graph(input_, project_);
       const delaunay::AuditedMesh mesh = delaunay::read_audited(audited_);
       if (!is_refined(file.graph)) refining_.least_angle = 0.0;
       const delaunay::Audit found = delaunay::audit(mesh, file.graph,
@@ -262,6 +272,8 @@ class Delaunay : public Command {
     text +=
         fmt::format("  {} points of the file, {} added inside, {} on segments; {} regions\n", n(r["points_in_file"]),
                     n(r["points_added"]["inside"]), n(r["points_added"]["on_segments"]), n(r["regions"]));
+    if (const auto projection = r["projection"].get<std::string>(); !projection.empty())
+      text += fmt::format("  projected: {}\n", projection);
     if (r["points_outside"].get<std::int64_t>() > 0)
       text += fmt::format("  {} points of the file lie outside of the segments, or in holes, and are no vertices\n",
                           n(r["points_outside"]));
@@ -295,6 +307,7 @@ class Delaunay : public Command {
   std::string output_;
   std::string audited_;
   std::string area_text_;
+  std::string project_;
   Progress* progress_ = nullptr;
   bool refines_ = true;
   std::array<const CLI::Option*, 3> bounds_{};  // given or not

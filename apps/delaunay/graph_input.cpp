@@ -6,14 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "apps/delaunay/projection.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/delaunay/flat_mesh.hpp"
+#include "barrio/delaunay/geojson_file.hpp"
 #include "barrio/delaunay/poly_file.hpp"
 #include "barrio/io/read.hpp"
 
@@ -33,7 +34,7 @@ class FlatTables {
     take_points();
     take_cells();
     take_sets();
-    name_tags();
+    take_tags();
     return std::move(mesh_);
   }
 
@@ -142,10 +143,32 @@ class FlatTables {
     return static_cast<std::int32_t>(mesh_.regions.size());
   }
 
-  void name_tags() {
-    for (const mesh::TagTable& tag : tables_.tags)
-      if (tag.info.name != "REGION_ATTRIBUTE" && tag.info.name != "GLOBAL_ID")
-        left_out_.push_back(fmt::format("tag {}", tag.info.name));
+  /// Tags of vertices that are real numbers become attributes; others have no place.
+  void take_tags() {
+    std::vector<std::pair<const mesh::TagColumn*, std::size_t>> columns;  // and components
+    for (const mesh::TagTable& tag : tables_.tags) {
+      const auto n = static_cast<std::size_t>(tag.info.n_components);
+      const auto column = std::ranges::find(tag.columns, -1, &mesh::TagColumn::block);
+      const bool is_taken = tag.info.type == mesh::TagType::float64 && !tag.info.length_varies &&
+                            column != tag.columns.end() && column->is_dense;
+      if (is_taken) {
+        mesh_.attributes.push_back({.name = tag.info.name, .n_components = tag.info.n_components});
+        columns.emplace_back(&*column, n);
+      }
+      const bool has_more = !tag.on_sets.sets.empty() || std::ranges::any_of(tag.columns, [&](const auto& other) {
+        return other.block >= 0 || !is_taken;
+      });
+      if (has_more && tag.info.name != "REGION_ATTRIBUTE" && tag.info.name != "GLOBAL_ID")
+        left_out_.push_back(fmt::format("tag {}{}", tag.info.name, is_taken ? " but of vertices" : ""));
+    }
+    for (std::size_t v = 0; v < mesh_.points.size(); ++v) {
+      for (const auto& [column, n] : columns) {
+        const auto bytes = column->items.value(v, n * sizeof(double));
+        const std::size_t first = mesh_.attribute_values.size();
+        mesh_.attribute_values.resize(first + n);
+        std::memcpy(mesh_.attribute_values.data() + first, bytes.data(), n * sizeof(double));
+      }
+    }
   }
 
   const MeshTables& tables_;
@@ -157,15 +180,26 @@ class FlatTables {
 
 }  // namespace
 
-GraphInput read_graph(const std::string& path) {
+GraphInput read_graph(const std::string& path, const std::string& project) {
   GraphInput input;
+  if (path.ends_with(".geojson") || path.ends_with(".json")) {
+    if (project.empty())
+      refuse(
+          ErrorCode::usage, path, "has degrees, in which angles and areas are not those on the ground",
+          "--project auto for a map that keeps angles, EPSG:... for one of your own, none to take degrees as they are");
+    delaunay::GeoJsonFile file = delaunay::read_geojson(path, make_projection(project, input.projection));
+    input.graph = std::move(file.graph);
+    input.left_out = std::move(file.left_out);
+    return input;
+  }
+  if (!project.empty())
+    refuse(ErrorCode::usage, "--project", "is for GeoJSON, which has longitudes and latitudes", "leave it out");
   if (path.ends_with(".poly") || path.ends_with(".node")) {
     delaunay::PolyFile file = delaunay::read_poly(path);
     input.graph = std::move(file.graph);
     input.left_out = std::move(file.left_out);
     return input;
   }
-  input.is_mesh = true;
   delaunay::FlatMesh mesh;
   if (path.ends_with(".ele")) {
     mesh = delaunay::read_ele(path, input.left_out);

@@ -11,11 +11,12 @@ namespace barrio::apps {
 struct GraphInput {
   delaunay::PlanarGraph graph;
   std::vector<std::string> left_out = {};  ///< told to the user
-  bool is_mesh = false;                    ///< it had triangles
+  std::string projection = {};             ///< as PROJ calls it; empty without
 };
 
-/// Read Triangle's files (.poly, .node, .ele), or a mesh of triangles in any format that barrio reads. Local, also
-/// where it is one rank of many. @throws Error{failed}, {bad_input}
-[[nodiscard]] GraphInput read_graph(const std::string& path);
+/// Read Triangle's files (.poly, .node, .ele), polygons of GeoJSON (.geojson, .json), or a mesh of triangles in any
+/// format that barrio reads. Local, also where it is one rank of many. @throws Error{failed}, {bad_input}
+/// @param project  of GeoJSON, see `make_projection`; it is refused without, and others are with one
+[[nodiscard]] GraphInput read_graph(const std::string& path, const std::string& project);
 
 }  // namespace barrio::apps

@@ -13,7 +13,9 @@ namespace barrio::delaunay {
 /// Triangles of the plane from elsewhere, to be refined: they need not be Delaunay, nor run counterclockwise.
 struct FlatMesh {
   std::vector<Point> points = {};
-  std::vector<std::int32_t> point_markers = {};             ///< of each point; or empty
+  std::vector<std::int32_t> point_markers = {};  ///< of each point; or empty
+  std::vector<Attribute> attributes = {};
+  std::vector<double> attribute_values = {};                ///< of each point, the components of all attributes
   std::vector<std::array<std::int32_t, 3>> triangles = {};  ///< numbers of points
   std::vector<PlanarGraph::Edge> edges = {};                ///< edges of triangles that are to stay, with markers
   std::vector<Region> regions = {};

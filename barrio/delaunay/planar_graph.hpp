@@ -28,6 +28,8 @@ struct PlanarGraph {
 
   std::vector<Point> points = {};
   std::vector<std::int32_t> point_markers = {};  ///< of each point; or empty
+  std::vector<Attribute> attributes = {};
+  std::vector<double> attribute_values = {};  ///< of each point, the components of all attributes
   std::vector<Edge> segments = {};
   std::vector<Point> holes = {};  ///< places whose surroundings, up to the next segments, are left out
   std::vector<RegionSeed> regions = {};

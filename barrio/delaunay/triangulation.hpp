@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string>
 #include <vector>
 
 #include "barrio/base/growing_array.hpp"
@@ -87,6 +88,12 @@ struct Region {
   std::int32_t number = 0;  ///< by which files know it
 };
 
+/// Numbers that vertices have besides coordinates: a depth, a temperature. They are linear between vertices.
+struct Attribute {
+  std::string name;
+  int n_components = 1;
+};
+
 /// Vertices and triangles of a constrained Delaunay triangulation: plain arrays, without pointers. Local.
 ///
 /// Rows that are not used are holes in the arrays, until `compact`. Vertices of the input come first.
@@ -101,6 +108,8 @@ class Triangulation {
   std::vector<Segment> segments;
   std::int64_t n_repeated_segments = 0;  ///< pieces that were there already, whose markers are lost
   std::vector<Region> regions;
+  std::vector<Attribute> attributes;
+  GrowingArray<double> attribute_values;    ///< shape (vertices, `attribute_width()`)
   std::int32_t first_unused_triangle = -1;  ///< a list, by `next`
   std::int32_t first_unused_vertex = -1;
   std::int64_t n_unused_triangles = 0;
@@ -125,6 +134,12 @@ class Triangulation {
     const Point& b = point(t.vertices[1]);
     const Point& c = point(t.vertices[2]);
     return 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
+  }
+  /// Components of all attributes.
+  [[nodiscard]] std::size_t attribute_width() const noexcept {
+    std::size_t width = 0;
+    for (const Attribute& attribute : attributes) width += static_cast<std::size_t>(attribute.n_components);
+    return width;
   }
   /// Id by which ties are broken: the number in the input, or then of creation. It does not depend on the order of
   /// insertion.

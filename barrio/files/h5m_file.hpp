@@ -18,6 +18,7 @@ struct H5mTables {
     int n_nodes = 0;             ///< per element; 0 where it varies
     std::int64_t n = 0;          ///< elements
     std::int64_t n_entries = 0;  ///< where it varies: nodes (of polyhedra: faces) of all
+    bool has_short_ids = false;  ///< ids are written in 4 bytes, as 32-bit programs do: all have to be below 2^31
   };
   std::int64_t n_vertices = 0;
   std::vector<Elements> elements = {};
@@ -66,6 +67,8 @@ class H5mFile {
   void put_vertices(std::int64_t first, std::span<const double> x) { file_.put_rows(coordinates_, first, x); }
   /// Put elements that have `n_nodes` each. @param ids  of vertices, of polyhedra: of faces
   void put_elements(std::int32_t table, std::int64_t first, std::span<const std::int64_t> ids);
+  /// The same where ids are short.
+  void put_elements(std::int32_t table, std::int64_t first, std::span<const std::int32_t> ids);
   /// Put elements whose number of nodes varies. @param first_entry  of these among the nodes of all
   /// @param ends  of each element, among the nodes of all: one past its last
   void put_elements(std::int32_t table, std::int64_t first, std::span<const std::int64_t> ends,

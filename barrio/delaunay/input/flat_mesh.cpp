@@ -41,6 +41,10 @@ void check(const FlatMesh& mesh) {
     for (const std::int32_t v : mesh.edges[e].ends) check_row(v, "edge", e);
   if (!mesh.point_markers.empty() && mesh.point_markers.size() != mesh.points.size())
     refuse(ErrorCode::bad_input, "markers", "are not as many as points", "give one for each point, or none");
+  std::size_t width = 0;
+  for (const Attribute& attribute : mesh.attributes) width += static_cast<std::size_t>(attribute.n_components);
+  if (mesh.attribute_values.size() != width * mesh.points.size())
+    refuse(ErrorCode::bad_input, "attributes", "are not as many as points need", "give all components of each point");
   if (!mesh.triangle_regions.empty() && mesh.triangle_regions.size() != mesh.triangles.size())
     refuse(ErrorCode::bad_input, "regions", "are not as many as triangles", "give one for each triangle, or none");
   const auto n_regions = static_cast<std::int32_t>(mesh.regions.size());
@@ -84,12 +88,16 @@ std::vector<std::int32_t> keep_used_points(const FlatMesh& mesh, PlanarGraph& gr
   std::vector<std::int32_t> number(mesh.points.size(), -1);
   for (const auto& triangle : mesh.triangles)
     for (const std::int32_t v : triangle) number[static_cast<std::size_t>(v)] = 0;
+  graph.attributes = mesh.attributes;
+  const std::size_t width = mesh.attribute_values.size() / std::max<std::size_t>(mesh.points.size(), 1);
   std::int32_t n = 0;
   for (std::size_t v = 0; v < number.size(); ++v) {
     if (number[v] < 0) continue;
     number[v] = n++;
     graph.points.push_back(mesh.points[v]);
     if (!mesh.point_markers.empty()) graph.point_markers.push_back(mesh.point_markers[v]);
+    const auto values = std::span(mesh.attribute_values).subspan(v * width, width);
+    graph.attribute_values.insert(graph.attribute_values.end(), values.begin(), values.end());
   }
   return number;
 }
@@ -141,6 +149,8 @@ FlatMesh to_flat_mesh(const Triangulation& mesh) {
   flat.points.assign(mesh.points.items().begin(), mesh.points.items().end());
   flat.point_markers = mesh.input_markers;
   if (!flat.point_markers.empty()) flat.point_markers.resize(flat.points.size(), 0);
+  flat.attributes = mesh.attributes;
+  flat.attribute_values.assign(mesh.attribute_values.items().begin(), mesh.attribute_values.items().end());
   for (const Triangle& t : mesh.triangles.items()) {
     flat.triangles.push_back(t.vertices);
     flat.triangle_regions.push_back(static_cast<std::int32_t>(t.region()));

@@ -51,6 +51,9 @@ std::int64_t arrange_vertices(Triangulation& mesh) {
   std::vector<Point> points;
   std::vector<std::int32_t> numbers;
   std::vector<std::int32_t> markers;
+  const std::size_t width = mesh.attribute_width();
+  std::vector<double> attributes;
+  const auto attributes_of = [&](std::size_t v) { return mesh.attribute_values.items().subspan(v * width, width); };
   for (std::size_t number = 0; number < vertex_of.size(); ++number) {
     if (vertex_of[number] < 0) continue;
     const auto v = static_cast<std::size_t>(vertex_of[number]);
@@ -58,17 +61,22 @@ std::int64_t arrange_vertices(Triangulation& mesh) {
     points.push_back(mesh.points[v]);
     numbers.push_back(static_cast<std::int32_t>(number));
     if (!mesh.input_markers.empty()) markers.push_back(mesh.input_markers[v]);
+    const auto values = attributes_of(v);
+    attributes.insert(attributes.end(), values.begin(), values.end());
   }
   std::ranges::copy(points, mesh.points.data());
+  std::ranges::copy(attributes, mesh.attribute_values.data());
   std::size_t n = points.size();  // infos of input vertices are all alike
   for (std::size_t v = n_input; v < place.size(); ++v) {
     if (place[v] < 0) continue;
     mesh.points[n] = mesh.points[v];
     mesh.infos[n] = mesh.infos[v];
+    std::ranges::copy(attributes_of(v), attributes_of(n).begin());
     place[v] = static_cast<std::int32_t>(n++);
   }
   mesh.points.resize(n);
   mesh.infos.resize(n);
+  mesh.attribute_values.resize(n * width);
   mesh.input_numbers = std::move(numbers);
   mesh.input_markers = std::move(markers);
   for (Triangle& t : mesh.triangles.items())

@@ -38,6 +38,39 @@ std::int32_t make_vertex(Triangulation& mesh, const Point& p, VertexInfo info) {
   return static_cast<std::int32_t>(mesh.points.size() - 1);
 }
 
+void interpolate(Triangulation& mesh, std::int32_t vertex, const Triangle& t) {
+  const std::size_t width = mesh.attribute_width();
+  if (width == 0) return;
+  mesh.attribute_values.resize(mesh.points.size() * width);
+  const Point& p = mesh.point(vertex);
+  std::array<double, 3> weights{};
+  double sum = 0.0;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const Point& a = mesh.point(t.vertices[next_corner(i)]);
+    const Point& b = mesh.point(t.vertices[previous_corner(i)]);
+    // what rounding puts below zero would go beyond the corners' values
+    weights[i] = std::max(0.0, (a[0] - p[0]) * (b[1] - p[1]) - (a[1] - p[1]) * (b[0] - p[0]));
+    sum += weights[i];
+  }
+  double* const to = mesh.attribute_values.data() + static_cast<std::size_t>(vertex) * width;
+  const auto of = [&](std::uint32_t i) {
+    return mesh.attribute_values.data() + static_cast<std::size_t>(t.vertices[i]) * width;
+  };
+  for (std::size_t k = 0; k < width; ++k)
+    to[k] = of(0)[k] + (weights[1] * (of(1)[k] - of(0)[k]) + weights[2] * (of(2)[k] - of(0)[k])) / sum;
+}
+
+void interpolate(Triangulation& mesh, std::int32_t vertex, std::int32_t from, std::int32_t to, double part) {
+  const std::size_t width = mesh.attribute_width();
+  if (width == 0) return;
+  mesh.attribute_values.resize(mesh.points.size() * width);
+  double* const all = mesh.attribute_values.data();
+  const double* const a = all + static_cast<std::size_t>(from) * width;
+  const double* const b = all + static_cast<std::size_t>(to) * width;
+  for (std::size_t k = 0; k < width; ++k)
+    all[static_cast<std::size_t>(vertex) * width + k] = a[k] + part * (b[k] - a[k]);
+}
+
 void free_vertex(Triangulation& mesh, std::int32_t vertex) noexcept {
   const auto next = mesh.first_unused_vertex < 0 ? no_vertex : static_cast<std::uint32_t>(mesh.first_unused_vertex);
   mesh.infos[static_cast<std::size_t>(vertex)] = VertexInfo(VertexKind::unused, next);

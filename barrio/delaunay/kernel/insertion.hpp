@@ -91,8 +91,12 @@ class Insertion {
                                                : static_cast<std::int32_t>(mesh.points.size()));
 }
 
-/// A new vertex, in a row that is not used if there is one.
+/// A new vertex, in a row that is not used if there is one. It has no attributes yet.
 [[nodiscard]] std::int32_t make_vertex(Triangulation& mesh, const Point& p, VertexInfo info);
+/// Give a vertex, which lies in a triangle, the attributes that are linear between its corners.
+void interpolate(Triangulation& mesh, std::int32_t vertex, const Triangle& t);
+/// The same between two vertices. @param part  of the way to the second
+void interpolate(Triangulation& mesh, std::int32_t vertex, std::int32_t from, std::int32_t to, double part);
 /// Put a row on the list of those that are not used, unless it waits in a queue: then whoever takes it from there does.
 void free_triangle(Triangulation& mesh, std::int32_t row) noexcept;
 void free_vertex(Triangulation& mesh, std::int32_t vertex) noexcept;

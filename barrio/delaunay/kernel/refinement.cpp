@@ -170,6 +170,7 @@ void Refinement::split_segment(Side side) {
     return;
   }
   const std::int32_t vertex = make_vertex(*mesh_, p, VertexInfo(VertexKind::on_segment, segment));
+  interpolate(*mesh_, vertex, from, to, part);
   ++report_.n_segment_points;
   for (const std::int32_t row : insertion_.fill(vertex)) check_triangle(row);
 }
@@ -264,6 +265,7 @@ Refinement::Outcome Refinement::split_triangle(std::int32_t row) {
     return Outcome::left;
   }
   const std::int32_t vertex = make_vertex(*mesh_, p, VertexInfo(VertexKind::free, no_segment));
+  interpolate(*mesh_, vertex, mesh_->triangle(place.side.triangle()));
   ++report_.n_free_points;
   for (const std::int32_t made : insertion_.fill(vertex)) check_triangle(made);
   return Outcome::done;

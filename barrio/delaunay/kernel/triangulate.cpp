@@ -52,6 +52,10 @@ void check(const PlanarGraph& graph) {
       refuse(ErrorCode::bad_input, fmt::format("segment {}", s),
              fmt::format("begins and ends in point {}", graph.segments[s].ends[0]), "leave it out");
   }
+  std::size_t width = 0;
+  for (const Attribute& attribute : graph.attributes) width += static_cast<std::size_t>(attribute.n_components);
+  if (graph.attribute_values.size() != width * graph.points.size())
+    refuse(ErrorCode::bad_input, "attributes", "are not as many as points need", "give all components of each point");
   if (!graph.sides.empty() && graph.sides.size() != graph.segments.size())
     refuse(ErrorCode::bad_input, "sides", "are not as many as segments", "give two for each, or none");
   const auto n_regions = static_cast<std::int64_t>(graph.regions.size());
@@ -108,6 +112,11 @@ void insert_points(Triangulation& mesh, const PlanarGraph& graph) {
   mesh.n_input_points = static_cast<std::int32_t>(order.size());
   for (const std::int32_t i : order)
     if (!graph.point_markers.empty()) mesh.input_markers.push_back(graph.point_markers[static_cast<std::size_t>(i)]);
+  mesh.attributes = graph.attributes;
+  const std::size_t width = mesh.attribute_width();
+  for (const std::int32_t i : order)
+    for (std::size_t k = 0; k < width; ++k)
+      mesh.attribute_values.push_back(graph.attribute_values[static_cast<std::size_t>(i) * width + k]);
   mesh.input_numbers = std::move(order);
   mesh.triangles.reserve(2 * mesh.points.size() + 2);
   make_first(mesh);
@@ -178,7 +187,7 @@ std::vector<PieceSides> insert_segments(Triangulation& mesh, const PlanarGraph& 
 }  // namespace
 
 std::uint64_t Triangulation::memory_bytes() const noexcept {
-  return points.memory_bytes() + infos.memory_bytes() + triangles.memory_bytes() +
+  return points.memory_bytes() + attribute_values.memory_bytes() + infos.memory_bytes() + triangles.memory_bytes() +
          input_numbers.capacity() * sizeof(std::int32_t) + segments.capacity() * sizeof(Segment) +
          regions.capacity() * sizeof(Region);
 }

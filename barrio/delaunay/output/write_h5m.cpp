@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "barrio/delaunay/output/attributes.hpp"
 #include "barrio/delaunay/output/buffered.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
 #include "barrio/delaunay/write.hpp"
@@ -14,6 +15,7 @@ namespace barrio::delaunay {
 namespace {
 
 using detail::buffered;
+using detail::share_attributes;
 using files::H5mFile;
 
 constexpr std::int32_t triangle_table = 0;
@@ -95,6 +97,31 @@ void write_sets(mpi::Context& context, H5mFile& file, const std::vector<RowSet>&
   if (context.is_root()) file.put_contents(0, words);
 }
 
+/// A dense tag on vertices for each attribute. Collective; the root has the values.
+void write_attributes(mpi::Context& context, H5mFile& file, const Triangulation& mesh,
+                      const std::vector<Attribute>& attributes) {
+  const std::size_t width = mesh.attribute_width();
+  std::size_t first = 0;
+  for (const Attribute& attribute : attributes) {
+    const auto n = static_cast<std::size_t>(attribute.n_components);
+    const auto tag = file.make_tag({.name = attribute.name,
+                                    .values = {files::H5mValues::Of::float64, attribute.n_components},
+                                    .storage = files::H5mNewTag::Storage::dense});
+    const auto rows = file.make_dense(tag, H5mFile::vertices);
+    if (context.is_root())
+      buffered<double>(
+          mesh.points.size(),
+          [&](std::size_t v, std::vector<double>& values) {
+            const auto of_vertex = mesh.attribute_values.items().subspan(v * width + first, n);
+            values.insert(values.end(), of_vertex.begin(), of_vertex.end());
+          },
+          [&](std::int64_t at, std::span<const double> values) {
+            file.put_values(rows, at, std::ssize(values) / attribute.n_components, std::as_bytes(values));
+          });
+    first += n;
+  }
+}
+
 }  // namespace
 
 void write_h5m(mpi::Context& context, const Triangulation& mesh, const std::string& path) {
@@ -109,30 +136,31 @@ void write_h5m(mpi::Context& context, const Triangulation& mesh, const std::stri
   }
   mpi::broadcast<std::int64_t>(context, sizes);
   mpi::broadcast(context, sets);
-  H5mFile file(
-      context, path,
-      {.n_vertices = sizes[0],
-       .elements = {{.type = "Tri", .n_nodes = 3, .n = sizes[1]}, {.type = "Edge", .n_nodes = 2, .n = sizes[2]}},
-       .n_sets = std::ssize(sets)});
+  H5mFile file(context, path,
+               {.n_vertices = sizes[0],
+                .elements = {{.type = "Tri", .n_nodes = 3, .n = sizes[1], .has_short_ids = true},
+                             {.type = "Edge", .n_nodes = 2, .n = sizes[2], .has_short_ids = true}},
+                .n_sets = std::ssize(sets)});
   if (context.is_root()) {
-    const std::int64_t first_vertex = file.first_id(H5mFile::vertices);
+    const auto first_vertex = static_cast<std::int32_t>(file.first_id(H5mFile::vertices));
     buffered<double>(
         mesh.points.size(),
         [&](std::size_t v, std::vector<double>& x) { x.insert(x.end(), {mesh.points[v][0], mesh.points[v][1], 0.0}); },
         [&](std::int64_t first, std::span<const double> x) { file.put_vertices(first, x); });
-    buffered<std::int64_t>(
+    buffered<std::int32_t>(
         mesh.triangles.size(),
-        [&](std::size_t t, std::vector<std::int64_t>& ids) {
+        [&](std::size_t t, std::vector<std::int32_t>& ids) {
           for (const std::int32_t v : mesh.triangles[t].vertices) ids.push_back(first_vertex + v);
         },
-        [&](std::int64_t first, std::span<const std::int64_t> ids) { file.put_elements(triangle_table, first, ids); });
-    buffered<std::int64_t>(
+        [&](std::int64_t first, std::span<const std::int32_t> ids) { file.put_elements(triangle_table, first, ids); });
+    buffered<std::int32_t>(
         edges.size(),
-        [&](std::size_t e, std::vector<std::int64_t>& ids) {
+        [&](std::size_t e, std::vector<std::int32_t>& ids) {
           for (const std::int32_t v : edges[e].ends) ids.push_back(first_vertex + v);
         },
-        [&](std::int64_t first, std::span<const std::int64_t> ids) { file.put_elements(edge_table, first, ids); });
+        [&](std::int64_t first, std::span<const std::int32_t> ids) { file.put_elements(edge_table, first, ids); });
   }
+  write_attributes(context, file, mesh, share_attributes(context, mesh));
   write_sets(context, file, sets);
   file.close();
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "barrio/delaunay/output/attributes.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
 #include "barrio/delaunay/write.hpp"
 #include "barrio/files/vtkhdf.hpp"
@@ -38,6 +39,16 @@ class Piece {
   [[nodiscard]] std::int64_t n_nodes() const noexcept { return std::ssize(connectivity_); }
   [[nodiscard]] files::VtkhdfArrays arrays() const noexcept {
     return {.points = points_, .connectivity = connectivity_, .offsets = offsets_, .types = types_};
+  }
+  /// Components of the attributes of its points.
+  [[nodiscard]] std::vector<double> attribute(const Triangulation& mesh, std::size_t first, std::size_t n) const {
+    const std::size_t width = mesh.attribute_width();
+    std::vector<double> all;
+    for (const std::int32_t v : vertices_) {
+      const auto values = mesh.attribute_values.items().subspan(static_cast<std::size_t>(v) * width + first, n);
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
   }
   /// A value of each cell: of triangles by their row, of edges.
   template <class T, class OfTriangle, class OfEdge>
@@ -98,6 +109,10 @@ void write_vtkhdf(mpi::Context& context, const Triangulation& mesh, const std::s
   const auto region = file.make_array<std::int32_t>(VtkhdfFile::Of::cells, "region", 1);
   const auto attribute = file.make_array<double>(VtkhdfFile::Of::cells, "attribute", 1);
   const auto marker = file.make_array<std::int32_t>(VtkhdfFile::Of::cells, "marker", 1);
+  std::vector<VtkhdfFile::ArrayRows> of_points;
+  const std::vector<Attribute> attributes = detail::share_attributes(context, mesh);
+  for (const Attribute& one : attributes)
+    of_points.push_back(file.make_array<double>(VtkhdfFile::Of::points, one.name, one.n_components));
   for_each_piece([&](std::size_t i, const Piece& piece) {
     file.put_piece(i, piece.arrays());
     const auto region_of = [&](std::size_t row) { return mesh.triangles[row].region(); };
@@ -111,6 +126,12 @@ void write_vtkhdf(mpi::Context& context, const Triangulation& mesh, const std::s
     file.put_array<std::int32_t>(
         marker, i,
         piece.values<std::int32_t>([](std::size_t) { return 0; }, [](const SegmentEdge& edge) { return edge.marker; }));
+    std::size_t first = 0;
+    for (std::size_t a = 0; a < attributes.size(); ++a) {
+      const auto n = static_cast<std::size_t>(attributes[a].n_components);
+      file.put_array<double>(of_points[a], i, piece.attribute(mesh, first, n));
+      first += n;
+    }
   });
   file.close();
 }

@@ -36,6 +36,8 @@ FlatMesh read_ele(const std::string& path, std::vector<std::string>& left_out) {
   left_out.insert(left_out.end(), poly.left_out.begin(), poly.left_out.end());
   FlatMesh mesh{.points = std::move(poly.graph.points),
                 .point_markers = std::move(poly.graph.point_markers),
+                .attributes = std::move(poly.graph.attributes),
+                .attribute_values = std::move(poly.graph.attribute_values),
                 .edges = std::move(poly.graph.segments)};
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   LineReader reader(path);

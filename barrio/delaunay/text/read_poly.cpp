@@ -63,7 +63,8 @@ void read_points(Rows& rows, PolyFile& file) {
     rows.reader().fail("points are not of the plane", "give 2 coordinates a point");
   const std::int64_t n_attributes = rows.size() > 2 ? rows.integer(2, "the number of attributes", 0, 1000) : 0;
   const bool has_markers = rows.size() > 3 && rows.integer(3, "the number of markers", 0, 1) == 1;
-  if (n_attributes > 0) file.left_out.push_back(fmt::format("{} attributes of each point", n_attributes));
+  for (std::int64_t k = 0; k < n_attributes; ++k)
+    file.graph.attributes.push_back({.name = fmt::format("attribute_{}", k + 1)});
   for (std::int64_t i = 0; i < n; ++i) {
     rows.need(fmt::format("point {} of {}", i + 1, n));
     const std::int64_t number = rows.integer(0, "the number of a point", 0, most_rows);
@@ -73,6 +74,8 @@ void read_points(Rows& rows, PolyFile& file) {
       rows.reader().fail(fmt::format("has point {} where {} was expected", number, file.first_number + i),
                          "number points one after the other");
     file.graph.points.push_back({rows.real(1, "x"), rows.real(2, "y")});
+    for (std::int64_t k = 0; k < n_attributes; ++k)
+      file.graph.attribute_values.push_back(rows.real(3 + static_cast<std::size_t>(k), "an attribute"));
     if (has_markers) file.graph.point_markers.push_back(marker_at(rows, 3 + static_cast<std::size_t>(n_attributes)));
   }
 }

@@ -25,9 +25,11 @@ std::vector<std::int32_t> number_vertices(const Triangulation& mesh) {
 void write_poly(const PlanarGraph& graph, const std::string& path) {
   TextOut out(path);
   const bool has_markers = !graph.point_markers.empty();
-  out.add("{} 2 0 {}\n", graph.points.size(), has_markers ? 1 : 0);
+  const std::size_t width = graph.points.empty() ? 0 : graph.attribute_values.size() / graph.points.size();
+  out.add("{} 2 {} {}\n", graph.points.size(), width, has_markers ? 1 : 0);
   for (std::size_t i = 0; i < graph.points.size(); ++i) {
     out.add("{} {} {}", i + 1, graph.points[i][0], graph.points[i][1]);
+    for (std::size_t k = 0; k < width; ++k) out.add(" {}", graph.attribute_values[i * width + k]);
     if (has_markers) out.add(" {}", graph.point_markers[i]);
     out.add("\n");
   }
@@ -58,9 +60,14 @@ void write_triangle_files(const Triangulation& mesh, const std::string& stem) {
     }
   }
   TextOut nodes(stem + ".node");
-  nodes.add("{} 2 0 1\n", mesh.n_vertices());
-  for (std::size_t v = 0; v < numbers.size(); ++v)
-    if (numbers[v] > 0) nodes.add("{} {} {} {}\n", numbers[v], mesh.points[v][0], mesh.points[v][1], markers[v]);
+  const std::size_t width = mesh.attribute_width();
+  nodes.add("{} 2 {} 1\n", mesh.n_vertices(), width);
+  for (std::size_t v = 0; v < numbers.size(); ++v) {
+    if (numbers[v] == 0) continue;
+    nodes.add("{} {} {}", numbers[v], mesh.points[v][0], mesh.points[v][1]);
+    for (std::size_t k = 0; k < width; ++k) nodes.add(" {}", mesh.attribute_values[v * width + k]);
+    nodes.add(" {}\n", markers[v]);
+  }
   TextOut elements(stem + ".ele");
   const bool has_regions = mesh.regions.size() > 1;
   elements.add("{} 3 {}\n", mesh.n_triangles(), has_regions ? 1 : 0);

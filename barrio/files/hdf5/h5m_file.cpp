@@ -136,7 +136,8 @@ void H5mFile::make_elements(Handle& types, std::size_t table) {
   file_.write_attribute(where, "element_type", types.get(), &number);
   Elements& made = elements_.emplace_back();
   if (sizes.n_nodes > 0) {
-    made.connectivity = file_.make_rows<std::int64_t>(where + "/connectivity", sizes.n, sizes.n_nodes);
+    const hid_t type = sizes.has_short_ids ? H5T_NATIVE_INT32 : H5T_NATIVE_INT64;
+    made.connectivity = file_.make_rows(where + "/connectivity", type, sizes.n, sizes.n_nodes);
   } else {
     made.connectivity = file_.make_rows<std::int64_t>(where + "/connectivity", sizes.n_entries);
     made.lasts = file_.make_rows<std::int64_t>(where + "/poly_indices", sizes.n);
@@ -156,6 +157,10 @@ const H5mFile::Elements& H5mFile::find(std::int32_t table) const {
 std::int64_t H5mFile::first_id(std::int32_t table) const { return table == vertices ? 1 : find(table).first_id; }
 
 void H5mFile::put_elements(std::int32_t table, std::int64_t first, std::span<const std::int64_t> ids) {
+  file_.keep_fault(capture([&] { file_.put_rows(find(table).connectivity, first, ids); }));
+}
+
+void H5mFile::put_elements(std::int32_t table, std::int64_t first, std::span<const std::int32_t> ids) {
   file_.keep_fault(capture([&] { file_.put_rows(find(table).connectivity, first, ids); }));
 }
 

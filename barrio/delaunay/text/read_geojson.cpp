@@ -1,0 +1,232 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/json.hpp"
+#include "barrio/base/text.hpp"
+#include "barrio/delaunay/geojson_file.hpp"
+
+namespace barrio::delaunay {
+namespace {
+
+/// Positions of a ring, of which the last is not the first again.
+struct Ring {
+  std::vector<Point> positions;
+  std::int32_t feature = 0;  ///< from 1
+  bool is_hole = false;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path) {}
+
+  std::vector<Ring> read() {
+    read_object(parse());
+    if (rings_.empty()) refuse(ErrorCode::bad_input, path_, "has no polygons", "give Polygons or MultiPolygons");
+    return std::move(rings_);
+  }
+  [[nodiscard]] std::int32_t n_features() const noexcept { return n_features_; }
+  [[nodiscard]] std::vector<std::string> left_out() const {
+    std::vector<std::string> all;
+    for (const auto& [type, n] : others_) all.push_back(fmt::format("{} {}{}", n, type, n == 1 ? "" : "s"));
+    if (n_heights_ > 0) all.push_back(fmt::format("{} heights of positions", format_count(n_heights_)));
+    for (const std::string& name : properties_) all.push_back(fmt::format("property {}", name));
+    if (n_more_properties_ > 0) all.push_back("more properties");
+    return all;
+  }
+
+ private:
+  Json parse() {
+    std::error_code ignored;
+    std::ifstream in(path_);
+    if (!in || std::filesystem::is_directory(path_, ignored))
+      refuse(ErrorCode::failed, path_, "cannot be read", "check the name");
+    try {
+      return Json::parse(in);
+    } catch (const Json::parse_error& error) {
+      refuse(ErrorCode::bad_input, path_, fmt::format("is no JSON: byte {} is not what it should be", error.byte),
+             "the file may be cut off");
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& cause, const char* remedy = "see RFC 7946") const {
+    refuse(ErrorCode::bad_input, n_features_ > 0 ? fmt::format("{}: feature {}", path_, n_features_) : path_, cause,
+           remedy);
+  }
+
+  const Json& member(const Json& of, const char* name) const {
+    if (!of.is_object() || !of.contains(name)) fail(fmt::format("lacks '{}'", name));
+    return of[name];
+  }
+  std::string type_of(const Json& object) const {
+    const Json& type = member(object, "type");
+    if (!type.is_string()) fail("has a 'type' that is no text");
+    return type.get<std::string>();
+  }
+
+  void read_object(const Json& object) {
+    const std::string type = type_of(object);
+    if (type == "FeatureCollection") {
+      const Json& features = member(object, "features");
+      if (!features.is_array()) fail("has 'features' that are no list");
+      for (const Json& feature : features) read_feature(feature);
+    } else if (type == "Feature") {
+      read_feature(object);
+    } else {
+      ++n_features_;
+      read_geometry(object);
+    }
+  }
+
+  void read_feature(const Json& feature) {
+    ++n_features_;
+    if (type_of(feature) != "Feature") fail("is no Feature");
+    if (const auto found = feature.find("properties"); found != feature.end() && found->is_object()) {
+      constexpr std::size_t most_names = 20;
+      for (const auto& [name, value] : found->items()) {
+        if (properties_.size() < most_names)
+          properties_.insert(name);
+        else if (!properties_.contains(name))
+          ++n_more_properties_;
+      }
+    }
+    const Json& geometry = member(feature, "geometry");
+    if (geometry.is_null())
+      ++others_["feature without a geometry"];
+    else
+      read_geometry(geometry);
+  }
+
+  void read_geometry(const Json& geometry) {
+    const std::string type = type_of(geometry);
+    if (type == "GeometryCollection") {
+      const Json& all = member(geometry, "geometries");
+      if (!all.is_array()) fail("has 'geometries' that are no list");
+      for (const Json& one : all) {
+        if (type_of(one) == "GeometryCollection") fail("has a GeometryCollection in another");
+        read_geometry(one);
+      }
+    } else if (type == "Polygon") {
+      read_polygon(member(geometry, "coordinates"));
+    } else if (type == "MultiPolygon") {
+      const Json& all = member(geometry, "coordinates");
+      if (!all.is_array()) fail("has coordinates that are no list");
+      for (const Json& one : all) read_polygon(one);
+    } else if (type == "Point" || type == "MultiPoint" || type == "LineString" || type == "MultiLineString") {
+      ++others_[type];
+    } else {
+      fail(fmt::format("has the geometry '{}'", type), "Polygon and MultiPolygon are read");
+    }
+  }
+
+  void read_polygon(const Json& coordinates) {
+    if (!coordinates.is_array()) fail("has a polygon that is no list of rings");
+    bool is_first = true;
+    for (const Json& list : coordinates) {
+      Ring& ring = rings_.emplace_back();
+      ring.feature = n_features_;
+      ring.is_hole = !std::exchange(is_first, false);
+      if (!list.is_array() || list.size() < 4) fail("has a ring of fewer than four positions");
+      for (const Json& position : list) {
+        const Point p = read_position(position);
+        if (ring.positions.empty() || ring.positions.back() != p) ring.positions.push_back(p);
+      }
+      if (ring.positions.front() != ring.positions.back())
+        fail(fmt::format("has a ring that begins at ({:g}, {:g}) and ends at ({:g}, {:g})", ring.positions.front()[0],
+                         ring.positions.front()[1], ring.positions.back()[0], ring.positions.back()[1]),
+             "close it: its last position is its first");
+      ring.positions.pop_back();
+      if (ring.positions.size() < 3) fail("has a ring of fewer than three different positions");
+    }
+  }
+
+  Point read_position(const Json& position) {
+    if (!position.is_array() || position.size() < 2 || !position[0].is_number() || !position[1].is_number())
+      fail("has a position that is not two numbers");
+    if (position.size() > 2) ++n_heights_;
+    return {position[0].get<double>(), position[1].get<double>()};
+  }
+
+  const std::string& path_;
+  std::vector<Ring> rings_;
+  std::int32_t n_features_ = 0;
+  std::map<std::string, int> others_;
+  std::set<std::string> properties_;
+  std::int64_t n_more_properties_ = 0;
+  std::int64_t n_heights_ = 0;
+};
+
+/// Give equal positions one number, by where they come first.
+std::vector<std::int32_t> number_positions(const std::vector<Point>& all, std::vector<Point>& distinct) {
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(all[i], i); });
+  std::vector<std::size_t> first(all.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    first[order[i]] = i > 0 && all[order[i]] == all[order[i - 1]] ? first[order[i - 1]] : order[i];
+  std::vector<std::int32_t> numbers(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (first[i] == i) {
+      numbers[i] = static_cast<std::int32_t>(distinct.size());
+      distinct.push_back(all[i]);
+    } else {
+      numbers[i] = numbers[first[i]];
+    }
+  }
+  return numbers;
+}
+
+/// Twice the area within points, positive if they run counterclockwise.
+double double_area(const std::vector<Point>& points, std::span<const std::int32_t> ring) {
+  const Point& o = points[static_cast<std::size_t>(ring.front())];
+  double sum = 0.0;
+  for (std::size_t i = 1; i + 1 < ring.size(); ++i) {
+    const Point& a = points[static_cast<std::size_t>(ring[i])];
+    const Point& b = points[static_cast<std::size_t>(ring[i + 1])];
+    sum += (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0]);
+  }
+  return sum;
+}
+
+}  // namespace
+
+GeoJsonFile read_geojson(const std::string& path, const std::function<void(std::span<Point>)>& project) {
+  Reader reader(path);
+  const std::vector<Ring> rings = reader.read();
+  GeoJsonFile file{.graph = {}, .left_out = reader.left_out()};
+  PlanarGraph& graph = file.graph;
+  std::vector<Point> positions;
+  for (const Ring& ring : rings) positions.insert(positions.end(), ring.positions.begin(), ring.positions.end());
+  if (project)  // polygons that are cut at 180 degrees meet there again
+    for (Point& p : positions)
+      if (p[0] == -180.0) p[0] = 180.0;
+  const std::vector<std::int32_t> numbers = number_positions(positions, graph.points);
+  if (project) project(graph.points);
+  for (std::int32_t feature = 1; feature <= reader.n_features(); ++feature)
+    graph.regions.push_back({.attribute = static_cast<double>(feature), .number = feature});
+  std::size_t first = 0;
+  for (const Ring& ring : rings) {
+    const auto points = std::span(numbers).subspan(first, ring.positions.size());
+    first += points.size();
+    const bool is_left = (double_area(graph.points, points) > 0) != ring.is_hole;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      graph.segments.push_back(
+          {.ends = {points[i], points[i + 1 < points.size() ? i + 1 : 0]}, .marker = ring.feature});
+      graph.sides.push_back(is_left ? std::array{ring.feature, PlanarGraph::outside}
+                                    : std::array{PlanarGraph::outside, ring.feature});
+    }
+  }
+  return file;
+}
+
+}  // namespace barrio::delaunay
