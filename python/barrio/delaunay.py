@@ -26,7 +26,16 @@ from barrio.errors import ErrorCode, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Audit", "Graph", "Triangulation", "audit", "read_poly", "triangulate"]
+__all__ = [
+    "Audit",
+    "Graph",
+    "Triangulation",
+    "audit",
+    "graph_of",
+    "read_geojson",
+    "read_poly",
+    "triangulate",
+]
 
 
 def _rows(values: ArrayLike | None, width: int, what: str, kind: type) -> NDArray:
@@ -68,20 +77,30 @@ class Graph:
     """Shape (r, 4): x and y of a place in each region, its attribute, and the largest area of its
     triangles; 0: no bound."""
     point_markers: ArrayLike | None = None
+    attributes: ArrayLike | None = None
+    """Shape (n, k): numbers of each point, a depth say, that are linear between vertices."""
+    sides: ArrayLike | None = None
+    """Shape (m, 2): on the left and right of each segment a row of `regions` counted from 1, 0 for none, -1 for
+    outside. Then the places of regions and holes are not looked at."""
     left_out: list[str] = field(default_factory=list)
     """What a file had and this has not."""
 
     def _arrays(self) -> tuple[NDArray, ...]:
         points = _rows(self.points, 2, "points", np.float64)
         segments = _rows(self.segments, 2, "segments", np.int32)
+        has_attributes = self.attributes is not None and np.size(self.attributes) > 0
         has_markers = self.point_markers is not None and np.size(self.point_markers) > 0
         return (
             points,
             _markers(self.point_markers, len(points), "point_markers")
             if has_markers
             else np.zeros(0, dtype=np.int32),
+            _columns(self.attributes, len(points))
+            if has_attributes
+            else np.zeros((len(points), 0)),
             segments,
             _markers(self.markers, len(segments), "markers"),
+            _rows(self.sides, 2, "sides", np.int32),
             _rows(self.holes, 2, "holes", np.float64),
             _rows(self.regions, 4, "regions", np.float64),
         )
@@ -105,6 +124,8 @@ class Triangulation:
     """The marker of the segment of each of them."""
     input_points: NDArray[np.int32]
     """Of the first points: their rows in the graph."""
+    attributes: NDArray[np.float64]
+    """Shape (n, k): those of the graph's points, linear between them."""
     n_left: int
     """Times that a triangle stayed as it was, since segments may not be split or coordinates are too coarse."""
     is_complete: bool
@@ -126,9 +147,68 @@ class Audit:
 
 def read_poly(path: str | Path) -> Graph:
     """Read a .poly or .node file, as Triangle has them. Local."""
-    points, point_markers, segments, markers, holes, regions, left_out = (
-        _mpi.load_core()._read_poly(str(path))
+    return _graph(_mpi.load_core()._read_poly(str(path)))
+
+
+def read_geojson(
+    path: str | Path, *, project: Callable[[float, float], tuple[float, float]] | None
+) -> Graph:
+    """Read the polygons of a GeoJSON file; each feature is a region. Local.
+
+    `project(longitude, latitude)` returns x and y, as pyproj's `Transformer.transform` does. Without one, None,
+    degrees are taken as they are, and bounds of angles and areas mean nothing on the ground.
+    """
+    return _graph(_mpi.load_core()._read_geojson(str(path), project))
+
+
+def graph_of(
+    points: ArrayLike,
+    triangles: ArrayLike,
+    *,
+    regions: ArrayLike | None = None,
+    edges: ArrayLike | None = None,
+    edge_markers: ArrayLike | None = None,
+    attributes: ArrayLike | None = None,
+    region_rows: ArrayLike | None = None,
+) -> Graph:
+    """Make the graph of triangles from elsewhere, or of an earlier triangulation, to refine them. Local.
+
+    Boundaries, edges between `regions` (of each triangle, from 0; -1: none) and `edges` become segments.
+    `region_rows`: shape (r, 4), as `Graph.regions`.
+    """
+    given = np.asarray(points, dtype=np.float64)[:, :2]
+    of_triangles = np.asarray([] if regions is None else regions, dtype=np.int32) + 1
+    n_regions = int(of_triangles.max(initial=0))
+    rows = _rows(region_rows, 4, "region_rows", np.float64)
+    if len(rows) < n_regions:
+        new = np.zeros((n_regions - len(rows), 4))
+        new[:, 2] = np.arange(len(rows), n_regions)
+        rows = np.concatenate([rows, new])
+    listed = _rows(edges, 2, "edges", np.int32)
+    return _graph(
+        _mpi.load_core()._graph_of_mesh(
+            np.ascontiguousarray(given),
+            np.zeros((len(given), 0)) if attributes is None else _columns(attributes, len(given)),
+            listed,
+            _markers(edge_markers, len(listed), "edge_markers"),
+            _rows(triangles, 3, "triangles", np.int64),
+            np.ascontiguousarray(of_triangles),
+            np.ascontiguousarray(rows),
+        )
     )
+
+
+def _columns(values: ArrayLike | None, n: int) -> NDArray[np.float64]:
+    given = np.ascontiguousarray(values, dtype=np.float64)
+    if given.ndim != 2 or len(given) != n:
+        cause = f"have the shape {given.shape}, not ({n}, k)"
+        raise UsageError(ErrorCode.usage, "attributes", cause, "give k numbers for each point")
+    return given
+
+
+def _graph(arrays: tuple) -> Graph:
+    points, point_markers, attributes, segments, markers, sides, holes, regions, left_out = arrays
+    n = len(points) // 2
     return Graph(
         points.reshape(-1, 2),
         segments.reshape(-1, 2),
@@ -136,6 +216,8 @@ def read_poly(path: str | Path) -> Graph:
         holes.reshape(-1, 2),
         regions.reshape(-1, 4),
         point_markers if point_markers.size else None,
+        attributes.reshape(n, -1) if attributes.size else None,
+        sides.reshape(-1, 2) if sides.size else None,
         list(left_out),
     )
 
@@ -172,15 +254,17 @@ def triangulate(
         split_segments,
         most_triangles,
     )
-    points, triangles, neighbours, regions, edges, edge_markers, input_points = arrays
+    points, triangles, neighbours, regions, edges, edge_markers, input_points, attributes = arrays
+    points = points.reshape(-1, 2)
     return Triangulation(
-        points.reshape(-1, 2),
+        points,
         triangles.reshape(-1, 3),
         neighbours.reshape(-1, 3),
         regions,
         edges.reshape(-1, 2),
         edge_markers,
         input_points,
+        attributes.reshape(len(points), -1) if attributes.size else np.zeros((len(points), 0)),
         n_at_segments + n_by_rounding,
         is_complete,
     )

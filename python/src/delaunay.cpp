@@ -1,11 +1,15 @@
 #include "barrio/delaunay/refine.hpp"
 
+#include <fmt/format.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "barrio/delaunay/audit.hpp"
+#include "barrio/delaunay/flat_mesh.hpp"
+#include "barrio/delaunay/geojson_file.hpp"
 #include "barrio/delaunay/planar_graph.hpp"
 #include "barrio/delaunay/poly_file.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
@@ -22,13 +26,20 @@ using CornerRows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb
 using Markers = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Seeds = nb::ndarray<const double, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
 
-delaunay::PlanarGraph graph_of(const Places& points, const Markers& point_markers, const Pairs& segments,
-                               const Markers& markers, const Places& holes, const Seeds& regions) {
+using Columns = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+delaunay::PlanarGraph graph_of(const Places& points, const Markers& point_markers, const Columns& attributes,
+                               const Pairs& segments, const Markers& markers, const Pairs& sides, const Places& holes,
+                               const Seeds& regions) {
   if (markers.shape(0) != segments.shape(0))
     throw_usage("segments", "have not as many markers", "give one for each segment");
   delaunay::PlanarGraph graph;
   for (std::size_t i = 0; i < points.shape(0); ++i) graph.points.push_back({points(i, 0), points(i, 1)});
   graph.point_markers.assign(point_markers.data(), point_markers.data() + point_markers.size());
+  for (std::size_t k = 0; k < attributes.shape(1); ++k)
+    graph.attributes.push_back({fmt::format("attribute_{}", k + 1)});
+  graph.attribute_values.assign(attributes.data(), attributes.data() + attributes.size());
+  for (std::size_t i = 0; i < sides.shape(0); ++i) graph.sides.push_back({sides(i, 0), sides(i, 1)});
   for (std::size_t i = 0; i < segments.shape(0); ++i)
     graph.segments.push_back({.ends = {segments(i, 0), segments(i, 1)}, .marker = markers(i)});
   for (std::size_t i = 0; i < holes.shape(0); ++i) graph.holes.push_back({holes(i, 0), holes(i, 1)});
@@ -55,16 +66,20 @@ nb::tuple to_python(const delaunay::Triangulation& mesh) {
     edges.insert(edges.end(), edge.ends.begin(), edge.ends.end());
     edge_markers.push_back(edge.marker);
   }
-  return nb::make_tuple(copied(std::move(points)), copied(std::move(triangles)), copied(std::move(neighbours)),
-                        copied(std::move(regions)), copied(std::move(edges)), copied(std::move(edge_markers)),
-                        copied(std::vector<std::int32_t>(mesh.input_numbers)));
+  return nb::make_tuple(
+      copied(std::move(points)), copied(std::move(triangles)), copied(std::move(neighbours)),
+      copied(std::move(regions)), copied(std::move(edges)), copied(std::move(edge_markers)),
+      copied(std::vector<std::int32_t>(mesh.input_numbers)),
+      copied(std::vector<double>(mesh.attribute_values.items().begin(), mesh.attribute_values.items().end())));
 }
 
-nb::tuple triangulate(const Places& points, const Markers& point_markers, const Pairs& segments, const Markers& markers,
-                      const Places& holes, const Seeds& regions, bool refines, double least_angle, double most_area,
+nb::tuple triangulate(const Places& points, const Markers& point_markers, const Columns& attributes,
+                      const Pairs& segments, const Markers& markers, const Pairs& sides, const Places& holes,
+                      const Seeds& regions, bool refines, double least_angle, double most_area,
                       const nb::object& area_at, bool fills_hull, bool splits_boundary, bool splits_segments,
                       std::int64_t most_triangles) {
-  const delaunay::PlanarGraph graph = graph_of(points, point_markers, segments, markers, holes, regions);
+  const delaunay::PlanarGraph graph =
+      graph_of(points, point_markers, attributes, segments, markers, sides, holes, regions);
   delaunay::RefineOptions options{.least_angle = least_angle,
                                   .most_area = most_area,
                                   .splits_boundary = splits_boundary,
@@ -86,33 +101,73 @@ nb::tuple triangulate(const Places& points, const Markers& point_markers, const 
   return nb::make_tuple(to_python(mesh), report.n_left_at_segments, report.n_left_by_rounding, report.is_complete);
 }
 
-nb::tuple read_poly(const std::string& path) {
-  const delaunay::PolyFile file = [&] {
-    const nb::gil_scoped_release unlocked;
-    return delaunay::read_poly(path);
-  }();
+nb::tuple to_python(const delaunay::PlanarGraph& graph, const std::vector<std::string>& left_out) {
   std::vector<double> points;
-  for (const delaunay::Point& p : file.graph.points) points.insert(points.end(), {p[0], p[1]});
+  for (const delaunay::Point& p : graph.points) points.insert(points.end(), {p[0], p[1]});
   std::vector<std::int32_t> segments;
   std::vector<std::int32_t> markers;
-  for (const delaunay::PlanarGraph::Edge& edge : file.graph.segments) {
+  for (const delaunay::PlanarGraph::Edge& edge : graph.segments) {
     segments.insert(segments.end(), edge.ends.begin(), edge.ends.end());
     markers.push_back(edge.marker);
   }
   std::vector<double> holes;
-  for (const delaunay::Point& p : file.graph.holes) holes.insert(holes.end(), {p[0], p[1]});
+  for (const delaunay::Point& p : graph.holes) holes.insert(holes.end(), {p[0], p[1]});
   std::vector<double> regions;
-  for (const delaunay::PlanarGraph::RegionSeed& seed : file.graph.regions)
+  for (const delaunay::PlanarGraph::RegionSeed& seed : graph.regions)
     regions.insert(regions.end(), {seed.place[0], seed.place[1], seed.attribute, seed.most_area});
-  return nb::make_tuple(copied(std::move(points)), copied(std::vector<std::int32_t>(file.graph.point_markers)),
-                        copied(std::move(segments)), copied(std::move(markers)), copied(std::move(holes)),
-                        copied(std::move(regions)), file.left_out);
+  std::vector<std::int32_t> sides;
+  for (const auto& [left, right] : graph.sides) sides.insert(sides.end(), {left, right});
+  return nb::make_tuple(copied(std::move(points)), copied(std::vector<std::int32_t>(graph.point_markers)),
+                        copied(std::vector<double>(graph.attribute_values)), copied(std::move(segments)),
+                        copied(std::move(markers)), copied(std::move(sides)), copied(std::move(holes)),
+                        copied(std::move(regions)), left_out);
 }
 
-std::string audit(const Places& points, const Markers& point_markers, const Pairs& segments, const Markers& markers,
-                  const Places& holes, const Seeds& regions, const Places& vertices, const CornerRows& triangles,
-                  const CornerRows& edges, double least_angle, double most_area) {
-  const delaunay::PlanarGraph graph = graph_of(points, point_markers, segments, markers, holes, regions);
+nb::tuple read_graph(const std::string& path) {
+  const delaunay::PolyFile file = [&] {
+    const nb::gil_scoped_release unlocked;
+    return delaunay::read_poly(path);
+  }();
+  return to_python(file.graph, file.left_out);
+}
+
+nb::tuple read_polygons(const std::string& path, const nb::object& project) {
+  const auto projected = [&project](std::span<delaunay::Point> places) {
+    for (delaunay::Point& p : places) {
+      const auto [x, y] = nb::cast<std::pair<double, double>>(project(p[0], p[1]));
+      p = {x, y};
+    }
+  };
+  const delaunay::GeoJsonFile file =
+      project.is_none() ? delaunay::read_geojson(path) : delaunay::read_geojson(path, projected);
+  return to_python(file.graph, file.left_out);
+}
+
+nb::tuple graph_of_mesh(const Places& points, const Columns& attributes, const Pairs& edges, const Markers& markers,
+                        const CornerRows& triangles, const Markers& regions, const Seeds& of_regions) {
+  delaunay::FlatMesh mesh;
+  for (std::size_t i = 0; i < points.shape(0); ++i) mesh.points.push_back({points(i, 0), points(i, 1)});
+  for (std::size_t k = 0; k < attributes.shape(1); ++k) mesh.attributes.push_back({fmt::format("attribute_{}", k + 1)});
+  mesh.attribute_values.assign(attributes.data(), attributes.data() + attributes.size());
+  const auto row = [](std::int64_t v) { return v >= 0 && v < 0x7fffffff ? static_cast<std::int32_t>(v) : -1; };
+  for (std::size_t i = 0; i < triangles.shape(0); ++i)
+    mesh.triangles.push_back({row(triangles(i, 0)), row(triangles(i, 1)), row(triangles(i, 2))});
+  for (std::size_t i = 0; i < edges.shape(0); ++i)
+    mesh.edges.push_back({.ends = {edges(i, 0), edges(i, 1)}, .marker = markers(i)});
+  mesh.triangle_regions.assign(regions.data(), regions.data() + regions.size());
+  for (std::size_t i = 0; i < of_regions.shape(0); ++i)
+    mesh.regions.push_back({.attribute = of_regions(i, 2), .most_area = of_regions(i, 3)});
+  std::vector<std::string> left_out;
+  const delaunay::PlanarGraph graph = delaunay::to_graph(mesh, left_out);
+  return to_python(graph, left_out);
+}
+
+std::string audit(const Places& points, const Markers& point_markers, const Columns& attributes, const Pairs& segments,
+                  const Markers& markers, const Pairs& sides, const Places& holes, const Seeds& regions,
+                  const Places& vertices, const CornerRows& triangles, const CornerRows& edges, double least_angle,
+                  double most_area) {
+  const delaunay::PlanarGraph graph =
+      graph_of(points, point_markers, attributes, segments, markers, sides, holes, regions);
   delaunay::AuditedMesh mesh;
   for (std::size_t i = 0; i < vertices.shape(0); ++i) mesh.points.push_back({vertices(i, 0), vertices(i, 1)});
   for (std::size_t i = 0; i < triangles.shape(0); ++i)
@@ -126,8 +181,10 @@ std::string audit(const Places& points, const Markers& point_markers, const Pair
 
 void bind_delaunay(nb::module_& module) {
   module.def("_triangulate", &triangulate, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-             nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
-  module.def("_read_poly", &read_poly);
+             nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+  module.def("_read_poly", &read_graph);
+  module.def("_read_geojson", &read_polygons, nb::arg(), nb::arg().none());
+  module.def("_graph_of_mesh", &graph_of_mesh);
   module.def("_audit", &audit);
 }
 

@@ -17,6 +17,10 @@ PLATE = SOURCE / "data" / "plate.poly"
 BOUNDS = ["--min-angle", "25", "--max-area", "0.01"]
 AREA = 4 * 2 - 6 * 0.4**2 * 0.5  # of a dodecagon
 SQUARE = "4 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n"
+VTK_SQUARE = (
+    "# vtk DataFile Version 3.0\nx\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n"
+    "0 0 0 1 0 0 1 1 0 0 1 {}\n"
+)
 SIDES = "4 0\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n0\n"
 
 
@@ -92,6 +96,135 @@ class Delaunay(Case):
         self.assertLess(float(area[attribute == 2].max()), 0.002)
         marker = vtk_to_numpy(grid.GetCellData().GetArray("marker"))
         self.assertEqual(set(marker[~triangles]), {0, 1, 2, 3, 4, 5})
+
+    def test_a_mesh_is_refined_and_keeps_what_it_has(self) -> None:
+        coarse = self.folder / "coarse.h5m"
+        self.assert_code(barrio("delaunay", PLATE, *BOUNDS, "-o", coarse), 0)
+        for source in (coarse, self.folder / "plate.ele"):
+            if source.suffix == ".ele":
+                self.assert_code(barrio("delaunay", PLATE, *BOUNDS, "-o", source), 0)
+            fine = self.folder / "fine.h5m"
+            made = barrio("delaunay", source, "--max-area", "0.004", "-o", fine, "--json", ranks=2)
+            self.assert_code(made, 0)
+            self.assertEqual(made.json()["regions"], 2)
+            self.assertEqual(made.json()["left_out"], [])
+            self.assertAlmostEqual(made.json()["areas"]["sum"], AREA, places=5)
+            for asked in (PLATE, source):
+                audit = barrio("delaunay", "--audit", fine, asked, "--max-area", "0.004")
+                self.assert_code(audit, 0)
+            self.assertIn("7 (2 material, 5 neumann)", barrio("info", fine).out)
+
+    def test_a_mesh_of_gmsh_is_refined(self) -> None:
+        mesh = self.folder / "square.msh"
+        mesh.write_text(
+            "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
+            "$Nodes\n5\n1 0 0 3\n2 2 0 3\n3 2 2 3\n4 0 2 3\n5 1 1 3\n$EndNodes\n"
+            "$Elements\n6\n1 1 2 7 1 1 2\n2 1 2 7 1 2 3\n3 2 2 4 1 1 2 5\n4 2 2 4 1 5 2 3\n"
+            "5 2 2 6 2 3 4 5\n6 2 2 6 2 4 1 5\n$EndElements\n"
+            '$NodeData\n1\n"depth"\n1\n0\n3\n0\n1\n5\n1 1\n2 5\n3 7\n4 3\n5 4\n$EndNodeData\n'
+        )
+        fine = self.folder / "fine.h5m"
+        made = barrio("delaunay", mesh, "--max-area", "0.01", "-o", fine, "--json")
+        self.assert_code(made, 0)
+        result = made.json()
+        self.assertEqual(result["left_out"], ["z = 3 of all vertices"])
+        self.assertIn('left out: $NodeData "depth"', made.err)
+        self.assertEqual(result["regions"], 2)
+        self.assertAlmostEqual(result["areas"]["sum"], 4.0, places=12)
+        self.assertIn("neumann 7, material 4, material 6", barrio("info", mesh).out)
+        self.assertIn("material 4, material 6, neumann 7", barrio("info", fine).out)
+
+    @unittest.skipIf(vtk is None, why_not if vtk is None else "")
+    def test_values_at_vertices_are_carried(self) -> None:
+        mesh, fine = self.folder / "square.vtk", self.folder / "fine.vtkhdf"
+        mesh.write_text(
+            VTK_SQUARE.format(0) + "CELLS 2 8\n3 0 1 2\n3 0 2 3\nCELL_TYPES 2\n5\n5\n"
+            "CELL_DATA 2\nSCALARS kind int 1\nLOOKUP_TABLE default\n1 2\n"
+            "POINT_DATA 4\nSCALARS depth double 1\nLOOKUP_TABLE default\n1 3 4 2\n"
+            "VECTORS wind double\n0 0 0 1 0 1 1 1 2 0 1 1\n"
+        )
+        made = barrio("delaunay", mesh, "--max-area", "0.01", "-o", fine, "--json")
+        self.assert_code(made, 0)
+        self.assertEqual(made.json()["left_out"], ["tag kind"])
+        reader = vtk.vtkHDFReader()
+        reader.SetFileName(str(fine))
+        reader.Update()
+        grid = reader.GetOutputDataObject(0)
+        x, y, _ = vtk_to_numpy(grid.GetPoints().GetData()).T
+        depth, wind = (vtk_to_numpy(grid.GetPointData().GetArray(n)) for n in ("depth", "wind"))
+        self.assertLess(float(abs(depth - 1 - 2 * x - y).max()), 1e-12)
+        for column, wanted in zip(wind.T, (x, y, x + y), strict=True):
+            self.assertLess(float(abs(column - wanted).max()), 1e-12)
+
+    def test_meshes_that_are_none_of_the_plane(self) -> None:
+        box, tets = self.folder / "quads.vtk", self.folder / "bent.vtk"
+        box.write_text(VTK_SQUARE.format(0) + "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n9\n")
+        tets.write_text(VTK_SQUARE.format(1) + "CELLS 2 8\n3 0 1 2\n3 0 2 3\nCELL_TYPES 2\n5\n5\n")
+        for mesh, part in ((box, "has quads"), (tets, "vertex 3 lies at z = 1")):
+            refused = barrio("delaunay", mesh, "-o", self.folder / "x.h5m", ranks=2)
+            self.assert_code(refused, 3)
+            self.assertIn(part, refused.err)
+            self.assertEqual(refused.err.count("error:"), 1)
+
+    def test_areas_by_a_formula(self) -> None:
+        mesh = self.folder / "graded.h5m"
+        formula = "0.0005 + 0.01*(x^2 + y^2)"
+        made = barrio("delaunay", PLATE, "--area", formula, "-o", mesh, "--json")
+        self.assert_code(made, 0)
+        self.assertEqual(made.json()["options"]["area"], formula)
+        self.assert_code(barrio("delaunay", "--audit", mesh, PLATE, "--area", formula), 0)
+        self.assert_code(barrio("delaunay", "--audit", mesh, PLATE, "--area", "0.0004"), 4)
+        for bad, part in (
+            ("0.1*z", "'z', which is not known"),
+            ("(x", "cannot be read"),
+            ("x - 9", "says -"),
+        ):
+            refused = barrio("delaunay", PLATE, "--area", bad, "-o", mesh)
+            self.assert_code(refused, 3 if part == "says -" else 2)
+            self.assertIn(part, refused.err)
+
+    def test_attributes_of_points(self) -> None:
+        graph = self.folder / "slope.poly"
+        graph.write_text("4 2 1 0\n1 0 0 0\n2 2 0 2\n3 2 1 5\n4 0 1 3\n" + SIDES)
+        self.assert_code(
+            barrio("delaunay", graph, "--max-area", "0.01", "-o", self.folder / "fine.ele"), 0
+        )
+        lines = (self.folder / "fine.node").read_text().splitlines()
+        self.assertEqual(lines[0].split()[2:], ["1", "1"])
+        for line in lines[1:]:
+            _, x, y, height, _ = line.split()
+            self.assertAlmostEqual(float(height), float(x) + 3 * float(y), places=12)
+        mesh = self.folder / "fine.h5m"
+        self.assert_code(barrio("delaunay", graph, "-o", mesh), 0)
+        self.assertIn("attribute_1 (double)", barrio("info", mesh).out)
+
+    def test_geojson_is_projected_or_refused(self) -> None:
+        land = self.folder / "land.geojson"
+        ring = "[[[-22,64],[-19,63.5],[-19,66],[-22,66],[-22,64]]]"
+        land.write_text(f'{{"type": "Polygon", "coordinates": {ring}}}')
+        mesh = self.folder / "land.h5m"
+        refused = barrio("delaunay", land, "-o", mesh)
+        self.assert_code(refused, 2)
+        self.assertIn("--project auto", refused.err)
+        refused = barrio("delaunay", PLATE, "--project", "auto", "-o", mesh)
+        self.assert_code(refused, 2)
+        flat = barrio("delaunay", land, "--project", "none", "-o", mesh, "--json")
+        self.assert_code(flat, 0)
+        self.assertAlmostEqual(flat.json()["areas"]["sum"], 6.75, places=12)
+        made = barrio(
+            "delaunay", land, "--project", "auto", "--max-area", "1e8", "-o", mesh, "--json"
+        )
+        if made.code == 2 and "not in this build" in made.err:
+            self.skipTest("this build has no PROJ")
+        self.assert_code(made, 0)
+        self.assertIn("+proj=stere", made.json()["projection"])
+        # a trapezoid on the sphere, by the sines of its latitudes; the map keeps angles, and areas to a thousandth here
+        self.assertLess(abs(made.json()["areas"]["sum"] / 3.62e10 - 1), 0.03)
+        words = ["--project", "auto", "--max-area", "1e8"]
+        self.assert_code(barrio("delaunay", "--audit", mesh, land, *words), 0)
+        refused = barrio("delaunay", land, "--project", "EPSG:99", "-o", mesh)
+        self.assert_code(refused, 2)
+        self.assertIn("is no projection", refused.err)
 
     def test_a_file_that_is_read_is_not_replaced(self) -> None:
         copy = self.folder / "plate.poly"

@@ -120,5 +120,54 @@ TEST_F(AuditTest, FindsAnEdgeThatIsNotDelaunay) {
   FAIL() << "no pair found";
 }
 
+TEST(AuditOfRegions, FindsTrianglesAboveTheirOwnBounds) {
+  PlanarGraph graph = unit_square(1);
+  graph.regions.push_back({.place = {0.5, 0.3}, .most_area = 0.001});
+  Triangulation mesh = triangulate(graph);
+  refine(mesh, {.most_area = 0.01, .keeps_regions = false});
+  compact(mesh);
+  const AuditedMesh audited_mesh = audited(mesh);
+  const auto fault = [&](const AuditOptions& options) {
+    for (const Audit::Check& check : audit(audited_mesh, graph, options).checks)
+      if (!check.is_met) return check.name + ": " + check.text;
+    return std::string("none");
+  };
+  EXPECT_EQ(fault({.most_area = 0.01, .keeps_regions = false}), "none");
+  EXPECT_NE(fault({.most_area = 0.01}).find("of 0.001, and"), std::string::npos) << fault({.most_area = 0.01});
+  EXPECT_EQ(fault({.keeps_regions = false, .area_at = [](const Point&) { return 0.01; }}), "none");
+  const auto finer = [](const Point& p) { return p[0] < 0.5 ? 0.01 : 1e-5; };
+  EXPECT_EQ(fault({.keeps_regions = false, .area_at = finer}).substr(0, 6), "areas:");
+  graph.regions[0].place = {2, 2};
+  EXPECT_EQ(fault({}), "regions: region 1 has its place outside");
+}
+
+TEST(AuditOfSides, FindsWhatIsFilledAndWhatIsNot) {
+  PlanarGraph graph = unit_square(1);
+  add_circle(graph, {0.5, 0.5}, 0.2, 8, 3);
+  graph.regions.push_back({});
+  graph.sides.assign(4, {1, PlanarGraph::outside});
+  graph.sides.resize(12, {PlanarGraph::outside, 1});  // circles run counterclockwise
+  const auto made = [](const PlanarGraph& of) {
+    Triangulation mesh = triangulate(of);
+    compact(mesh);
+    return audited(mesh);
+  };
+  const auto faults = [&](const AuditedMesh& mesh) {
+    std::string names;
+    for (const Audit::Check& check : audit(mesh, graph).checks)
+      if (!check.is_met) names += check.name + " ";
+    return names;
+  };
+  EXPECT_EQ(faults(made(graph)), "");
+  PlanarGraph filled = graph;
+  filled.sides.clear();
+  EXPECT_EQ(faults(made(filled)), "regions ");
+  PlanarGraph hollow = graph;
+  std::swap(graph, filled);
+  graph = hollow;
+  for (std::size_t s = 4; s < 12; ++s) graph.sides[s] = {1, 1};
+  EXPECT_EQ(faults(made(hollow)), "regions ");
+}
+
 }  // namespace
 }  // namespace barrio::delaunay

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -50,7 +51,9 @@ TEST(PolyFile, ReadsWhatTriangleReads) {
   ASSERT_EQ(file.graph.regions.size(), 2U);
   EXPECT_EQ(file.graph.regions[0].most_area, 0.25);
   EXPECT_EQ(file.graph.regions[1].most_area, 0.0);
-  EXPECT_EQ(file.left_out, (std::vector<std::string>{"1 attributes of each point"}));
+  EXPECT_TRUE(file.left_out.empty());
+  ASSERT_EQ(file.graph.attributes.size(), 1U);
+  EXPECT_EQ(file.graph.attribute_values, (std::vector<double>{3.5, 3.5, 0, 0}));
 }
 
 TEST(PolyFile, TakesPointsFromTheNodeFile) {
@@ -58,6 +61,12 @@ TEST(PolyFile, TakesPointsFromTheNodeFile) {
   const PolyFile file = read_poly(write("apart.poly", "0 2 0 0\n3 0\n0 0 1\n1 1 2\n2 2 0\n0\n"));
   EXPECT_EQ(file.graph.points.size(), 3U);
   EXPECT_EQ(file.graph.segments.size(), 3U);
+}
+
+TEST(PolyFile, TheFolderMayHaveADot) {
+  std::filesystem::create_directory(barrio::test::scratch() / "run.1");
+  write("run.1/apart.node", "3 2 0 0\n0 0 0\n1 1 0\n2 0 1\n");
+  EXPECT_EQ(read_poly(write("run.1/apart", "0 2 0 0\n0 0\n0\n")).graph.points.size(), 3U);
 }
 
 TEST(PolyFile, NamesTheLine) {

@@ -103,3 +103,48 @@ def test_files_and_faults(tmp_path) -> None:
         delaunay.triangulate(delaunay.Graph([[0, 0], [1, 0], [1, 1]], [[0.5, 1]]))
     with pytest.raises(barrio.FailedError):
         delaunay.read_poly(tmp_path / "none.poly")
+
+
+def test_a_triangulation_is_refined_again() -> None:
+    graph = square(4)
+    coarse = delaunay.triangulate(graph, max_area=0.02)
+    again = delaunay.graph_of(
+        coarse.points, coarse.triangles, edges=coarse.edges, edge_markers=coarse.edge_markers
+    )
+    fine = delaunay.triangulate(again, max_area=0.001)
+    assert delaunay.audit(fine, graph, min_angle=20, max_area=0.001).passes
+    assert delaunay.audit(fine, again, min_angle=20, max_area=0.001).passes
+    assert set(fine.edge_markers) == {1, 2, 3, 4}
+    assert (fine.points[: len(coarse.points)] == coarse.points).all()
+
+
+def test_triangles_from_elsewhere_with_regions_and_attributes() -> None:
+    points = np.array([[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]], dtype=float)
+    triangles = [[0, 1, 4], [0, 4, 3], [2, 1, 4], [2, 4, 5]]  # one of them clockwise
+    graph = delaunay.graph_of(
+        points,
+        triangles,
+        regions=[0, 0, 1, 1],
+        attributes=points @ [[1.0], [-2.0]] + 3,
+        region_rows=[[0, 0, 5, 0], [0, 0, 6, 0.001]],
+    )
+    mesh = delaunay.triangulate(graph, max_area=0.02)
+    sizes = areas(mesh)
+    for region, bound in ((0, 0.02), (1, 0.001)):
+        assert sizes[mesh.regions == region].sum() == pytest.approx(1.0, abs=1e-13)
+        assert sizes[mesh.regions == region].max() <= bound
+    assert np.abs(mesh.attributes - (mesh.points @ [[1.0], [-2.0]] + 3)).max() < 1e-13
+    with pytest.raises(barrio.Error, match="two triangles on one side"):
+        delaunay.graph_of(points, [*triangles, [0, 1, 5]])
+
+
+def test_geojson(tmp_path) -> None:
+    path = tmp_path / "map.geojson"
+    path.write_text(
+        '{"type": "Polygon", "coordinates": [[[0,60],[2,60],[2,62],[0,62],[0,60]],'
+        "[[0.5,60.5],[0.5,61],[1,61],[1,60.5],[0.5,60.5]]]}"
+    )
+    graph = delaunay.read_geojson(path, project=lambda x, y: (100 * x, 200 * (y - 60)))
+    mesh = delaunay.triangulate(graph, max_area=100)
+    assert areas(mesh).sum() == pytest.approx(200 * 400 - 50 * 100, rel=1e-13)
+    assert delaunay.audit(mesh, graph, min_angle=20, max_area=100).passes

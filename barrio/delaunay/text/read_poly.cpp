@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <string_view>
 #include <vector>
@@ -119,11 +120,6 @@ void read_regions(Rows& rows, PolyFile& file) {
   }
 }
 
-std::string with_ending(const std::string& path, std::string_view ending) {
-  const std::size_t dot = path.rfind('.');
-  return path.substr(0, dot) + std::string(ending);
-}
-
 }  // namespace
 
 PolyFile read_poly(const std::string& path) {
@@ -135,7 +131,7 @@ PolyFile read_poly(const std::string& path) {
     return file;
   }
   if (rows.integer(0, "the number of points", 0, most_rows) == 0) {
-    Rows points(with_ending(path, ".node"));
+    Rows points(std::filesystem::path(path).replace_extension(".node"));
     points.need("the number of points");
     read_points(points, file);
   } else {

@@ -66,8 +66,14 @@ class Indexer {
     if (in_.line() != end_of(section)) in_.refuse(fmt::format("{} was expected", end_of(section)));
   }
   void pass_over(const std::string& section) {
-    do in_.need_line();
-    while (in_.line() != end_of(section));
+    // sections of values begin with the number of their texts, of which the first is a name
+    constexpr int line_of_name = 2;
+    for (int line = 1;; ++line) {
+      in_.need_line();
+      if (in_.line() == end_of(section)) return;
+      if (line == line_of_name && section.ends_with("Data"))
+        index_.left_out.push_back(fmt::format("{} {}", section, in_.line()));
+    }
   }
   void format() {
     in_.need_line();

@@ -46,6 +46,7 @@ struct GmshIndex {
   std::vector<Block> elements;
   std::map<std::pair<int, int>, std::vector<int>> groups;   ///< (dim, entity) -> physical groups
   std::map<std::pair<int, int>, std::string> group_names;   ///< (dim, group) -> name
+  std::vector<std::string> left_out;                        ///< on rank 0: sections of values, which are not read
   std::vector<std::pair<Rank, GmshSegment>> node_segments;  ///< on rank 0, by rank
   std::vector<std::pair<Rank, GmshSegment>> element_segments;
 

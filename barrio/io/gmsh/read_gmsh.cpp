@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -60,6 +61,8 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
   agree_after(context, [&] {
     if (context.is_root()) index = index_gmsh(path, context.size());
   });
+  if (!index.left_out.empty())
+    context.log().notice(fmt::format("{}: left out: {}", path, fmt::join(index.left_out, ", ")));
   index.share(context);
   const GmshShares shares = index.shares_of(context);
   if (index.is_old) return read_old_gmsh(context, path, index, shares);
