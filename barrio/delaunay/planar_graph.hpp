@@ -54,4 +54,9 @@ struct TriangulateOptions {
 /// Cost: O(n log n). Source: Bowyer 1981, Watson 1981; Amenta, Choi and Rote 2003 on the order of points
 [[nodiscard]] Triangulation triangulate(const PlanarGraph& graph, const TriangulateOptions& options = {});
 
+/// Cut segments at the points that lie on them, and leave one of those that are there twice, with the first marker and
+/// what both say of their sides. Points may then be moved together, by a map, and stay on their segments. Local.
+/// @throws Error{bad_input}, cost as triangulate
+[[nodiscard]] PlanarGraph cut_at_points(PlanarGraph graph);
+
 }  // namespace barrio::delaunay

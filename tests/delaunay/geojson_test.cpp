@@ -78,6 +78,24 @@ TEST_F(GeoJsonTest, IsProjectedAtOnceAndClosesAt180Degrees) {
   EXPECT_EQ(areas(file.graph), (std::map<std::int32_t, double>{{1, 4.0}, {2, 4.0}}));
 }
 
+TEST_F(GeoJsonTest, SharedBordersStaySharedInAnyMap) {
+  // the neighbour has a point in the middle of the border, which a map that bends lines puts beside it
+  const std::string text = collection(polygon("[[[0,0],[4,0],[4,4],[0,4],[0,0]]]") + "," +
+                                      polygon("[[[4,0],[6,0],[6,4],[4,4],[4,1],[4,0]]]"));
+  for (const bool is_mirrored : {false, true}) {
+    const GeoJsonFile file = read_geojson(write(text), [&](std::span<Point> places) {
+      for (Point& p : places) {
+        const Point bent{p[0] + 0.1 * p[1] * p[1], p[1] + 0.01 * p[0] * p[0]};
+        p = is_mirrored ? Point{bent[1], bent[0]} : bent;
+      }
+    });
+    EXPECT_EQ(file.graph.segments.size(), 8U);
+    const std::map<std::int32_t, double> found = areas(file.graph);
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_NEAR(found.at(1) + found.at(2), 24.0, 2.0);
+  }
+}
+
 TEST_F(GeoJsonTest, SaysWhatIsWrongAndWhere) {
   const auto expect = [&](const std::string& text, const std::string& part) {
     EXPECT_NE(complaint(text).find(part), std::string::npos) << complaint(text);

@@ -106,7 +106,8 @@ std::string name_of(std::int32_t side) {
   return side == PlanarGraph::no_region ? "inside, without a region" : fmt::format("in region {}", side);
 }
 
-/// Sort pieces, and leave one of each that says what all say of it.
+}  // namespace
+
 void merge(const Triangulation& mesh, std::vector<PieceSides>& pieces) {
   std::ranges::sort(pieces, {}, &PieceSides::ends);
   std::size_t n = 0;
@@ -131,8 +132,6 @@ void merge(const Triangulation& mesh, std::vector<PieceSides>& pieces) {
   }
   pieces.resize(n);
 }
-
-}  // namespace
 
 void carve(Triangulation& mesh, const PlanarGraph& graph, bool fills_hull) {
   Insertion walk(mesh);

@@ -19,7 +19,11 @@ struct PieceSides {
 /// outside; name regions. @throws Error{bad_input} if nothing is left, or for a hole or region that lies nowhere
 void carve(Triangulation& mesh, const PlanarGraph& graph, bool fills_hull);
 
-/// The same by what is said of the sides of segments. @throws Error{bad_input} where that is not the same everywhere
+/// Sort pieces, and leave one of each that says what all say of it. @throws Error{bad_input} where they contradict each
+/// other
+void merge(const Triangulation& mesh, std::vector<PieceSides>& pieces);
+
+/// As `carve`, by what is said of the sides of segments. @throws Error{bad_input} where that is not the same everywhere
 /// @param pieces  of all segments; sorted here
 void carve_by_sides(Triangulation& mesh, const PlanarGraph& graph, std::vector<PieceSides> pieces);
 

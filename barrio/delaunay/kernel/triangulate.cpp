@@ -192,6 +192,26 @@ std::uint64_t Triangulation::memory_bytes() const noexcept {
          regions.capacity() * sizeof(Region);
 }
 
+PlanarGraph cut_at_points(PlanarGraph graph) {
+  check(graph);
+  Triangulation mesh;
+  insert_points(mesh, graph);
+  std::vector<PieceSides> said = insert_segments(mesh, graph);
+  detail::merge(mesh, said);
+  graph.segments.clear();
+  graph.sides.clear();
+  for (const auto& [ends, marker] : mesh.segments) {
+    const auto number = [&](std::size_t e) { return mesh.input_numbers[static_cast<std::size_t>(ends[e])]; };
+    graph.segments.push_back({.ends = {number(0), number(1)}, .marker = marker});
+    if (said.empty()) continue;
+    const bool is_up = ends[0] < ends[1];
+    const std::array<std::int32_t, 2> sorted{std::min(ends[0], ends[1]), std::max(ends[0], ends[1])};
+    const auto [left, right] = std::ranges::lower_bound(said, sorted, {}, &PieceSides::ends)->sides;
+    graph.sides.push_back(is_up ? std::array{left, right} : std::array{right, left});
+  }
+  return graph;
+}
+
 Triangulation triangulate(const PlanarGraph& graph, const TriangulateOptions& options) {
   check(graph);
   if (options.fills_hull && !graph.sides.empty())

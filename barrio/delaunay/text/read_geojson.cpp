@@ -198,6 +198,27 @@ double double_area(const std::vector<Point>& points, std::span<const std::int32_
   return sum;
 }
 
+/// @param ring  points of any one, by which a mirror is seen
+void project_graph(PlanarGraph& graph, std::span<const std::int32_t> ring,
+                   const std::function<void(std::span<Point>)>& project) {
+  const bool was_left = double_area(graph.points, ring) > 0;
+  // straight in degrees is not straight in the plane: a border that two polygons share has to have the same points
+  graph = cut_at_points(std::move(graph));
+  // polygons that are cut at 180 degrees meet there again
+  for (Point& p : graph.points)
+    if (p[0] == -180.0) p[0] = 180.0;
+  std::vector<Point> distinct;
+  const std::vector<std::int32_t> numbers = number_positions(graph.points, distinct);
+  const auto number = [&](std::int32_t of) { return numbers[static_cast<std::size_t>(of)]; };
+  for (PlanarGraph::Edge& edge : graph.segments) edge.ends = {number(edge.ends[0]), number(edge.ends[1])};
+  graph.points = std::move(distinct);
+  project(graph.points);
+  std::vector<std::int32_t> of_ring(ring.begin(), ring.end());
+  for (std::int32_t& of : of_ring) of = number(of);
+  if (was_left == (double_area(graph.points, of_ring) > 0)) return;
+  for (auto& [left, right] : graph.sides) std::swap(left, right);  // a map in a mirror: northings first
+}
+
 }  // namespace
 
 GeoJsonFile read_geojson(const std::string& path, const std::function<void(std::span<Point>)>& project) {
@@ -207,11 +228,7 @@ GeoJsonFile read_geojson(const std::string& path, const std::function<void(std::
   PlanarGraph& graph = file.graph;
   std::vector<Point> positions;
   for (const Ring& ring : rings) positions.insert(positions.end(), ring.positions.begin(), ring.positions.end());
-  if (project)  // polygons that are cut at 180 degrees meet there again
-    for (Point& p : positions)
-      if (p[0] == -180.0) p[0] = 180.0;
   const std::vector<std::int32_t> numbers = number_positions(positions, graph.points);
-  if (project) project(graph.points);
   for (std::int32_t feature = 1; feature <= reader.n_features(); ++feature)
     graph.regions.push_back({.attribute = static_cast<double>(feature), .number = feature});
   std::size_t first = 0;
@@ -226,6 +243,7 @@ GeoJsonFile read_geojson(const std::string& path, const std::function<void(std::
                                     : std::array{PlanarGraph::outside, ring.feature});
     }
   }
+  if (project) project_graph(graph, std::span(numbers).first(rings.front().positions.size()), project);
   return file;
 }
 
