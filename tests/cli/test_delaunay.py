@@ -114,6 +114,18 @@ class Delaunay(Case):
                 self.assert_code(audit, 0)
             self.assertIn("7 (2 material, 5 neumann)", barrio("info", fine).out)
 
+    def test_triangles_without_segments_are_refined(self) -> None:
+        self.assert_code(barrio("delaunay", PLATE, "-o", self.folder / "plate.ele"), 0)
+        (self.folder / "plate.poly").unlink()
+        fine = self.folder / "fine.h5m"
+        made = barrio(
+            "delaunay", self.folder / "plate.ele", "--max-area", "0.01", "-o", fine, "--json"
+        )
+        self.assert_code(made, 0)
+        self.assertAlmostEqual(made.json()["areas"]["sum"], AREA, places=5)
+        audit = barrio("delaunay", "--audit", fine, self.folder / "plate.ele", "--max-area", "0.01")
+        self.assert_code(audit, 0)
+
     def test_a_mesh_of_gmsh_is_refined(self) -> None:
         mesh = self.folder / "square.msh"
         mesh.write_text(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -32,7 +33,7 @@ void find_regions(FlatMesh& mesh, const std::vector<double>& attributes) {
 
 FlatMesh read_ele(const std::string& path, std::vector<std::string>& left_out) {
   const std::string stem = path.substr(0, path.size() - std::string_view(".ele").size());
-  PolyFile poly = read_poly(stem + ".poly");
+  PolyFile poly = read_poly(stem + (std::filesystem::exists(stem + ".poly") ? ".poly" : ".node"));
   left_out.insert(left_out.end(), poly.left_out.begin(), poly.left_out.end());
   FlatMesh mesh{.points = std::move(poly.graph.points),
                 .point_markers = std::move(poly.graph.point_markers),
