@@ -76,47 +76,68 @@ class FlatTables {
 
   /// Material sets of triangles become regions, sets of edges markers.
   void take_sets() {
-    std::vector<std::int32_t> region_of(tables_.sets.size(), 0);
+    region_of_.assign(tables_.sets.size(), 0);
     std::vector<char> is_taken(tables_.sets.size(), 0);
-    std::vector<char> has_rows(tables_.sets.size(), 0);
-    for (const mesh::SetRows& rows : tables_.members) {
-      const auto s = static_cast<std::size_t>(rows.set);
-      has_rows[s] = 1;
-      const auto first = static_cast<std::size_t>(rows.first);
-      const auto count = static_cast<std::size_t>(rows.count);
-      if (rows.dim == Dim::face && tables_.sets[s].id_as(mesh::SetKind::material)) {
-        is_taken[s] = 1;
-        if (region_of[s] == 0) region_of[s] = add_region(rows.set);
-        mesh_.triangle_regions.resize(mesh_.triangles.size(), 0);
-        for (std::size_t t = first; t < first + count; ++t) {
-          std::int32_t& region = mesh_.triangle_regions[t];
-          if (region != 0 && region != region_of[s])
-            refuse(ErrorCode::bad_input, path_,
-                   fmt::format("triangle {} is in materials {} and {}", t, mesh_.regions[region - 1].number,
-                               mesh_.regions[region_of[s] - 1].number),
-                   "give each triangle one material");
-          region = region_of[s];
-        }
-      } else if (const auto marker = marker_of(tables_.sets[s]); rows.dim == Dim::edge && marker) {
-        is_taken[s] = 1;
-        for (std::size_t e = first; e < first + count; ++e) {
-          std::int32_t& there = mesh_.edges[e].marker;
-          if (there != 0 && there != *marker) ++n_markers_left_;
-          if (there == 0) there = *marker;
-        }
-      } else {
-        is_taken[s] = 2;
-      }
-    }
+    std::vector<char> is_lost(tables_.sets.size(), 0);
+    const std::vector<std::vector<std::int32_t>> holders = find_holders();
+    for (const mesh::SetRows& rows : tables_.members)
+      for (const std::int32_t set : holders[static_cast<std::size_t>(rows.set)])
+        (take_rows(set, rows) ? is_taken : is_lost)[static_cast<std::size_t>(set)] = 1;
     for (std::size_t s = 0; s < is_taken.size(); ++s) {
       const mesh::SetInfo& set = tables_.sets[s];
-      if (is_taken[s] != 1 && (has_rows[s] != 0 || !set.contained.empty()))
-        left_out_.push_back(fmt::format("{} set {}", mesh::name(set.kind), text_of(set)));
-      else if (!set.name.empty())
+      const char* const part = is_taken[s] != 0 ? "a part of " : "";
+      if (is_lost[s] != 0) left_out_.push_back(fmt::format("{}{} set {}", part, mesh::name(set.kind), text_of(set)));
+      if (is_taken[s] != 0 && !set.name.empty())
         left_out_.push_back(fmt::format("the name '{}' of {} set {}", set.name, mesh::name(set.kind), set.id));
     }
     if (n_markers_left_ > 0)
       left_out_.push_back(fmt::format("{} markers of edges that have several", format_count(n_markers_left_)));
+  }
+
+  /// Of each set itself, and the sets that contain it, also through others: those have its members too.
+  [[nodiscard]] std::vector<std::vector<std::int32_t>> find_holders() const {
+    std::vector<std::vector<std::int32_t>> holders(tables_.sets.size());
+    for (std::size_t s = 0; s < holders.size(); ++s) {
+      std::vector<std::int32_t> within{static_cast<std::int32_t>(s)};
+      for (std::size_t i = 0; i < within.size(); ++i) {
+        holders[static_cast<std::size_t>(within[i])].push_back(static_cast<std::int32_t>(s));
+        for (const mesh::SetInSet& inner : tables_.sets[static_cast<std::size_t>(within[i])].contained)
+          if (std::ranges::find(within, inner.set) == within.end()) within.push_back(inner.set);
+      }
+    }
+    return holders;
+  }
+
+  /// @return whether there is a place for rows that are in a set
+  bool take_rows(std::int32_t set, const mesh::SetRows& rows) {
+    const mesh::SetInfo& info = tables_.sets[static_cast<std::size_t>(set)];
+    const auto first = static_cast<std::size_t>(rows.first);
+    const auto end = first + static_cast<std::size_t>(rows.count);
+    if (rows.dim == Dim::face && info.id_as(mesh::SetKind::material)) {
+      std::int32_t& region = region_of_[static_cast<std::size_t>(set)];
+      if (region == 0) region = add_region(set);
+      mesh_.triangle_regions.resize(mesh_.triangles.size(), 0);
+      for (std::size_t t = first; t < end; ++t) {
+        const std::int32_t there = std::exchange(mesh_.triangle_regions[t], region);
+        if (there == 0 || there == region) continue;
+        refuse(ErrorCode::bad_input, path_,
+               fmt::format("triangle {} is in materials {} and {}", t, number_of(there), number_of(region)),
+               "give each triangle one material");
+      }
+      return true;
+    }
+    const std::optional<std::int32_t> marker = marker_of(info);
+    if (rows.dim != Dim::edge || !marker) return false;
+    for (std::size_t e = first; e < end; ++e) {
+      std::int32_t& there = mesh_.edges[e].marker;
+      if (there != 0 && there != *marker) ++n_markers_left_;
+      if (there == 0) there = *marker;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::int32_t number_of(std::int32_t region) const {
+    return mesh_.regions[static_cast<std::size_t>(region - 1)].number;
   }
 
   static std::string text_of(const mesh::SetInfo& set) {
@@ -175,6 +196,7 @@ class FlatTables {
   const std::string& path_;
   std::vector<std::string>& left_out_;
   delaunay::FlatMesh mesh_;
+  std::vector<std::int32_t> region_of_;  // of sets: places in the mesh's regions from 1
   std::int64_t n_markers_left_ = 0;
 };
 
