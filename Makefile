@@ -97,7 +97,7 @@ check-long: check-asan check-tsan tidy  ## sanitizers, static analysis, the test
 	ctest --preset smpi-long
 	$(MAKE) fuzz SECONDS=10
 
-fuzz:  ## clang's fuzzer on every mesh reader, SECONDS for each
+fuzz:  ## clang's fuzzer on every reader of meshes and planar graphs, SECONDS for each
 	@tools/setup build mpi libraries fuzz
 	@$(call configure,fuzz)
 	$(call build,fuzz)

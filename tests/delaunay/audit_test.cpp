@@ -169,5 +169,19 @@ TEST(AuditOfSides, FindsWhatIsFilledAndWhatIsNot) {
   EXPECT_EQ(faults(made(hollow)), "regions ");
 }
 
+TEST(AuditOfHoles, PlacesOnTheBoundaryAreOutside) {
+  PlanarGraph graph = unit_square(1);
+  Triangulation mesh = triangulate(graph);
+  compact(mesh);
+  for (const Point& p : {Point{0, 0}, Point{1, 0}, Point{0.5, 0}, Point{0.5, 1}, Point{0, 0.5}, Point{1, 0.5}}) {
+    graph.holes.assign(1, p);
+    const Audit found = audit(audited(mesh), graph);
+    EXPECT_TRUE(std::ranges::find(found.checks, "holes", &Audit::Check::name)->is_met) << p[0] << ' ' << p[1];
+  }
+  graph.holes.assign(1, {0.5, 0.5});
+  const Audit found = audit(audited(mesh), graph);
+  EXPECT_FALSE(std::ranges::find(found.checks, "holes", &Audit::Check::name)->is_met);
+}
+
 }  // namespace
 }  // namespace barrio::delaunay

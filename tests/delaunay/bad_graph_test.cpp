@@ -84,5 +84,14 @@ TEST(BadGraph, OptionsThatCannotBe) {
   validate(mesh);
 }
 
+TEST(BadGraph, PlacesOfHolesAndRegionsHaveTheRangeOfPoints) {
+  PlanarGraph graph = unit_square(1);
+  graph.regions.push_back({.place = {-5e-324, -5e-324}});
+  EXPECT_NE(complaint(graph).find("region 0: has the coordinate -4.94066e-324"), std::string::npos) << complaint(graph);
+  graph = unit_square(1);
+  graph.holes.push_back({0.5, std::numeric_limits<double>::infinity()});
+  EXPECT_NE(complaint(graph).find("hole 0: has the coordinate inf"), std::string::npos) << complaint(graph);
+}
+
 }  // namespace
 }  // namespace barrio::delaunay

@@ -102,6 +102,8 @@ TEST_F(GeoJsonTest, SaysWhatIsWrongAndWhere) {
   };
   expect("{", "is no JSON");
   expect("[]", "lacks 'type'");
+  expect(R"({"type": "Polygon", "coordinates": [[[0,0],[1e604,0],[1,1],[0,0]]]})", "is no JSON");
+  expect(R"({"type": "Polygon", "coordinates": [[[2,0],[0,7],[2,0],[0,7],[11,1],[2,0]]]})", "region 1");
   expect(R"({"type": "FeatureCollection", "features": 3})", "no list");
   expect(R"({"type": "Cube", "coordinates": []})", "the geometry 'Cube'");
   expect(R"({"type": "Point", "coordinates": [1, 2]})", "has no polygons");

@@ -160,5 +160,30 @@ TEST(Refine, RandomGraphsEndAndPassTheAudit) {
   EXPECT_GT(n_removed, 0);  // else that is not tested
 }
 
+// What a fuzzer found.
+
+TEST(Refine, KnowsTheSmallAnglesOfAHull) {
+  Triangulation mesh = triangulate({.points = {{0, 0}, {10, 0}, {10, 1}}});
+  refine(mesh);
+  validate(mesh);
+  EXPECT_LT(mesh.n_triangles(), 20);
+  PlanarGraph open{.points = {{1, 0}, {5, 6}, {2, 1}, {3, 0}}, .segments = {{{1, 2}, 0}}};
+  Triangulation filled = triangulate(open, {.fills_hull = true});
+  const RefineReport report = refine(filled, {.most_triangles = 5000});
+  validate(filled);
+  EXPECT_TRUE(report.is_complete);
+}
+
+TEST(Refine, EndsWhereASegmentIsTooShortToBeSplit) {
+  PlanarGraph graph{
+      .points =
+          {{4, -0.6}, {7, -3}, {2.523719460089, -0.217801958703}, {2, 0.06}, {3, 0.3}, {2.52371946009, -0.2178019587}},
+      .segments = {{{2, 0}, 0}}};
+  Triangulation mesh = triangulate(graph, {.fills_hull = true});
+  compact(mesh);
+  refine(mesh, {.least_angle = 30, .splits_boundary = false, .most_triangles = 1000});
+  validate(mesh);
+}
+
 }  // namespace
 }  // namespace barrio::delaunay

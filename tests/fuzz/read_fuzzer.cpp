@@ -5,7 +5,6 @@
 // what its files are called.
 #include <fmt/format.h>
 #include <hdf5.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -21,6 +20,7 @@
 #include "barrio/io/inspect.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/read_structured.hpp"
+#include "tests/fuzz/finds.hpp"
 #include "tests/fuzz/mutate_hdf5.hpp"
 
 namespace barrio::test {
@@ -28,18 +28,6 @@ namespace {
 
 std::unique_ptr<mpi::Context> the_world;
 std::string the_path;
-
-[[noreturn]] void find(const std::string& what) {
-  fmt::print(stderr, "FIND: {}\n", what);
-  std::fflush(stderr);
-  std::abort();
-}
-
-void expect_in_good_order(const char* doing, const Error& error) {
-  const bool is_refusal = error.code() == ErrorCode::bad_input || error.code() == ErrorCode::usage ||
-                          (error.code() == ErrorCode::failed && error.subject() != "memory");
-  if (!is_refusal) find(fmt::format("{} ends with code {}: {}", doing, exit_code(error.code()), error.what()));
-}
 
 /// The grids of legacy VTK need no bytes for their points, so a small file may ask for a large mesh and get it.
 bool is_vast(const Json& facts) { return facts.value("vertices", std::int64_t{0}) > 100'000; }
@@ -102,8 +90,7 @@ int LLVMFuzzerInitialize(int* argc, char*** argv) {
   MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
   test::the_world = std::make_unique<mpi::Context>(MPI_COMM_WORLD);
   set_abort_hook({.end_job = [](int) noexcept { std::abort(); }});
-  const char* folder = ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-  test::the_path = fmt::format("{}/barrio-fuzz-{}{}", folder, ::getpid(), BARRIO_FUZZ_SUFFIX);
+  test::the_path = test::scratch_stem() + BARRIO_FUZZ_SUFFIX;
   std::atexit([] {
     std::remove(test::the_path.c_str());
     test::the_world.reset();
@@ -115,9 +102,7 @@ int LLVMFuzzerInitialize(int* argc, char*** argv) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace barrio::test;
   std::remove(the_path.c_str());  // HDF5 knows files by their inodes, and may have the one before still open
-  std::FILE* file = std::fopen(the_path.c_str(), "wb");
-  if (file == nullptr || std::fwrite(data, 1, size, file) != size || std::fclose(file) != 0)
-    find("the file cannot be written");
+  write_bytes(the_path, {data, size});
   if (inspect_file()) read_file();
   close_hdf5();
   return 0;

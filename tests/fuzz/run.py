@@ -1,4 +1,4 @@
-"""Run the fuzzers of the mesh readers, one after the other: tests/fuzz/run.py [--seconds 60] [--only vtk] [--seed S]
+"""Run the fuzzers of the readers, one after the other: tests/fuzz/run.py [--seconds 60] [--only vtk] [--seed S]
 
 What they learn stays in build/fuzz/corpus and serves the next run. A find is kept in build/fuzz/finds and named; the
 fuzzer given that file alone (build/fuzz/bin/fuzz_vtk FILE) shows it again.
@@ -19,7 +19,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests" / "cli"))
 from seed_files import write_seeds  # noqa: E402
 
-SUFFIXES = ("h5m", "msh", "mesh", "vtk", "vtu", "e", "cgns", "nc")
+SUFFIXES = ("h5m", "msh", "mesh", "vtk", "vtu", "e", "cgns", "nc", "poly", "geojson")
 # MPI and HDF5 have leaks of their own.
 ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=8",
@@ -46,6 +46,9 @@ WORDS = {
     "encoding raw base64 offset connectivity offsets types faces faceoffsets byte_order LittleEndian BigEndian "
     "header_type UInt32 UInt64 compressor vtkZLibDataCompressor vtkLZ4DataCompressor Int8 UInt8 Int16 UInt16 "
     "Int32 Int64 Float32 Float64 String",
+    "poly": "#node #options # -1 0.5 1e-16 1e-45 1e60 1e300 1e-300 2.0000000000000004 2147483647",
+    "geojson": "#options Feature FeatureCollection GeometryCollection Polygon MultiPolygon LineString type "
+    "features geometry geometries coordinates properties bbox null 1e-16 1e60 1e-45 180 -180",
 }
 
 
@@ -94,6 +97,37 @@ def more_seeds(folder: Path) -> None:
     )
 
 
+def graph_seeds(folder: Path) -> None:
+    """Planar graphs: see graph_fuzzer.cpp on comments that say more."""
+    plate = SOURCE / "data" / "plate.poly"
+    (folder / plate.name).write_bytes(plate.read_bytes())
+    (folder / "apart.poly").write_text(
+        "0 2 0 0\n3 1\n0 0 1 7\n1 1 2 8\n2 2 0 9\n0\n#node\n3 2 1 1\n0 0 0 .5 1\n1 1 0 .5 2\n2 0 1 .5 3\n"
+    )
+    box = "4 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n4 0\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n0\n"
+    (folder / "box.poly").write_text(box)
+    (folder / "box_with_options.poly").write_text(f"#options 30 0.01 6\n{box}1\n1 .5 .5 1 .1\n")
+    (folder / "hull.poly").write_text(
+        "#options 20 0 1\n6 2 0 0\n0 0 0\n1 2 0\n2 2 2\n3 0 2\n4 1 1\n5 1 1e-9\n1 0\n0 0 4\n0\n"
+    )
+    # a point in the middle of a segment, one that hardly is beside it, and a segment in the air
+    (folder / "touching.poly").write_text(
+        "7 2 0 0\n1 0 0\n2 4 0\n3 0 4\n4 2 0\n5 1 2.9999999999999996\n6 1 1\n7 1.5 1\n"
+        "4 0\n1 1 2\n2 2 3\n3 3 1\n4 6 7\n0\n"
+    )
+
+    square = "[[[0,0],[2,0],[2,2],[0,2],[0,0]],[[0.5,0.5],[0.5,1],[1,1],[1,0.5],[0.5,0.5]]]"
+    beside = "[[[2,0],[4,0,7],[4,2],[2,2],[2,1],[2,0]]]"
+    (folder / "beside.geojson").write_text(
+        '{"type":"FeatureCollection","note":"#options 30 0.1 0 ","features":['
+        f'{{"type":"Feature","properties":{{"a":1}},"geometry":{{"type":"Polygon","coordinates":{square}}}}},'
+        f'{{"type":"Feature","properties":null,"geometry":{{"type":"MultiPolygon","coordinates":[{beside}]}}}},'
+        '{"type":"Feature","geometry":null},{"type":"Feature","geometry":{"type":"GeometryCollection",'
+        '"geometries":[{"type":"Point","coordinates":[0,0]}]}}]}'
+    )
+    (folder / "plain.geojson").write_text(f'{{"type":"Polygon","coordinates":{beside}}}')
+
+
 def run(build: Path, suffix: str, seconds: int, seed: int) -> bool:
     """@return whether all is well"""
     corpus = build / "corpus" / suffix
@@ -113,7 +147,7 @@ def run(build: Path, suffix: str, seconds: int, seed: int) -> bool:
                 f"-seed={seed}",
                 f"-dict={words}",
                 f"-artifact_prefix={finds}/{suffix}-",
-                "-timeout=10",
+                f"-timeout={60 if suffix in ('poly', 'geojson') else 10}",
                 "-rss_limit_mb=1500",
                 "-malloc_limit_mb=400",
                 "-max_len=200000",
@@ -145,6 +179,7 @@ def main() -> int:
     seeds.mkdir(parents=True, exist_ok=True)
     write_seeds(seeds)
     more_seeds(seeds)
+    graph_seeds(seeds)
     subprocess.run([wanted.build / "bin" / "fuzz_seeds", seeds], check=True, env=ENVIRONMENT)
     for path in seeds.iterdir():
         corpus = wanted.build / "corpus" / path.suffix[1:]

@@ -1,14 +1,18 @@
-// Write small sound files of the formats on HDF5 and netCDF and of Medit, for the fuzzers to start from; and the binary
-// form of small.msh, which must be there: fuzz_seeds FOLDER
+// Write small sound files of the formats on HDF5 and netCDF, of Medit and of planar graphs, for the fuzzers to start
+// from; and the binary form of small.msh, which must be there: fuzz_seeds FOLDER
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 
+#include "barrio/delaunay/poly_file.hpp"
+#include "barrio/delaunay/shapes.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/box.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mpi/run.hpp"
+#include "tests/delaunay/cases.hpp"
 #include "tests/io/cgns/cgns_writer.hpp"
 #include "tests/io/climate/climate_sample.hpp"
 #include "tests/io/damage.hpp"
@@ -33,6 +37,15 @@ void write_medit_seeds(const std::filesystem::path& folder) {
   put("flat_text.mesh", medit_file(flat_medit_sample(), {}, 2));
 }
 
+/// One graph of each kind that is hard, the same ones each time.
+void write_graph_seeds(const std::filesystem::path& folder) {
+  std::mt19937_64 random(1);
+  for (int kind = 0; kind < delaunay::test::n_hardnesses; ++kind)
+    write_poly(delaunay::test::random_graph(random, static_cast<delaunay::test::Hardness>(kind)),
+               folder / fmt::format("hard{}.poly", kind));
+  write_poly(delaunay::pipe_section(12, 5), folder / "pipe.poly");
+}
+
 void write_seeds(mpi::Context& context, const std::filesystem::path& folder) {
   mesh::MeshTables tables = tagged_box(context);
   io::write_h5m(context, tables, folder / "tagged.h5m");
@@ -53,6 +66,7 @@ void write_seeds(mpi::Context& context, const std::filesystem::path& folder) {
   write(cgns_structured(), folder / "structured.cgns");
   write(cgns_unstructured(), folder / "unstructured.cgns");
   write_medit_seeds(folder);
+  write_graph_seeds(folder);
 }
 
 }  // namespace

@@ -49,6 +49,8 @@ bool InsideTest::operator()(const Point& p, ExactSigns& signs) const {
     const EdgeTable::Use& use = boundary_[edges_[k]];
     const Point& a = mesh_->points[static_cast<std::size_t>(use.low)];
     const Point& b = mesh_->points[static_cast<std::size_t>(use.high)];
+    if (p == a || p == b) return false;  // on the boundary
+    if (a[1] == p[1] && b[1] == p[1] && (a[0] < p[0]) == (p[0] < b[0])) return false;
     if ((a[1] > p[1]) == (b[1] > p[1])) continue;
     const int side = a[1] < b[1] ? signs.orientation(a, b, p) : signs.orientation(b, a, p);
     if (side == 0) return false;  // on the boundary

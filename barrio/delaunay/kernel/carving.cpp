@@ -171,6 +171,11 @@ void carve(Triangulation& mesh, const PlanarGraph& graph, bool fills_hull) {
       return true;
     });
   }
+  // edges of a hull that is filled are segments too, so that refinement knows its small angles
+  for (const Triangle& t : mesh.triangles.items())
+    for (std::uint32_t e = 0; fills_hull && t.is_used() && e < 3; ++e)
+      if (t.neighbours[e] && !t.is_segment(e) && !mesh.triangle(t.neighbours[e].triangle()).is_used())
+        mesh.segments.push_back({.ends = {t.vertices[next_corner(e)], t.vertices[previous_corner(e)]}, .marker = 0});
   release(mesh);
   check_left(mesh);
 }
@@ -186,12 +191,20 @@ void carve_by_sides(Triangulation& mesh, const PlanarGraph& graph, std::vector<P
   for (std::size_t row = 0; row < mesh.triangles.size(); ++row) {
     const Triangle& t = mesh.triangles[row];
     for (std::uint32_t e = 0; e < 3; ++e) {
-      if (is_outside(t) || !t.is_segment(e)) continue;
+      if (!t.is_segment(e)) continue;
       const std::int32_t from = t.vertices[next_corner(e)];
       const std::int32_t to = t.vertices[previous_corner(e)];
       const std::array<std::int32_t, 2> ends{std::min(from, to), std::max(from, to)};
       const std::int32_t label =
           std::ranges::lower_bound(pieces, ends, {}, &PieceSides::ends)->sides[from < to ? 0 : 1];
+      if (is_outside(t)) {
+        if (label != PlanarGraph::outside)
+          refuse(ErrorCode::bad_input,
+                 fmt::format("the segment from {} to {}", place_text(mesh.point(from)), place_text(mesh.point(to))),
+                 fmt::format("has nothing but the outside beside it, but says that it is {}", name_of(label)),
+                 "close the segments around areas");
+        continue;
+      }
       if (labels[row] == label) continue;
       if (labels[row] != unsaid)
         refuse(ErrorCode::bad_input, fmt::format("the part around {}", place_text(centroid(mesh, t))),

@@ -17,6 +17,11 @@ namespace {
 /// Steiner points lie a little nearer than where the edge is seen under the least angle.
 constexpr double nearer = 0.95;
 
+/// Whether signs of a point are exact: see `triangulate`.
+bool is_exact(const Point& p) noexcept {
+  return std::ranges::all_of(p, [](double x) { return x == 0.0 || std::abs(x) >= 1e-45; });
+}
+
 double squared_distance(const Point& a, const Point& b) noexcept {
   const double x = a[0] - b[0];
   const double y = a[1] - b[1];
@@ -114,8 +119,11 @@ bool Refinement::is_too_long(const Triangle& t, const Point& a, const Point& b) 
 }
 
 bool Refinement::may_split(Side side) const noexcept {
-  const bool is_boundary = !mesh_->triangle(side.triangle()).neighbours[side.edge()];
-  return options_->splits_segments && (options_->splits_boundary || !is_boundary);
+  const Triangle& t = mesh_->triangle(side.triangle());
+  const bool is_boundary = !t.neighbours[side.edge()];
+  if (!options_->splits_segments || (!options_->splits_boundary && is_boundary)) return false;
+  return coarse_.empty() ||
+         !coarse_.contains(std::minmax(t.vertices[next_corner(side.edge())], t.vertices[previous_corner(side.edge())]));
 }
 
 void Refinement::note(Side side) {
@@ -165,8 +173,9 @@ void Refinement::split_segment(Side side) {
   const double part = part_of_split(from, to, segment);
   const Point p{a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])};
   insertion_.find_cavity_at_segment(p, next_id(*mesh_), side);
-  if (p == a || p == b || !insertion_.is_star(p) || !insertion_.has_sides_in_circle(p)) {
+  if (!is_exact(p) || p == a || p == b || !insertion_.is_star(p) || !insertion_.has_sides_in_circle(p)) {
     ++report_.n_left_by_rounding;
+    coarse_.insert(std::minmax(from, to));
     return;
   }
   const std::int32_t vertex = make_vertex(*mesh_, p, VertexInfo(VertexKind::on_segment, segment));
@@ -232,7 +241,7 @@ Refinement::Outcome Refinement::split_triangle(std::int32_t row) {
   const Point p = steiner_point(mesh_->point(t.vertices[next_corner(e)]), mesh_->point(t.vertices[previous_corner(e)]),
                                 mesh_->point(t.vertices[e]), reach_);
   const Place place = insertion_.locate(p, row);
-  if (place.kind == Place::Kind::vertex) {
+  if (place.kind == Place::Kind::vertex || (place.kind == Place::Kind::inside && !is_exact(p))) {
     ++report_.n_left_by_rounding;
     return Outcome::left;
   }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "barrio/delaunay/kernel/insertion.hpp"
@@ -56,11 +58,12 @@ class Refinement {
   std::vector<Encroached> encroached_;
   SegmentIndex segments_;
   SmallAngles small_angles_;
-  double sine_squared_ = 0.0;  // of the least angle
-  double lens_ = 0.0;          // square of the cosine at which a segment is seen from within its lens
-  double reach_ = 0.0;         // of new points from their edge, by its length
-  double flattest_ = 0.0;      // square of an edge by the least area of a triangle on it
-  bool has_bounds_ = false;    // of areas
+  std::set<std::pair<std::int32_t, std::int32_t>> coarse_;  // edges on segments that rounding keeps whole
+  double sine_squared_ = 0.0;                               // of the least angle
+  double lens_ = 0.0;        // square of the cosine at which a segment is seen from within its lens
+  double reach_ = 0.0;       // of new points from their edge, by its length
+  double flattest_ = 0.0;    // square of an edge by the least area of a triangle on it
+  bool has_bounds_ = false;  // of areas
 };
 
 }  // namespace barrio::delaunay::detail

@@ -30,16 +30,20 @@ constexpr std::size_t most_points = (std::size_t{1} << 30U) - 2;
 void check(const PlanarGraph& graph) {
   if (graph.points.size() > most_points)
     refuse(ErrorCode::bad_input, "points", "are more than 2^30", "cut the domain into parts");
-  for (std::size_t i = 0; i < graph.points.size(); ++i) {
-    for (const double x : graph.points[i]) {
+  const auto check_place = [](const char* what, std::size_t i, const Point& p) {
+    for (const double x : p) {
       if (!std::isfinite(x))
-        refuse(ErrorCode::bad_input, fmt::format("point {}", i), fmt::format("has the coordinate {}", x),
+        refuse(ErrorCode::bad_input, fmt::format("{} {}", what, i), fmt::format("has the coordinate {}", x),
                "give numbers");
       if (x != 0.0 && (std::abs(x) < least_coordinate || std::abs(x) > most_coordinate))
-        refuse(ErrorCode::bad_input, fmt::format("point {}", i), fmt::format("has the coordinate {:g}", x),
+        refuse(ErrorCode::bad_input, fmt::format("{} {}", what, i), fmt::format("has the coordinate {:g}", x),
                "scale coordinates to between 1e-45 and 1e60, where signs of determinants are exact");
     }
-  }
+  };
+  for (std::size_t i = 0; i < graph.points.size(); ++i) check_place("point", i, graph.points[i]);
+  for (std::size_t i = 0; i < graph.holes.size(); ++i) check_place("hole", i, graph.holes[i]);
+  for (std::size_t i = 0; i < graph.regions.size() && graph.sides.empty(); ++i)
+    check_place("region", i, graph.regions[i].place);
   if (!graph.point_markers.empty() && graph.point_markers.size() != graph.points.size())
     refuse(ErrorCode::bad_input, "markers", "are not as many as points", "give one for each point, or none");
   const auto n = static_cast<std::int32_t>(graph.points.size());

@@ -56,6 +56,8 @@ class Reader {
     } catch (const Json::parse_error& error) {
       refuse(ErrorCode::bad_input, path_, fmt::format("is no JSON: byte {} is not what it should be", error.byte),
              "the file may be cut off");
+    } catch (const Json::exception& error) {  // a number out of range
+      refuse(ErrorCode::bad_input, path_, fmt::format("is no JSON: {}", error.what()));
     }
   }
 

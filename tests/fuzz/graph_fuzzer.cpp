@@ -1,0 +1,200 @@
+// Coverage-guided fuzzing of the readers of planar graphs (libFuzzer): bytes go into a file, the file through its
+// reader; the graph, if it is small, is triangulated, refined and compacted, and what comes of it validated and
+// audited. A file may be refused in good order; all else is a find, also triangles that are not as they should be. One
+// executable per format; BARRIO_FUZZ_SUFFIX is what its files are called.
+// Two texts anywhere in the file say more: what is behind a line `#node` goes into the .node file beside it, and
+// `#options ANGLE AREA FLAGS` says how to refine.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "barrio/delaunay/audit.hpp"
+#include "barrio/delaunay/flat_mesh.hpp"
+#include "barrio/delaunay/geojson_file.hpp"
+#include "barrio/delaunay/poly_file.hpp"
+#include "barrio/delaunay/refine.hpp"
+#include "tests/fuzz/finds.hpp"
+#include "tests/fuzz/mutate_poly.hpp"
+
+namespace barrio::test {
+namespace {
+
+constexpr bool is_poly = std::string_view(BARRIO_FUZZ_SUFFIX) == ".poly";
+
+std::string the_stem;
+
+struct Options {
+  double least_angle = 20.0;
+  double most_area = 0.0;
+  bool fills_hull = false;
+  bool keeps_boundary = false;
+  bool keeps_segments = false;
+  bool is_compacted_first = false;
+};
+
+Options options_of(std::string_view text) {
+  Options options;
+  const std::size_t at = text.find(options_word);
+  if (at == std::string_view::npos) return options;
+  const std::string line(text.substr(at + options_word.size(), 80));
+  unsigned flags = 0;
+  std::sscanf(line.c_str(), "%lf %lf %u", &options.least_angle, &options.most_area, &flags);
+  options.fills_hull = (flags & 1U) != 0;
+  options.keeps_boundary = (flags & 2U) != 0;
+  options.keeps_segments = (flags & 4U) != 0;
+  options.is_compacted_first = (flags & 8U) != 0;
+  return options;
+}
+
+/// What is to be fast: files are many.
+bool is_small(const delaunay::PlanarGraph& graph) {
+  constexpr std::size_t most = 200;
+  return std::max({graph.points.size(), graph.segments.size(), graph.holes.size(), graph.regions.size()}) <= most;
+}
+
+/// Whether the audit can tell points from those beside a segment: it takes those for its own that rounding may have
+/// moved.
+bool is_coarse(const delaunay::Triangulation& mesh) {
+  constexpr double least = 1e-9;  // of heights of triangles, by the largest coordinate
+  double largest = 0.0;
+  for (const delaunay::Point& p : mesh.points.items()) largest = std::max({largest, std::abs(p[0]), std::abs(p[1])});
+  return std::ranges::all_of(mesh.triangles.items(), [&](const delaunay::Triangle& t) {
+    if (!t.is_used()) return true;
+    double longest = 0.0;
+    for (std::uint32_t e = 0; e < 3; ++e) {
+      const delaunay::Point& a = mesh.point(t.vertices[e]);
+      const delaunay::Point& b = mesh.point(t.vertices[delaunay::next_corner(e)]);
+      longest = std::max(longest, std::hypot(b[0] - a[0], b[1] - a[1]));
+    }
+    return 2 * mesh.area(t) > least * largest * longest;
+  });
+}
+
+/// Whether a point lies in the middle of a segment: the audit does not know segments that are there in part.
+bool has_touching_segments(const delaunay::PlanarGraph& graph) {
+  return std::ranges::any_of(graph.segments, [&](const delaunay::PlanarGraph::Edge& edge) {
+    const delaunay::Point& a = graph.points[static_cast<std::size_t>(edge.ends[0])];
+    const delaunay::Point& b = graph.points[static_cast<std::size_t>(edge.ends[1])];
+    return std::ranges::any_of(graph.points, [&](const delaunay::Point& p) {
+      return p != a && p != b && std::min(a, b) < p && p < std::max(a, b) && geometry::orient2d(a, b, p) == 0;
+    });
+  });
+}
+
+/// Whether points, those outside too, places of holes and regions, and segments are far enough from each other.
+bool can_be_audited(const delaunay::PlanarGraph& graph) {
+  delaunay::PlanarGraph all{.points = graph.points, .segments = graph.segments};
+  all.points.insert(all.points.end(), graph.holes.begin(), graph.holes.end());
+  if (graph.sides.empty())
+    for (const delaunay::PlanarGraph::RegionSeed& seed : graph.regions) all.points.push_back(seed.place);
+  std::vector<delaunay::Point> sorted = all.points;
+  std::ranges::sort(sorted);
+  return std::ranges::adjacent_find(sorted) == sorted.end() && !has_touching_segments(all) &&
+         is_coarse(triangulate(all, {.fills_hull = true}));
+}
+
+constexpr std::int64_t most_audited = 300;  // triangles: fractions take their time
+
+void expect_audit(const char* doing, const delaunay::Triangulation& mesh, const delaunay::PlanarGraph& graph) {
+  if (mesh.n_triangles() > most_audited || !is_coarse(mesh) || !can_be_audited(graph)) return;
+  for (const auto& check : audit(delaunay::audited(mesh), graph, {.keeps_regions = false}).checks)
+    if (!check.is_met) find(std::string(doing) + " fails the audit: " + check.name + ": " + check.text);
+}
+
+/// The mesh as a graph has a triangulation of as many triangles.
+void expect_same_again(const delaunay::Triangulation& mesh) {
+  if (mesh.n_triangles() > most_audited) return;
+  std::vector<std::string> left_out;
+  const delaunay::Triangulation again = triangulate(to_graph(to_flat_mesh(mesh), left_out));
+  validate(again);
+  if (again.n_triangles() != mesh.n_triangles()) find("the triangulation of a mesh has other triangles");
+}
+
+void mesh_graph(const delaunay::PlanarGraph& graph, const Options& options) {
+  delaunay::Triangulation mesh = triangulate(graph, {.fills_hull = options.fills_hull});
+  validate(mesh);
+  if (options.is_compacted_first) {
+    compact(mesh);
+    validate(mesh);
+    if (!options.fills_hull) expect_audit("triangulate", mesh, graph);
+  }
+  constexpr std::int64_t most_triangles = 1000;
+  const delaunay::RefineReport report = refine(mesh, {.least_angle = options.least_angle,
+                                                      .most_area = options.most_area,
+                                                      .splits_boundary = !options.keeps_boundary,
+                                                      .splits_segments = !options.keeps_segments,
+                                                      .most_triangles = most_triangles});
+  validate(mesh);
+  compact(mesh);
+  validate(mesh);
+  if (!std::ranges::all_of(mesh.attribute_values.items(), [](double value) { return std::isfinite(value); }))
+    find("an attribute is no number");
+  if (mesh.n_triangles() > most_triangles && report.n_free_points + report.n_segment_points > 0)
+    find("refine makes more triangles than it may");
+  if (!options.fills_hull) expect_audit("refine", mesh, graph);
+  expect_same_again(mesh);
+}
+
+void write_files(std::string_view text) {
+  const std::size_t at = std::min(text.find(node_word), text.size());
+  const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  write_bytes(the_stem + BARRIO_FUZZ_SUFFIX, bytes.first(at));
+  std::remove((the_stem + ".node").c_str());
+  if (at < text.size()) write_bytes(the_stem + ".node", bytes.subspan(at + node_word.size()));
+}
+
+delaunay::PlanarGraph read_graph() {
+  if constexpr (is_poly) return delaunay::read_poly(the_stem + ".poly").graph;
+  return delaunay::read_geojson(the_stem + BARRIO_FUZZ_SUFFIX).graph;
+}
+
+void remove_files() {
+  for (const char* suffix : {BARRIO_FUZZ_SUFFIX, ".node"}) std::remove((the_stem + suffix).c_str());
+}
+
+}  // namespace
+}  // namespace barrio::test
+
+extern "C" {
+
+std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+
+int LLVMFuzzerInitialize(int*, char***) {
+  ::setenv("BARRIO_LOG", "off", 0);
+  barrio::test::the_stem = barrio::test::scratch_stem();
+  std::atexit(barrio::test::remove_files);
+  return 0;
+}
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace barrio;
+  using namespace barrio::test;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  write_files(text);
+  try {
+    const delaunay::PlanarGraph graph = read_graph();
+    if (is_small(graph)) mesh_graph(graph, options_of(text));
+  } catch (const Error& error) {
+    expect_in_good_order("the graph", error);
+  } catch (const std::exception& error) {
+    find(std::string("the graph throws ") + error.what());
+  }
+  return 0;
+}
+
+std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed) {
+  using namespace barrio::test;
+  // random bytes seldom leave a file whose numbers fit each other
+  if (is_poly && seed % 4 != 0)
+    if (const std::size_t changed = mutate_poly({data, max_size}, size, the_stem + ".poly", seed); changed > 0)
+      return changed;
+  return LLVMFuzzerMutate(data, size, max_size);
+}
+
+}  // extern "C"
