@@ -32,8 +32,8 @@ struct FlatMesh {
 /// The mesh that a triangulation is. Local. @pre it is compact
 [[nodiscard]] FlatMesh to_flat_mesh(const Triangulation& mesh);
 
-/// Read STEM.ele with STEM.node and, if it is there, STEM.poly, as Triangle has them: triangles with the same attribute are a region.
-/// Local. @throws Error{failed}, {bad_input} as read_poly
+/// Read STEM.ele with STEM.node and, if it is there, STEM.poly, as Triangle has them: triangles with the same attribute
+/// are a region. Local. @throws Error{failed}, {bad_input} as read_poly
 [[nodiscard]] FlatMesh read_ele(const std::string& path, std::vector<std::string>& left_out);
 
 }  // namespace barrio::delaunay
