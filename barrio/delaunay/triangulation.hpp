@@ -93,6 +93,12 @@ struct Attribute {
   std::string name;
   int n_components = 1;
 };
+/// Components of all of them.
+[[nodiscard]] constexpr std::size_t width_of(const std::vector<Attribute>& attributes) noexcept {
+  std::size_t width = 0;
+  for (const Attribute& attribute : attributes) width += static_cast<std::size_t>(attribute.n_components);
+  return width;
+}
 
 /// Vertices and triangles of a constrained Delaunay triangulation: plain arrays, without pointers. Local.
 ///
@@ -136,11 +142,7 @@ class Triangulation {
     return 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
   }
   /// Components of all attributes.
-  [[nodiscard]] std::size_t attribute_width() const noexcept {
-    std::size_t width = 0;
-    for (const Attribute& attribute : attributes) width += static_cast<std::size_t>(attribute.n_components);
-    return width;
-  }
+  [[nodiscard]] std::size_t attribute_width() const noexcept { return width_of(attributes); }
   /// Id by which ties are broken: the number in the input, or then of creation. It does not depend on the order of
   /// insertion.
   [[nodiscard]] GlobalId id(std::int32_t vertex) const noexcept {

@@ -155,7 +155,7 @@ class Delaunay(Case):
             "POINT_DATA 4\nSCALARS depth double 1\nLOOKUP_TABLE default\n1 3 4 2\n"
             "VECTORS wind double\n0 0 0 1 0 1 1 1 2 0 1 1\n"
         )
-        made = barrio("delaunay", mesh, "--max-area", "0.01", "-o", fine, "--json")
+        made = barrio("delaunay", mesh, "--max-area", "0.01", "-o", fine, "--json", ranks=4)
         self.assert_code(made, 0)
         self.assertEqual(made.json()["left_out"], ["tag kind"])
         reader = vtk.vtkHDFReader()
@@ -207,7 +207,7 @@ class Delaunay(Case):
             _, x, y, height, _ = line.split()
             self.assertAlmostEqual(float(height), float(x) + 3 * float(y), places=12)
         mesh = self.folder / "fine.h5m"
-        self.assert_code(barrio("delaunay", graph, "-o", mesh), 0)
+        self.assert_code(barrio("delaunay", graph, "-o", mesh, ranks=4), 0)
         self.assertIn("attribute_1 (double)", barrio("info", mesh).out)
 
     def test_geojson_is_projected_or_refused(self) -> None:

@@ -41,9 +41,7 @@ void check(const FlatMesh& mesh) {
     for (const std::int32_t v : mesh.edges[e].ends) check_row(v, "edge", e);
   if (!mesh.point_markers.empty() && mesh.point_markers.size() != mesh.points.size())
     refuse(ErrorCode::bad_input, "markers", "are not as many as points", "give one for each point, or none");
-  std::size_t width = 0;
-  for (const Attribute& attribute : mesh.attributes) width += static_cast<std::size_t>(attribute.n_components);
-  if (mesh.attribute_values.size() != width * mesh.points.size())
+  if (mesh.attribute_values.size() != width_of(mesh.attributes) * mesh.points.size())
     refuse(ErrorCode::bad_input, "attributes", "are not as many as points need", "give all components of each point");
   if (!mesh.triangle_regions.empty() && mesh.triangle_regions.size() != mesh.triangles.size())
     refuse(ErrorCode::bad_input, "regions", "are not as many as triangles", "give one for each triangle, or none");
@@ -89,7 +87,7 @@ std::vector<std::int32_t> keep_used_points(const FlatMesh& mesh, PlanarGraph& gr
   for (const auto& triangle : mesh.triangles)
     for (const std::int32_t v : triangle) number[static_cast<std::size_t>(v)] = 0;
   graph.attributes = mesh.attributes;
-  const std::size_t width = mesh.attribute_values.size() / std::max<std::size_t>(mesh.points.size(), 1);
+  const std::size_t width = width_of(mesh.attributes);
   std::int32_t n = 0;
   for (std::size_t v = 0; v < number.size(); ++v) {
     if (number[v] < 0) continue;

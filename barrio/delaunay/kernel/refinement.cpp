@@ -19,7 +19,7 @@ constexpr double nearer = 0.95;
 
 /// Whether signs of a point are exact: see `triangulate`.
 bool is_exact(const Point& p) noexcept {
-  return std::ranges::all_of(p, [](double x) { return x == 0.0 || std::abs(x) >= 1e-45; });
+  return std::ranges::all_of(p, [](double x) { return x == 0.0 || std::abs(x) >= geometry::least_exact; });
 }
 
 double squared_distance(const Point& a, const Point& b) noexcept {

@@ -22,9 +22,6 @@ using detail::Insertion;
 using detail::PieceSides;
 using detail::Place;
 
-// between these, products of four differences of coordinates neither vanish nor overflow
-constexpr double least_coordinate = 1e-45;
-constexpr double most_coordinate = 1e60;
 constexpr std::size_t most_points = (std::size_t{1} << 30U) - 2;
 
 void check(const PlanarGraph& graph) {
@@ -35,7 +32,7 @@ void check(const PlanarGraph& graph) {
       if (!std::isfinite(x))
         refuse(ErrorCode::bad_input, fmt::format("{} {}", what, i), fmt::format("has the coordinate {}", x),
                "give numbers");
-      if (x != 0.0 && (std::abs(x) < least_coordinate || std::abs(x) > most_coordinate))
+      if (x != 0.0 && (std::abs(x) < geometry::least_exact || std::abs(x) > geometry::most_exact))
         refuse(ErrorCode::bad_input, fmt::format("{} {}", what, i), fmt::format("has the coordinate {:g}", x),
                "scale coordinates to between 1e-45 and 1e60, where signs of determinants are exact");
     }
@@ -56,9 +53,7 @@ void check(const PlanarGraph& graph) {
       refuse(ErrorCode::bad_input, fmt::format("segment {}", s),
              fmt::format("begins and ends in point {}", graph.segments[s].ends[0]), "leave it out");
   }
-  std::size_t width = 0;
-  for (const Attribute& attribute : graph.attributes) width += static_cast<std::size_t>(attribute.n_components);
-  if (graph.attribute_values.size() != width * graph.points.size())
+  if (graph.attribute_values.size() != width_of(graph.attributes) * graph.points.size())
     refuse(ErrorCode::bad_input, "attributes", "are not as many as points need", "give all components of each point");
   if (!graph.sides.empty() && graph.sides.size() != graph.segments.size())
     refuse(ErrorCode::bad_input, "sides", "are not as many as segments", "give two for each, or none");

@@ -25,7 +25,7 @@ std::vector<std::int32_t> number_vertices(const Triangulation& mesh) {
 void write_poly(const PlanarGraph& graph, const std::string& path) {
   TextOut out(path);
   const bool has_markers = !graph.point_markers.empty();
-  const std::size_t width = graph.points.empty() ? 0 : graph.attribute_values.size() / graph.points.size();
+  const std::size_t width = width_of(graph.attributes);
   out.add("{} 2 {} {}\n", graph.points.size(), width, has_markers ? 1 : 0);
   for (std::size_t i = 0; i < graph.points.size(); ++i) {
     out.add("{} {} {}", i + 1, graph.points[i][0], graph.points[i][1]);
