@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "barrio/delaunay/planar_graph.hpp"
 #include "barrio/delaunay/refine.hpp"
@@ -141,6 +145,13 @@ TEST(AuditOfRegions, FindsTrianglesAboveTheirOwnBounds) {
   EXPECT_EQ(fault({}), "regions: region 1 has its place outside");
 }
 
+std::string faults_of(const AuditedMesh& mesh, const PlanarGraph& graph) {
+  std::string names;
+  for (const Audit::Check& check : audit(mesh, graph).checks)
+    if (!check.is_met) names += check.name + " ";
+  return names;
+}
+
 TEST(AuditOfSides, FindsWhatIsFilledAndWhatIsNot) {
   PlanarGraph graph = unit_square(1);
   add_circle(graph, {0.5, 0.5}, 0.2, 8, 3);
@@ -152,12 +163,7 @@ TEST(AuditOfSides, FindsWhatIsFilledAndWhatIsNot) {
     compact(mesh);
     return audited(mesh);
   };
-  const auto faults = [&](const AuditedMesh& mesh) {
-    std::string names;
-    for (const Audit::Check& check : audit(mesh, graph).checks)
-      if (!check.is_met) names += check.name + " ";
-    return names;
-  };
+  const auto faults = [&](const AuditedMesh& mesh) { return faults_of(mesh, graph); };
   EXPECT_EQ(faults(made(graph)), "");
   PlanarGraph filled = graph;
   filled.sides.clear();
@@ -167,6 +173,55 @@ TEST(AuditOfSides, FindsWhatIsFilledAndWhatIsNot) {
   graph = hollow;
   for (std::size_t s = 4; s < 12; ++s) graph.sides[s] = {1, 1};
   EXPECT_EQ(faults(made(hollow)), "regions ");
+}
+
+AuditedMesh refined(const PlanarGraph& graph) {
+  Triangulation mesh = triangulate(graph);
+  refine(mesh, {.least_angle = 20, .most_area = 0.01});
+  compact(mesh);
+  return audited(mesh);
+}
+
+/// A square with a hole like a diamond in its middle, and a line that comes from outside and leaves again through four
+/// of their points.
+PlanarGraph crossed_square() {
+  PlanarGraph graph;
+  graph.points = {{0, 0}, {0.5, 0}, {1, 0}, {1, 1}, {0.5, 1}, {0, 1}, {0.5, 0.3}, {0.7, 0.5}, {0.5, 0.7}, {0.3, 0.5}};
+  for (std::int32_t i = 0; i < 6; ++i) graph.segments.push_back({{i, (i + 1) % 6}, 1});
+  for (std::int32_t i = 0; i < 4; ++i) graph.segments.push_back({{6 + i, 6 + (i + 1) % 4}, 2});
+  graph.holes.push_back({0.5, 0.5});
+  return graph;
+}
+
+TEST(AuditOfSegments, KnowsThoseThatLieInsideInPart) {
+  const PlanarGraph open = crossed_square();
+  PlanarGraph graph = open;
+  graph.points.insert(graph.points.end(), {{0.5, -0.7}, {0.5, 1.3}});
+  graph.segments.push_back({{10, 11}, 3});
+  const AuditedMesh mesh = refined(graph);
+  EXPECT_EQ(faults_of(mesh, graph), "");
+  std::swap(graph.segments.back().ends[0], graph.segments.back().ends[1]);
+  EXPECT_EQ(faults_of(mesh, graph), "");
+  EXPECT_EQ(faults_of(refined(open), graph), "segments ");
+  // one of the two stretches inside is said to be none
+  AuditedMesh half = mesh;
+  const auto is_above = [&](const std::array<std::int64_t, 2>& edge) {
+    return std::ranges::all_of(edge, [&](std::int64_t v) {
+      const Point& p = half.points[static_cast<std::size_t>(v)];
+      return p[0] == 0.5 && p[1] >= 0.7;
+    });
+  };
+  ASSERT_GT(std::erase_if(half.edges, is_above), 0);
+  EXPECT_NE(faults_of(half, graph).find("segments "), std::string::npos);
+}
+
+TEST(AuditOfSegments, TellsThemFromOthersThatAreSomeUlpsAway) {
+  // two lines from one corner: what is added on one is as near to the other as rounding
+  PlanarGraph graph = unit_square(1);
+  const double up = std::nextafter(0.5, 1.0);
+  graph.points.insert(graph.points.end(), {{1.0 / 1024, 1.0 / 1024}, {0.5, 0.5}, {0.5, up}});
+  graph.segments.insert(graph.segments.end(), {{{4, 5}, 2}, {{4, 6}, 3}});
+  EXPECT_EQ(faults_of(refined(graph), graph), "");
 }
 
 TEST(AuditOfHoles, PlacesOnTheBoundaryAreOutside) {

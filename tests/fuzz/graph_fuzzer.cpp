@@ -61,7 +61,7 @@ bool is_small(const delaunay::PlanarGraph& graph) {
 /// Whether the audit can tell points from those beside a segment: it takes those for its own that rounding may have
 /// moved.
 bool is_coarse(const delaunay::Triangulation& mesh) {
-  constexpr double least = 1e-9;  // of heights of triangles, by the largest coordinate
+  constexpr double least = 1e-13;  // of heights of triangles, by the largest coordinate
   double largest = 0.0;
   for (const delaunay::Point& p : mesh.points.items()) largest = std::max({largest, std::abs(p[0]), std::abs(p[1])});
   return std::ranges::all_of(mesh.triangles.items(), [&](const delaunay::Triangle& t) {
@@ -76,26 +76,27 @@ bool is_coarse(const delaunay::Triangulation& mesh) {
   });
 }
 
-/// Whether a point lies in the middle of a segment: the audit does not know segments that are there in part.
-bool has_touching_segments(const delaunay::PlanarGraph& graph) {
+/// Whether a place of a hole or a region lies on a segment, so that it is on neither side.
+bool has_places_on_segments(const delaunay::PlanarGraph& graph, const std::vector<delaunay::Point>& places) {
   return std::ranges::any_of(graph.segments, [&](const delaunay::PlanarGraph::Edge& edge) {
     const delaunay::Point& a = graph.points[static_cast<std::size_t>(edge.ends[0])];
     const delaunay::Point& b = graph.points[static_cast<std::size_t>(edge.ends[1])];
-    return std::ranges::any_of(graph.points, [&](const delaunay::Point& p) {
-      return p != a && p != b && std::min(a, b) < p && p < std::max(a, b) && geometry::orient2d(a, b, p) == 0;
+    return std::ranges::any_of(places, [&](const delaunay::Point& p) {
+      return std::min(a, b) <= p && p <= std::max(a, b) && geometry::orient2d(a, b, p) == 0;
     });
   });
 }
 
 /// Whether points, those outside too, places of holes and regions, and segments are far enough from each other.
 bool can_be_audited(const delaunay::PlanarGraph& graph) {
-  delaunay::PlanarGraph all{.points = graph.points, .segments = graph.segments};
-  all.points.insert(all.points.end(), graph.holes.begin(), graph.holes.end());
+  std::vector<delaunay::Point> places = graph.holes;
   if (graph.sides.empty())
-    for (const delaunay::PlanarGraph::RegionSeed& seed : graph.regions) all.points.push_back(seed.place);
+    for (const delaunay::PlanarGraph::RegionSeed& seed : graph.regions) places.push_back(seed.place);
+  delaunay::PlanarGraph all{.points = graph.points, .segments = graph.segments};
+  all.points.insert(all.points.end(), places.begin(), places.end());
   std::vector<delaunay::Point> sorted = all.points;
   std::ranges::sort(sorted);
-  return std::ranges::adjacent_find(sorted) == sorted.end() && !has_touching_segments(all) &&
+  return std::ranges::adjacent_find(sorted) == sorted.end() && !has_places_on_segments(graph, places) &&
          is_coarse(triangulate(all, {.fills_hull = true}));
 }
 

@@ -44,7 +44,7 @@ class Auditor {
     check_orientation();
     edges_.emplace(mesh_);
     if (!check_conformity()) return result_;
-    chains_.emplace(mesh_, graph_, *edges_);
+    chains_.emplace(mesh_, graph_, *edges_, signs_);
     inside_.emplace(mesh_, boundary_);
     check_points();
     check_segments();
@@ -127,18 +127,15 @@ class Auditor {
     report("points", true, fmt::format("{} of {} points outside", n_outside, graph_.points.size()));
   }
 
-  /// Segments that are not there must lie outside: their middles do.
+  /// What is not there of a segment must lie outside: its middle does.
   void check_segments() {
     std::string fault = chains_->fault();
-    for (const std::size_t s : chains_->absent()) {
-      const Point& a = graph_.points[static_cast<std::size_t>(graph_.segments[s].ends[0])];
-      const Point& b = graph_.points[static_cast<std::size_t>(graph_.segments[s].ends[1])];
-      if (fault.empty() && (*inside_)({0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])}, signs_))
-        fault = fmt::format("segment {} from {} to {} is missing", s, place(a), place(b));
-    }
+    for (const Chains::Gap& gap : chains_->gaps())
+      if (fault.empty() && (*inside_)({0.5 * (gap.from[0] + gap.to[0]), 0.5 * (gap.from[1] + gap.to[1])}, signs_))
+        fault = fmt::format("segment {} is missing from {} to {}", gap.segment, place(gap.from), place(gap.to));
     report("segments", fault.empty(),
-           fault.empty() ? fmt::format("{} in {} pieces, {} outside", graph_.segments.size() - chains_->absent().size(),
-                                       chains_->pieces().size(), chains_->absent().size())
+           fault.empty() ? fmt::format("{} in {} pieces, {} outside", graph_.segments.size() - chains_->n_absent(),
+                                       chains_->pieces().size(), chains_->n_absent())
                          : fault);
   }
 

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
+#include <unordered_set>
+#include <utility>
 
 namespace barrio::delaunay::detail {
 namespace {
@@ -16,82 +20,170 @@ std::array<std::int64_t, 2> ordered(std::int64_t a, std::int64_t b) noexcept {
 
 }  // namespace
 
-Chains::Chains(const AuditedMesh& mesh, const PlanarGraph& graph, const EdgeTable& edges) {
-  find_vertices(mesh, graph);
+/// A segment of the graph, from its beginning to its end.
+class Chains::Line {
+ public:
+  Line(const Point& from, const Point& to, std::int64_t last)
+      : from_(from),
+        to_(to),
+        along_{to[0] - from[0], to[1] - from[1]},
+        length_(std::hypot(along_[0], along_[1])),
+        last_(last) {}
+
+  [[nodiscard]] const Point& from() const noexcept { return from_; }
+  [[nodiscard]] const Point& to() const noexcept { return to_; }
+  [[nodiscard]] double length() const noexcept { return length_; }
+  /// Vertex at its end, or -1.
+  [[nodiscard]] std::int64_t last() const noexcept { return last_; }
+  /// How far along it a point lies.
+  [[nodiscard]] double progress(const Point& p) const noexcept {
+    return ((p[0] - from_[0]) * along_[0] + (p[1] - from_[1]) * along_[1]) / length_;
+  }
+  [[nodiscard]] double distance(const Point& p) const noexcept {
+    return std::abs((p[0] - from_[0]) * along_[1] - (p[1] - from_[1]) * along_[0]) / length_;
+  }
+  [[nodiscard]] bool has(const Point& p, ExactSigns& signs) const { return signs.orientation(from_, to_, p) == 0; }
+
+ private:
+  Point from_;
+  Point to_;
+  Point along_;
+  double length_;
+  std::int64_t last_;
+};
+
+Chains::Chains(const AuditedMesh& mesh, const PlanarGraph& graph, const EdgeTable& edges, ExactSigns& signs)
+    : mesh_(&mesh), is_input_(mesh.points.size(), 0) {
+  find_vertices(graph);
   double largest = 0.0;
   for (const Point& p : mesh.points) largest = std::max({largest, std::abs(p[0]), std::abs(p[1])});
   rounding_ = 8 * std::numeric_limits<double>::epsilon() * largest;
-  first_.assign(mesh.points.size() + 1, 0);
-  const auto is_edge = [&](const std::array<std::int64_t, 2>& edge) { return !edges.find(edge[0], edge[1]).empty(); };
-  for (const auto& edge : mesh.edges) {
-    if (!is_edge(edge)) {
-      fault_ = fmt::format("edge {} to {} is none of a triangle", edge[0], edge[1]);
-      return;
-    }
-    for (const std::int64_t v : edge) ++first_[static_cast<std::size_t>(v) + 1];
-  }
-  std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  next_.resize(2 * mesh.edges.size());
-  std::vector<std::int64_t> place(first_.begin(), first_.end() - 1);
-  for (const auto& edge : mesh.edges)
-    for (std::size_t i = 0; i < 2; ++i)
-      next_[static_cast<std::size_t>(place[static_cast<std::size_t>(edge[i])]++)] = edge[1 - i];
-  for (std::size_t s = 0; s < graph.segments.size(); ++s) follow(mesh, graph, s);
+  if (!list_neighbours(edges)) return;
+  list_stops(graph, edges);
+  for (std::size_t s = 0; s < graph.segments.size(); ++s) follow(graph, s, signs);
   by_edge_.resize(pieces_.size());
   std::iota(by_edge_.begin(), by_edge_.end(), std::size_t{0});
   std::ranges::sort(by_edge_, {}, [&](std::size_t i) { return ordered(pieces_[i].from, pieces_[i].to); });
 }
 
-void Chains::find_vertices(const AuditedMesh& mesh, const PlanarGraph& graph) {
-  std::vector<std::size_t> order(mesh.points.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto point = [&](std::size_t v) -> const Point& { return mesh.points[v]; };
-  std::ranges::sort(order, {}, point);
+void Chains::find_vertices(const PlanarGraph& graph) {
+  std::vector<std::int64_t> order(mesh_->points.size());
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  const auto point_of = [&](std::int64_t v) -> const Point& { return point(v); };
+  std::ranges::sort(order, {}, point_of);
   for (const Point& p : graph.points) {
-    const auto found = std::ranges::lower_bound(order, p, {}, point);
-    vertices_.push_back(found != order.end() && point(*found) == p ? static_cast<std::int64_t>(*found) : -1);
+    const auto found = std::ranges::lower_bound(order, p, {}, point_of);
+    const bool is_found = found != order.end() && point(*found) == p;
+    vertices_.push_back(is_found ? *found : -1);
+    if (is_found) is_input_[static_cast<std::size_t>(*found)] = 1;
   }
 }
 
-/// Go from the beginning of a segment to its end: each time to the nearest vertex that lies ahead on it.
-void Chains::follow(const AuditedMesh& mesh, const PlanarGraph& graph, std::size_t segment) {
-  const auto end_of = [&](std::size_t e) {
-    return vertices_[static_cast<std::size_t>(graph.segments[segment].ends[e])];
-  };
-  const Point& a = graph.points[static_cast<std::size_t>(graph.segments[segment].ends[0])];
-  const Point& b = graph.points[static_cast<std::size_t>(graph.segments[segment].ends[1])];
-  const Point along{b[0] - a[0], b[1] - a[1]};
-  const double length = std::hypot(along[0], along[1]);
-  const std::size_t n_before = pieces_.size();
-  std::int64_t at = end_of(0);
-  while (at >= 0 && at != end_of(1)) {
-    const auto v = static_cast<std::size_t>(at);
-    const auto progress = [&](const Point& p) {
-      return ((p[0] - a[0]) * along[0] + (p[1] - a[1]) * along[1]) / length;
-    };
-    const double here = progress(mesh.points[v]);
+bool Chains::list_neighbours(const EdgeTable& edges) {
+  first_.assign(mesh_->points.size() + 1, 0);
+  for (const auto& edge : mesh_->edges) {
+    if (edges.find(edge[0], edge[1]).empty()) {
+      fault_ = fmt::format("edge {} to {} is none of a triangle", edge[0], edge[1]);
+      return false;
+    }
+    for (const std::int64_t v : edge) ++first_[static_cast<std::size_t>(v) + 1];
+  }
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  next_.resize(2 * mesh_->edges.size());
+  std::vector<std::int64_t> place(first_.begin(), first_.end() - 1);
+  for (const auto& edge : mesh_->edges)
+    for (std::size_t i = 0; i < 2; ++i)
+      next_[static_cast<std::size_t>(place[static_cast<std::size_t>(edge[i])]++)] = edge[1 - i];
+  return true;
+}
+
+void Chains::list_stops(const PlanarGraph& graph, const EdgeTable& edges) {
+  if (graph.segments.empty()) return;
+  edges.for_each([&](std::span<const EdgeTable::Use> uses) {
+    if (uses.size() != 1) return;
+    for (const std::int64_t v : {uses[0].low, uses[0].high})
+      if (is_input_[static_cast<std::size_t>(v)] != 0) stops_.push_back(v);
+  });
+  std::ranges::sort(stops_, {}, [&](std::int64_t v) { return std::pair{point(v), v}; });
+  stops_.erase(std::ranges::unique(stops_).begin(), stops_.end());
+}
+
+/// Go from a vertex on a line towards the line's end: each time to the nearest vertex that lies ahead on it, and back
+/// where that leads nowhere, as beside a segment that is some ulps away.
+/// @return the vertices to the end, or as far as there are some
+std::vector<std::int64_t> Chains::walk(std::int64_t from, const Line& line, ExactSigns& signs) const {
+  std::vector<std::int64_t> path{from};
+  std::vector<std::int64_t> farthest;
+  std::unordered_set<std::int64_t> dead_ends;
+  double reached = -std::numeric_limits<double>::infinity();
+  while (!path.empty() && path.back() != line.last()) {
+    const std::int64_t at = path.back();
+    const double here = line.progress(point(at));
     double nearest = std::numeric_limits<double>::infinity();
     std::int64_t next = -1;
-    for (std::int64_t i = first_[v]; i < first_[v + 1]; ++i) {
+    for (std::int64_t i = first_[static_cast<std::size_t>(at)]; i < first_[static_cast<std::size_t>(at) + 1]; ++i) {
       const std::int64_t w = next_[static_cast<std::size_t>(i)];
-      const Point& p = mesh.points[static_cast<std::size_t>(w)];
-      const double aside = std::abs((p[0] - a[0]) * along[1] - (p[1] - a[1]) * along[0]) / length;
-      const double there = progress(p);
-      if (aside > rounding_ || there <= here || there > length + rounding_ || there >= nearest) continue;
+      const Point& p = point(w);
+      const double there = line.progress(p);
+      if (line.distance(p) > rounding_ || there <= here || there > line.length() + rounding_ || there >= nearest ||
+          dead_ends.contains(w))
+        continue;
+      // what was given lies on a segment or does not; what was added is rounded
+      if (w != line.last() && is_input_[static_cast<std::size_t>(w)] != 0 && !line.has(p, signs)) continue;
       nearest = there;
       next = w;
     }
-    if (next < 0) break;
-    pieces_.push_back({at, next, segment});
-    at = next;
+    if (next >= 0) {
+      path.push_back(next);
+      continue;
+    }
+    if (here > reached) {
+      reached = here;
+      farthest = path;
+    }
+    dead_ends.insert(at);
+    path.pop_back();
   }
-  if (at >= 0 && at == end_of(1)) return;
-  if (pieces_.size() == n_before) {
-    absent_.push_back(segment);
-    return;
+  return path.empty() ? farthest : path;
+}
+
+/// Where a line may come back to the triangles, from its beginning to its end.
+std::vector<std::int64_t> Chains::stops_on(const Line& line, ExactSigns& signs) const {
+  const auto [low, high] = std::minmax(line.from()[0], line.to()[0]);
+  const auto begin = std::ranges::lower_bound(stops_, low, {}, [&](std::int64_t v) { return point(v)[0]; });
+  std::vector<std::int64_t> found;
+  for (auto i = begin; i != stops_.end() && point(*i)[0] <= high; ++i) {
+    const Point& p = point(*i);
+    const double progress = line.progress(p);
+    if (line.distance(p) <= rounding_ && progress > 0 && progress < line.length() && *i != line.last() &&
+        line.has(p, signs))
+      found.push_back(*i);
   }
-  const Point& p = mesh.points[static_cast<std::size_t>(at)];
-  if (fault_.empty()) fault_ = fmt::format("segment {} ends at ({:g}, {:g})", segment, p[0], p[1]);
+  std::ranges::sort(found, {}, [&](std::int64_t v) { return line.progress(point(v)); });
+  return found;
+}
+
+void Chains::follow(const PlanarGraph& graph, std::size_t segment, ExactSigns& signs) {
+  const auto [a, b] = graph.segments[segment].ends;
+  const std::int64_t first = vertices_[static_cast<std::size_t>(a)];
+  const Line line(graph.points[static_cast<std::size_t>(a)], graph.points[static_cast<std::size_t>(b)],
+                  vertices_[static_cast<std::size_t>(b)]);
+  const std::size_t n_before = pieces_.size();
+  Point here = line.from();
+  const auto go_on = [&](std::int64_t from) {
+    const std::vector<std::int64_t> path = walk(from, line, signs);
+    for (std::size_t i = 0; i + 1 < path.size(); ++i) pieces_.push_back({path[i], path[i + 1], segment});
+    here = point(path.back());
+    return path.back() == line.last();
+  };
+  if (first >= 0 && go_on(first)) return;
+  for (const std::int64_t stop : stops_on(line, signs)) {
+    if (line.progress(point(stop)) <= line.progress(here)) continue;
+    gaps_.push_back({here, point(stop), segment});
+    if (go_on(stop)) return;
+  }
+  gaps_.push_back({here, line.to(), segment});
+  if (pieces_.size() == n_before) ++n_absent_;
 }
 
 const Chains::Piece* Chains::find(std::int64_t a, std::int64_t b) const noexcept {

@@ -7,13 +7,15 @@
 
 #include "barrio/delaunay/audit.hpp"
 #include "barrio/delaunay/audit/edge_table.hpp"
+#include "barrio/delaunay/audit/exact.hpp"
 
 namespace barrio::delaunay::detail {
 
-/// The way of each segment of a graph through the edges of a mesh.
+/// The way of each segment of a graph through the edges of a mesh. Where it leaves the triangles and comes back, it
+/// does so at points of the graph that lie on it.
 class Chains {
  public:
-  Chains(const AuditedMesh& mesh, const PlanarGraph& graph, const EdgeTable& edges);
+  Chains(const AuditedMesh& mesh, const PlanarGraph& graph, const EdgeTable& edges, ExactSigns& signs);
 
   /// An edge of the mesh, and the segment whose piece it is, in the segment's direction.
   struct Piece {
@@ -24,23 +26,40 @@ class Chains {
   [[nodiscard]] const std::vector<Piece>& pieces() const noexcept { return pieces_; }
   /// The piece of an edge, or null.
   [[nodiscard]] const Piece* find(std::int64_t a, std::int64_t b) const noexcept;
-  /// Segments of which there is nothing: they should lie outside, or in holes.
-  [[nodiscard]] const std::vector<std::size_t>& absent() const noexcept { return absent_; }
-  /// The first segment that begins and does not go on to its end; empty if there is none.
+  /// A stretch of a segment without edges: it should lie outside, or in a hole.
+  struct Gap {
+    Point from;
+    Point to;
+    std::size_t segment;
+  };
+  [[nodiscard]] const std::vector<Gap>& gaps() const noexcept { return gaps_; }
+  /// How many segments have no piece.
+  [[nodiscard]] std::size_t n_absent() const noexcept { return n_absent_; }
+  /// An edge that is said to lie on a segment and is none of a triangle; empty if there is none.
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
   /// Vertex of each point of the graph, or -1.
   [[nodiscard]] const std::vector<std::int64_t>& vertices() const noexcept { return vertices_; }
 
  private:
-  void find_vertices(const AuditedMesh& mesh, const PlanarGraph& graph);
-  void follow(const AuditedMesh& mesh, const PlanarGraph& graph, std::size_t segment);
+  class Line;
+  void find_vertices(const PlanarGraph& graph);
+  bool list_neighbours(const EdgeTable& edges);
+  void list_stops(const PlanarGraph& graph, const EdgeTable& edges);
+  void follow(const PlanarGraph& graph, std::size_t segment, ExactSigns& signs);
+  [[nodiscard]] std::vector<std::int64_t> walk(std::int64_t from, const Line& line, ExactSigns& signs) const;
+  [[nodiscard]] std::vector<std::int64_t> stops_on(const Line& line, ExactSigns& signs) const;
+  [[nodiscard]] const Point& point(std::int64_t v) const { return mesh_->points[static_cast<std::size_t>(v)]; }
 
+  const AuditedMesh* mesh_;
   std::vector<std::int64_t> vertices_;
+  std::vector<char> is_input_;       // of each vertex
   std::vector<std::int64_t> first_;  // of the neighbours of each vertex, by edges that are said to be on segments
   std::vector<std::int64_t> next_;
+  std::vector<std::int64_t> stops_;  // vertices of the boundary that are points of the graph, by their points
   std::vector<Piece> pieces_;
   std::vector<std::size_t> by_edge_;  // pieces
-  std::vector<std::size_t> absent_;
+  std::vector<Gap> gaps_;
+  std::size_t n_absent_ = 0;
   std::string fault_;
   double rounding_ = 0.0;  // how far a vertex may miss its segment
 };
