@@ -61,7 +61,7 @@ bool is_small(const delaunay::PlanarGraph& graph) {
 /// Whether the audit can tell points from those beside a segment: it takes those for its own that rounding may have
 /// moved.
 bool is_coarse(const delaunay::Triangulation& mesh) {
-  constexpr double least = 1e-13;  // of heights of triangles, by the largest coordinate
+  constexpr double least = 1e-9;  // of heights of triangles, by the largest coordinate
   double largest = 0.0;
   for (const delaunay::Point& p : mesh.points.items()) largest = std::max({largest, std::abs(p[0]), std::abs(p[1])});
   return std::ranges::all_of(mesh.triangles.items(), [&](const delaunay::Triangle& t) {
