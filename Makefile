@@ -93,7 +93,7 @@ check-long: check-asan check-tsan tidy  ## sanitizers, static analysis, the test
 	ctest --preset long
 	@tools/setup smpi
 	@$(call configure,smpi)
-	$(call build,smpi) --target barrio_bench_mesh_scale barrio_bench_amr
+	$(call build,smpi)
 	ctest --preset smpi-long
 	$(MAKE) fuzz SECONDS=10
 
