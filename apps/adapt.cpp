@@ -9,7 +9,7 @@
 
 #include "apps/command.hpp"
 #include "apps/degenerate.hpp"
-#include "apps/table.hpp"
+#include "apps/text/table.hpp"
 #include "barrio/adapt/size_fields.hpp"
 #include "barrio/base/path.hpp"
 #include "barrio/base/temporary_file.hpp"
@@ -65,18 +65,18 @@ class Adapt : public Command {
                    "Edges where the boundary turns by more stay edges, degrees")
         ->check(CLI::Range(0.0, 180.0))
         ->capture_default_str();
-    app.add_option("--least-quality", options_.least_quality,
+    app.add_option("--min-quality", options_.min_quality,
                    "No change makes a cell worse than both this and what was there (mean ratio, 1 is regular)")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     app.add_option("--frozen", options_.frozen_sets,
                    "Sets whose cells and faces stay as they are, by name or as 'material 3'");
-    app.add_option("--origin-field", options_.origin_field,
+    app.add_option("--parent-field", options_.parent_field,
                    "Add a field to the cells: id of the one in whose place it is, and 1 if it was changed");
-    app.add_option("--most-cells", options_.most_cells_per_rank, "Refuse sizes that need more on each rank")
+    app.add_option("--max-cells", options_.max_cells_per_rank, "Refuse sizes that need more on each rank")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app.add_option("--most-seconds", options_.most_seconds, "End after that, with the mesh as far as it is")
+    app.add_option("--max-seconds", options_.max_seconds, "End after that, with the mesh as far as it is")
         ->check(CLI::NonNegativeNumber);
     app.add_flag("--leave-out", options_.leaves_out,
                  "Go on without values on faces and edges, and listed edges, which cannot be kept yet");
@@ -113,7 +113,7 @@ class Adapt : public Command {
                          {"largest", text_of(options_.limits.largest)},
                          {"growth", text_of(options_.limits.growth)},
                          {"feature_angle", options_.feature_angle},
-                         {"least_quality", options_.least_quality},
+                         {"min_quality", options_.min_quality},
                          {"frozen", options_.frozen_sets}};
     result["cells_before"] = report.n_cells_before;
     result["cells"] = report.n_cells;
@@ -121,7 +121,7 @@ class Adapt : public Command {
     result["checksum"] = hex(mesh.checksum());
     result["left_out"] = report.left_out;
     result["cells_unchanged"] = report.n_unchanged;
-    result["quality"] = {{"least", report.least_quality}, {"mean", report.mean_quality}};
+    result["quality"] = {{"least", report.min_quality}, {"mean", report.mean_quality}};
     result["edges_in_range"] = report.in_range;
     result["is_complete"] = report.is_complete;
     result["seconds"] = mpi::max(*context, report.seconds);
@@ -151,8 +151,8 @@ class Adapt : public Command {
     if (r["edges_in_range"].get<double>() < few && r["is_complete"].get<bool>())
       text += fmt::format(
           "  few edges have the wanted length: other changes would make cells worse than what was there and than "
-          "--least-quality ({}); a lower one may allow them\n",
-          r["options"]["least_quality"].get<double>());
+          "--min-quality ({}); a lower one may allow them\n",
+          r["options"]["min_quality"].get<double>());
     if (!r["is_complete"].get<bool>()) text += "  the time was over before all was done\n";
     if (!r["left_out"].empty())
       text += fmt::format("  left out: {}\n", fmt::join(r["left_out"].get<std::vector<std::string>>(), ", "));

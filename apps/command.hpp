@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/global_options.hpp"
-#include "apps/program.hpp"
+#include "apps/launch/program.hpp"
 #include "barrio/base/json.hpp"
 #include "barrio/base/progress.hpp"
 #include "barrio/mpi/context.hpp"

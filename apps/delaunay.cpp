@@ -69,13 +69,13 @@ class Delaunay : public Command {
     CLI::Option* const output = app.add_option(
         "-o,--output", output_, "File to write (.h5m, .vtkhdf for ParaView, .ele for Triangle's three files)");
     CLI::Option* const angle =
-        app.add_option("--min-angle", refining_.least_angle,
+        app.add_option("--min-angle", refining_.min_angle,
                        fmt::format("No smaller angle than that, degrees; up to {} it can be promised",
                                    delaunay::guaranteed_angle))
             ->check(CLI::Range(0.0, 34.0))
             ->capture_default_str();
     CLI::Option* const area =
-        app.add_option("--max-area", refining_.most_area, "No triangle is larger")->check(CLI::PositiveNumber);
+        app.add_option("--max-area", refining_.max_area, "No triangle is larger")->check(CLI::PositiveNumber);
     CLI::Option* const size =
         app.add_option("--area", area_text_,
                        "Largest area of a triangle at a place: a formula of x and y, as '1e-4 + 0.01*(x^2+y^2)'");
@@ -87,7 +87,7 @@ class Delaunay : public Command {
     app.add_flag("!--keep-boundary", refining_.splits_boundary, "Put no points onto the boundary");
     app.add_flag("!--keep-segments", refining_.splits_segments, "Put no points onto any segment");
     app.add_flag("--hull", triangulating_.fills_hull, "Triangulate the convex hull, not what segments enclose");
-    app.add_option("--most-triangles", refining_.most_triangles, "End before there are more")
+    app.add_option("--max-triangles", refining_.max_triangles, "End before there are more")
         ->check(CLI::PositiveNumber);
     app.add_option(
            "--audit", audited_,
@@ -100,8 +100,8 @@ class Delaunay : public Command {
     mpi::agree_after(*context, [&] { read_formula(); });
     Json result = mpi::document(*context, "barrio.delaunay", 1);
     result["input"] = input_;
-    result["options"] = {{"min_angle", refining_.least_angle},
-                         {"max_area", refining_.most_area},
+    result["options"] = {{"min_angle", refining_.min_angle},
+                         {"max_area", refining_.max_area},
                          {"area", area_text_},
                          {"region_areas", refining_.keeps_regions},
                          {"refinement", refines_},
@@ -234,12 +234,12 @@ class Delaunay : public Command {
 
   /// About how many there will be; 0 if nothing tells.
   [[nodiscard]] std::int64_t expected_triangles(const delaunay::Triangulation& mesh) const {
-    if (refining_.most_area <= 0) return 0;
+    if (refining_.max_area <= 0) return 0;
     double area = 0.0;
     for (const delaunay::Triangle& t : mesh.triangles.items())
       if (t.is_used()) area += mesh.area(t);
     constexpr double usual = 1.55;  // triangles by area over bound
-    return static_cast<std::int64_t>(std::min(usual * area / refining_.most_area, 1e18));
+    return static_cast<std::int64_t>(std::min(usual * area / refining_.max_area, 1e18));
   }
 
   void audit(mpi::Context& context, Json& result) {
@@ -248,10 +248,10 @@ class Delaunay : public Command {
       if (!context.is_root()) return;
       const GraphInput file = read_graph(input_, project_);
       const delaunay::AuditedMesh mesh = delaunay::read_audited(audited_);
-      if (!is_refined(file.graph)) refining_.least_angle = 0.0;
+      if (!is_refined(file.graph)) refining_.min_angle = 0.0;
       const delaunay::Audit found = delaunay::audit(mesh, file.graph,
-                                                    {.least_angle = refining_.least_angle,
-                                                     .most_area = refining_.most_area,
+                                                    {.min_angle = refining_.min_angle,
+                                                     .max_area = refining_.max_area,
                                                      .keeps_regions = refining_.keeps_regions,
                                                      .area_at = refining_.area_at,
                                                      .is_delaunay = true});
@@ -287,7 +287,7 @@ class Delaunay : public Command {
     if (bad["by_rounding"].get<std::int64_t>() > 0)
       text += fmt::format("  {} times a triangle stayed as it is: coordinates are too coarse for smaller ones\n",
                           n(bad["by_rounding"]));
-    if (!r["is_complete"].get<bool>()) text += "  it ended at --most-triangles: not all triangles are as wanted\n";
+    if (!r["is_complete"].get<bool>()) text += "  it ended at --max-triangles: not all triangles are as wanted\n";
     if (!r["left_out"].empty())
       text += fmt::format("  left out: {}\n", fmt::join(r["left_out"].get<std::vector<std::string>>(), ", "));
     return text;

@@ -4,7 +4,7 @@
 
 #include "apps/command.hpp"
 #include "apps/parts.hpp"
-#include "apps/table.hpp"
+#include "apps/text/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/box.hpp"

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "apps/command.hpp"
-#include "apps/table.hpp"
+#include "apps/text/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/inspect.hpp"
 #include "barrio/io/read.hpp"

@@ -4,7 +4,7 @@
 
 #include "apps/command.hpp"
 #include "apps/degenerate.hpp"
-#include "apps/table.hpp"
+#include "apps/text/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"

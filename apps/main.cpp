@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 #include "apps/command.hpp"
+#include "apps/renamed.hpp"
 #include "barrio/base/abort.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -42,6 +44,8 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
       if (active != &app)
         for (const std::string& more : known_words(app)) known.push_back(more);
       const std::string plain = word.substr(0, word.find('='));
+      if (const std::string now = present_spelling(plain); std::ranges::find(known, now) != known.end())
+        return {ErrorCode::usage, {.subject = fmt::format("'{}'", word), .cause = fmt::format("is spelt {}", now), .remedy = help}};
       return {ErrorCode::usage,
               {.subject = fmt::format("'{}'", word),
                .cause = fmt::format("is not {} of barrio{}.{}",

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "apps/command.hpp"
-#include "apps/map_text.hpp"
-#include "apps/program.hpp"
-#include "apps/table.hpp"
+#include "apps/text/map_text.hpp"
+#include "apps/launch/program.hpp"
+#include "apps/text/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/rankmap/launcher.hpp"
 #include "barrio/rankmap/machine_sources.hpp"

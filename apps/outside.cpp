@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "apps/command.hpp"
-#include "apps/program.hpp"
+#include "apps/launch/program.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/mpi/run.hpp"
 

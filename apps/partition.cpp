@@ -7,7 +7,7 @@
 #include "apps/command.hpp"
 #include "apps/degenerate.hpp"
 #include "apps/parts.hpp"
-#include "apps/table.hpp"
+#include "apps/text/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
@@ -99,11 +99,11 @@ class Partition : public Command {
       rows.emplace_back("in weight", fmt::format("{:.4f}", r["weight_imbalance"].get<double>()));
     if (r.contains("cut_sides")) rows.emplace_back("cut sides", count("cut_sides"));
     rows.emplace_back("ghost cells",
-                      fmt::format("{}, {} at most in a part", count("ghost_cells"), count("most_ghost_cells")));
+                      fmt::format("{}, {} at most in a part", count("ghost_cells"), count("max_ghost_cells")));
     rows.emplace_back("shared vertices",
-                      fmt::format("{}, {} at most in a part", count("shared_vertices"), count("most_shared_vertices")));
+                      fmt::format("{}, {} at most in a part", count("shared_vertices"), count("max_shared_vertices")));
     rows.emplace_back("neighbours", fmt::format("{:.1f} parts on average, {} at most",
-                                                r["mean_neighbours"].get<double>(), count("most_neighbours")));
+                                                r["mean_neighbours"].get<double>(), count("max_neighbours")));
     if (r["empty_parts"] != 0) rows.emplace_back("empty parts", count("empty_parts"));
     if (r.value("split_parts", 0) != 0)
       rows.emplace_back("split parts", fmt::format("{} of more than one piece", count("split_parts")));

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "apps/child.hpp"
+#include "apps/launch/child.hpp"
 #include "apps/command.hpp"
-#include "apps/probe_text.hpp"
+#include "apps/text/probe_text.hpp"
 #include "barrio/base/log.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/base/text.hpp"

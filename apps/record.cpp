@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "apps/command.hpp"
-#include "apps/program.hpp"
-#include "apps/table.hpp"
+#include "apps/launch/program.hpp"
+#include "apps/text/table.hpp"
 #include "barrio/base/json.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/rankmap/recorded_run.hpp"
@@ -31,7 +31,7 @@ struct Job {
   double seconds = 0.0;
   std::size_t n_pairs = 0;
   double messages = 0.0, bytes = 0.0, collective_bytes = 0.0;
-  std::size_t most_partners = 0;
+  std::size_t max_partners = 0;
   std::optional<double> share_between_hosts = {};
   bool is_ended_early = false;
   std::vector<Rank> missing = {};
@@ -54,7 +54,7 @@ Job summarise(const std::string& path, const rankmap::RecordedRun& run) {
     const auto from = static_cast<std::size_t>(entry.from), to = static_cast<std::size_t>(entry.to);
     job.messages += entry.messages;
     job.bytes += entry.bytes;
-    job.most_partners = std::max(job.most_partners, ++partners[from]);
+    job.max_partners = std::max(job.max_partners, ++partners[from]);
     if (!host_of.empty() && host_of[from] != host_of[to]) between += entry.bytes;
   }
   if (names.size() > 1 && job.bytes > 0.0) job.share_between_hosts = between / job.bytes;
@@ -70,7 +70,7 @@ Json to_json(const Job& job) {
                 {"pairs", job.n_pairs},
                 {"messages", job.messages},
                 {"bytes", job.bytes},
-                {"most_partners", job.most_partners},
+                {"max_partners", job.max_partners},
                 {"collective_bytes", job.collective_bytes},
                 {"ended_early", job.is_ended_early},
                 {"missing_ranks", job.missing}};
@@ -244,7 +244,7 @@ class Record : public Command {
           {"ranks", fmt::format("{} on {} host{}, {}", job.n_ranks, job.n_hosts, job.n_hosts == 1 ? "" : "s",
                                 format_seconds(job.seconds))},
           {"messages", fmt::format("{}, {} between {} pairs, up to {} partners a rank", count(job.messages),
-                                   bytes(job.bytes), count(static_cast<double>(job.n_pairs)), job.most_partners)}};
+                                   bytes(job.bytes), count(static_cast<double>(job.n_pairs)), job.max_partners)}};
       if (job.share_between_hosts)
         rows.emplace_back("between hosts", fmt::format("{:.1f} % of these bytes", 100.0 * *job.share_between_hosts));
       rows.emplace_back("collectives",

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "apps/command.hpp"
-#include "apps/program.hpp"
+#include "apps/launch/program.hpp"
 #include "barrio/rankmap/map_document.hpp"
 
 namespace barrio::apps {

@@ -64,7 +64,7 @@ def parser(description: str | None, program: str) -> argparse.ArgumentParser:
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("--most-growth", type=float, default=1.15, help="from fewest to most ranks")
+    made.add_argument("--max-growth", type=float, default=1.15, help="from fewest to most ranks")
     made.add_argument("--out", type=Path, help="folder for the documents and goals.json")
     made.add_argument("--platform", default="fat_tree", help="fat_tree (default) or torus")
     made.add_argument(

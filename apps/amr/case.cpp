@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "apps/amr/case_table.hpp"
+#include "apps/renamed.hpp"
 #include "barrio/base/text.hpp"
 
 namespace barrio::apps {
@@ -62,36 +63,38 @@ void read_grid(const CaseTable& grid, AmrCase& made) {
     if (!(std::isfinite(low[k]) && std::isfinite(high[k]) && high[k] > low[k]))
       grid.refuse("high", fmt::format("{} along {} is not above the lower corner, {}", high[k], axis_names[k], low[k]));
   }
-  constexpr int most_levels = 20;
-  constexpr int most_block = 128;
-  made.n_levels = whole_within(grid, "levels", 1, 1, most_levels);
+  constexpr int max_levels = 20;
+  constexpr int max_block = 128;
+  made.n_levels = whole_within(grid, "levels", 1, 1, max_levels);
   made.ratio = whole_within(grid, "ratio", 2, 2, 4);
-  made.block_cells = whole_within(grid, "block", 16, 8, most_block);
+  made.block_cells = whole_within(grid, "block", 16, 8, max_block);
   for (const std::int64_t n : cells)
     if (n < 1 || n % made.block_cells != 0)
       grid.refuse("cells", fmt::format("{} is not a multiple of the {} cells of a block", n, made.block_cells),
                   "take other numbers, or another block");
 }
 
-void read_ends(const CaseTable& ends, AmrCase& made) {
-  ends.expect({"x", "y", "z"});
-  const std::vector<std::string> known{"outflow", "wall", "given", "periodic"};
+void read_boundary(const CaseTable& boundary, AmrCase& made) {
+  boundary.expect({"x", "y", "z"});
+  const std::vector<std::string> known{"outflow", "wall", "inflow", "periodic"};
   for (std::size_t k = 0; k < made.n_axes; ++k) {
     const std::string axis = axis_names[k];
-    std::vector<std::string> both = ends.texts(axis);
+    std::vector<std::string> both = boundary.texts(axis);
     if (both.empty()) both = {"outflow"};
     if (both.size() == 1) both.push_back(both[0]);
-    if (both.size() != 2) ends.refuse(axis, fmt::format("has {} texts for two ends", both.size()));
+    if (both.size() != 2) boundary.refuse(axis, fmt::format("has {} texts for two faces", both.size()));
     for (std::size_t side = 0; side < 2; ++side) {
+      if (const std::string now = present_spelling(both[side]); !now.empty())
+        boundary.refuse(axis, fmt::format("'{}' is spelt '{}'", both[side], now));
       if (std::ranges::find(known, both[side]) == known.end())
-        ends.refuse(axis, fmt::format("'{}' is no end.{}", both[side], did_you_mean(both[side], known)),
+        boundary.refuse(axis, fmt::format("'{}' is not a boundary condition.{}", both[side], did_you_mean(both[side], known)),
                     fmt::format("there is: {}", fmt::join(known, ", ")));
-      made.ends[k][side] = both[side] == "wall"    ? amr::End::wall
-                           : both[side] == "given" ? amr::End::given
-                                                   : amr::End::outflow;
+      made.boundary[k][side] = both[side] == "wall"    ? amr::BoundaryCondition::wall
+                           : both[side] == "inflow" ? amr::BoundaryCondition::inflow
+                                                   : amr::BoundaryCondition::outflow;
     }
     made.is_periodic[k] = both[0] == "periodic";
-    if ((both[0] == "periodic") != (both[1] == "periodic")) ends.refuse(axis, "is periodic at one end alone");
+    if ((both[0] == "periodic") != (both[1] == "periodic")) boundary.refuse(axis, "is periodic at one face only", "a periodic axis is periodic at both faces");
   }
 }
 
@@ -152,7 +155,7 @@ void read_source(const CaseTable& source, AmrCase& made, const Abbreviations& le
 }
 
 void read_refine(const CaseTable& refine, AmrCase& made, const Abbreviations& let) {
-  refine.expect({"jump", "relative_jump", "where", "interval", "buffer", "most_cells", "most_bytes"});
+  refine.expect({"jump", "relative_jump", "where", "interval", "buffer", "max_cells", "max_bytes"});
   const auto read_jumps = [&](const std::string& key, std::vector<std::pair<int, double>>& jumps) {
     const CaseTable of = refine.table(key);
     for (const std::string& name : of.keys())
@@ -165,14 +168,14 @@ void read_refine(const CaseTable& refine, AmrCase& made, const Abbreviations& le
     names.emplace_back("level");
     made.where = formula_of(refine, "where", refine.formula("where", ""), names, let);
   }
-  constexpr int most_interval = 1'000'000;
-  made.regrid_interval = whole_within(refine, "interval", 8, 1, most_interval);
+  constexpr int max_interval = 1'000'000;
+  made.regrid_interval = whole_within(refine, "interval", 8, 1, max_interval);
   made.buffer_cells =
       whole_within(refine, "buffer", std::min(4, made.block_cells / made.ratio), 0, made.block_cells / made.ratio);
-  made.most_cells = refine.whole("most_cells", std::numeric_limits<std::int64_t>::max());
-  if (made.most_cells < 1) refine.refuse("most_cells", "is not above 0");
-  made.most_bytes = refine.whole("most_bytes", 0);
-  if (refine.has("most_bytes") && made.most_bytes < 1) refine.refuse("most_bytes", "is not above 0");
+  made.max_cells = refine.whole("max_cells", std::numeric_limits<std::int64_t>::max());
+  if (made.max_cells < 1) refine.refuse("max_cells", "is not above 0");
+  made.max_bytes = refine.whole("max_bytes", 0);
+  if (refine.has("max_bytes") && made.max_bytes < 1) refine.refuse("max_bytes", "is not above 0");
   if (made.n_levels > 1 && made.jumps.empty() && made.relative_jumps.empty() && !made.where)
     refine.refuse("jump", "is missing: nothing says where finer levels are to be",
                   "give jump, relative_jump or where, or take one level");
@@ -265,7 +268,7 @@ void read_measures(const CaseTable& whole, AmrCase& made, const Abbreviations& l
   for (const std::string& name : at_most.keys()) {
     if (name != "together" && !exact.has(name))
       at_most.refuse(name, "has no exact solution beside it", "[exact] has a formula for each quantity");
-    made.most_error[name] = positive(at_most, name, 0.0);
+    made.max_error[name] = positive(at_most, name, 0.0);
   }
 }
 
@@ -286,19 +289,19 @@ std::vector<std::string> AmrCase::cell_names() const {
 
 AmrCase read_case(const std::string& file, const std::string& text, const std::vector<std::string>& settings) {
   const CaseTable whole = parse_case(file, text, settings);
-  whole.expect({"title", "grid", "ends", "gas", "let", "initial", "given", "source", "refine", "run", "output",
+  whole.expect({"title", "grid", "boundary", "gas", "let", "initial", "inflow", "source", "refine", "run", "output",
                 "checkpoint", "slice", "series", "exact"});
   AmrCase made;
   made.title = whole.text("title", file);
   const Abbreviations let = read_let(whole.table("let"));
   read_grid(whole.table("grid"), made);
-  read_ends(whole.table("ends"), made);
+  read_boundary(whole.table("boundary"), made);
   const CaseTable gas = whole.table("gas");
   gas.expect({"gamma", "species", "flatten_shocks", "sharpen_contacts", "riemann"});
   made.gamma = gas.number("gamma", 1.4);
   if (!(made.gamma > 1.0)) gas.refuse("gamma", fmt::format("is {}, not above 1", made.gamma));
-  constexpr int most_species = 16;
-  made.n_species = whole_within(gas, "species", 0, 0, most_species);
+  constexpr int max_species = 16;
+  made.n_species = whole_within(gas, "species", 0, 0, max_species);
   made.flattens_shocks = gas.flag("flatten_shocks", false);
   made.sharpens_contacts = gas.flag("sharpen_contacts", false);
   const std::string riemann = gas.text("riemann", "hllc");
@@ -309,7 +312,7 @@ AmrCase read_case(const std::string& file, const std::string& text, const std::v
   for (int s = 0; s < made.n_species; ++s) made.quantities.push_back(fmt::format("species_{}", s + 1));
   if (!whole.has("initial")) whole.refuse("initial", "is missing", "give density and pressure at the begin");
   made.initial = read_state(whole.table("initial"), made, let);
-  made.given = whole.has("given") ? read_state(whole.table("given"), made, let) : made.initial;
+  made.inflow = whole.has("inflow") ? read_state(whole.table("inflow"), made, let) : made.initial;
   read_source(whole.table("source"), made, let);
   read_refine(whole.table("refine"), made, let);
   read_run(whole.table("run"), made);

@@ -51,7 +51,7 @@ struct AmrCase {
   std::array<std::int64_t, 3> n_cells{};
   std::array<double, 3> low{};
   std::array<double, 3> high{};
-  std::array<std::array<amr::End, 2>, 3> ends{};
+  std::array<std::array<amr::BoundaryCondition, 2>, 3> boundary{};
   std::array<bool, 3> is_periodic{};
   int n_levels = 1;
   int ratio = 2;
@@ -65,7 +65,7 @@ struct AmrCase {
   std::vector<std::string> quantities;  ///< names of the numbers of a cell, as Euler::quantities
   /// Density, velocity along the axes, pressure, parts of species.
   std::vector<Formula> initial;
-  std::vector<Formula> given;
+  std::vector<Formula> inflow;
   SourceCase source;
 
   std::vector<std::pair<int, double>> jumps;           ///< quantity and most change from a cell to the next
@@ -73,8 +73,8 @@ struct AmrCase {
   std::optional<Formula> where;                        ///< of `level` too
   int regrid_interval = 8;
   int buffer_cells = 4;
-  std::int64_t most_cells = 0;
-  std::int64_t most_bytes = 0;  ///< 0: any
+  std::int64_t max_cells = 0;
+  std::int64_t max_bytes = 0;  ///< 0: any
 
   double end_time = std::numeric_limits<double>::infinity();
   std::int64_t n_steps = std::numeric_limits<std::int64_t>::max();
@@ -95,7 +95,7 @@ struct AmrCase {
   NamedFormulas integrals;
   Every series_every;
   NamedFormulas exact;
-  std::map<std::string, double> most_error;  ///< of a quantity, and "together"
+  std::map<std::string, double> max_error;  ///< of a quantity, and "together"
 
   /// Names of what formulas for places are given, and those for cells.
   static std::vector<std::string> place_names() { return {"x", "y", "z", "t"}; }

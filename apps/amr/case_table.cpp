@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "apps/renamed.hpp"
 #include "barrio/base/text.hpp"
 
 namespace barrio::apps {
@@ -217,10 +218,13 @@ std::vector<std::string> CaseTable::keys() const {
 }
 
 void CaseTable::expect(const std::vector<std::string>& known) const {
-  for (const std::string& key : keys())
-    if (std::ranges::find(known, key) == known.end())
-      refuse(key, fmt::format("is not known.{}", did_you_mean(key, known)),
-             fmt::format("there is: {}", fmt::join(known, ", ")));
+  for (const std::string& key : keys()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    if (const std::string now = present_spelling(key); std::ranges::find(known, now) != known.end())
+      refuse(key, fmt::format("is spelt {}", now));
+    refuse(key, fmt::format("is not known.{}", did_you_mean(key, known)),
+           fmt::format("there is: {}", fmt::join(known, ", ")));
+  }
 }
 
 }  // namespace barrio::apps

@@ -74,7 +74,7 @@ class Tagger {
     for (std::int64_t n = 0; n < block.cells.size(); ++n) {
       const Index at = block.cells.at(n);
       read(block, at);
-      put_place(block.space.middle(block.level, at), block.time, values_);
+      put_place(block.space.centre(block.level, at), block.time, values_);
       values_.back() = block.level;
       if ((*wanted_->where)(values_) != 0.0) block.tags[n] = 1;
     }
@@ -119,7 +119,7 @@ class Source {
     for (std::int64_t n = 0; n < block.cells.size(); ++n) {
       const auto at = block.cells.at(n);
       for (std::size_t v = 0; v < u_.size(); ++v) u_[v] = block.u(static_cast<int>(v), at);
-      put_place(block.space.middle(block.level, at), block.time, values_);
+      put_place(block.space.centre(block.level, at), block.time, values_);
       numbers_->compute(u_, std::span(values_).subspan(n_place_numbers));
       double& energy = block.change(D + 1, at);
       for (std::size_t k = 0; k < source.acceleration.size(); ++k) {

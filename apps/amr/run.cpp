@@ -58,7 +58,7 @@ amr::SimulationOptions<D> options_of(const AmrCase& wanted, const std::shared_pt
     options.grid.low[k] = wanted.low[k];
     options.grid.cell_size[k] = (wanted.high[k] - wanted.low[k]) / static_cast<double>(wanted.n_cells[k]);
     options.grid.is_periodic[k] = wanted.is_periodic[k];
-    options.ends[k] = wanted.ends[k];
+    options.boundary[k] = wanted.boundary[k];
   }
   options.grid.n_levels = wanted.n_levels;
   options.grid.ratio = wanted.ratio;
@@ -75,7 +75,7 @@ amr::SimulationOptions<D> options_of(const AmrCase& wanted, const std::shared_pt
   options.initial = [at_begin = state_by(wanted.initial)](const std::array<double, D>& x, std::span<double> u) mutable {
     at_begin(x, 0.0, u);
   };
-  options.given = state_by(wanted.given);
+  options.inflow = state_by(wanted.inflow);
   if (wanted.n_levels > 1) options.tag = Tagger<D>(wanted, numbers);
   if (wanted.source.is_any()) options.source = Source<D>(wanted, numbers);
   options.cfl = wanted.cfl;
@@ -84,8 +84,8 @@ amr::SimulationOptions<D> options_of(const AmrCase& wanted, const std::shared_pt
   options.has_reflux = wanted.has_reflux;
   options.regrid_interval = wanted.regrid_interval;
   options.buffer_cells = wanted.buffer_cells;
-  options.most_cells = wanted.most_cells;
-  if (wanted.most_bytes > 0) options.most_bytes = static_cast<std::uint64_t>(wanted.most_bytes);
+  options.max_cells = wanted.max_cells;
+  if (wanted.max_bytes > 0) options.max_bytes = static_cast<std::uint64_t>(wanted.max_bytes);
   options.partition = wanted.partition;
   options.weighs_by_time = wanted.weighs_by_time;
   return options;
@@ -289,7 +289,7 @@ class CaseRun {
     double squares = 0.0;
     const auto add = [&](const std::string& name, double error) {
       Json one{{"quantity", name}, {"error", error}};
-      if (const auto most = wanted_.most_error.find(name); most != wanted_.most_error.end()) {
+      if (const auto most = wanted_.max_error.find(name); most != wanted_.max_error.end()) {
         one["at_most"] = most->second;
         one["is_met"] = error <= most->second;
         if (!one["is_met"].get<bool>()) result["is_met"] = false;

@@ -35,10 +35,10 @@ Frame frame_of(const amr::BlockSpace<D>& space, std::size_t axis) {
   for (std::size_t a = 0; a < 2; ++a)
     extent[a] = static_cast<double>(domain.extent(frame.axes[a])) * size[frame.axes[a]];
   // Pixels are square, and as large as the smaller side of a finest cell, or so that the picture is not too large.
-  constexpr double most_pixels = 1600.0;
+  constexpr double max_pixels = 1600.0;
   constexpr double few_pixels = 900.0;
   const double longest = std::max(extent[0], extent[1]);
-  double pixel = std::max(std::min(size[frame.axes[0]], size[frame.axes[1]]), longest / most_pixels);
+  double pixel = std::max(std::min(size[frame.axes[0]], size[frame.axes[1]]), longest / max_pixels);
   if (longest / pixel < few_pixels) pixel /= std::ceil(few_pixels * pixel / longest);
   for (std::size_t a = 0; a < 2; ++a) {
     frame.n_pixels[a] = std::max<std::int64_t>(1, std::llround(extent[a] / pixel));

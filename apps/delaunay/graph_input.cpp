@@ -152,7 +152,7 @@ class FlatTables {
 
   std::int32_t add_region(std::int32_t set) {
     const std::int32_t number = *tables_.sets[static_cast<std::size_t>(set)].id_as(mesh::SetKind::material);
-    mesh_.regions.push_back({.attribute = static_cast<double>(number), .most_area = 0.0, .number = number});
+    mesh_.regions.push_back({.attribute = static_cast<double>(number), .max_area = 0.0, .number = number});
     for (const mesh::TagTable& tag : tables_.tags) {
       if (tag.info.name != "REGION_ATTRIBUTE" || tag.info.type != mesh::TagType::float64) continue;
       const auto at = std::ranges::lower_bound(tag.on_sets.sets, set);

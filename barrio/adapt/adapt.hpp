@@ -13,7 +13,7 @@ struct AdaptOptions {
   double feature_angle = 40.0;  ///< degrees: edges where the boundary turns by more stay edges, at its angles corners
   /// Mean ratio: no change makes a cell worse than both this and what was there. Where cells are worse on the whole, as
   /// those of a thin plate are, 0.6 of their mean counts instead.
-  double least_quality = 0.3;
+  double min_quality = 0.3;
   /// Whether cells move to other ranks before, by the cells that they are to become, and after, so that all ranks have
   /// as many.
   bool balances = true;
@@ -23,13 +23,13 @@ struct AdaptOptions {
   SizeLimits limits = {};  ///< of the sizes that are wanted; growth is for those in a field
   /// Add a field of this name on cells, of two int64: the id of the cell in whose place a new one is, and 1 if it is
   /// not that cell unchanged. Empty: none.
-  std::string origin_field = {};
+  std::string parent_field = {};
   /// What the program keeps itself for cells or vertices, the same list on every rank: `pack` is called before,
   /// `unpack` for each local entity after, with what the one had that it is inherited from. Also where `adapt` throws,
   /// unless `pack` did.
   std::vector<mesh::Payload> payloads = {};
-  double most_cells_per_rank = 1e8;  ///< sizes that would need more, in the mean, are refused
-  double most_seconds = 1e9;         ///< rounds end after that; the mesh is a sound one, if not as wanted
+  double max_cells_per_rank = 1e8;  ///< sizes that would need more, in the mean, are refused
+  double max_seconds = 1e9;         ///< rounds end after that; the mesh is a sound one, if not as wanted
 };
 
 /// What rounds of one kind of change came to, on all ranks.
@@ -44,7 +44,7 @@ struct AdaptReport {
   std::int64_t n_cells_before = 0;
   std::int64_t n_cells = 0;
   std::int64_t n_unchanged = 0;  ///< cells that are as they were, but for their ids
-  double least_quality = 0.0;    ///< mean ratio, 1 for a regular tetrahedron
+  double min_quality = 0.0;    ///< mean ratio, 1 for a regular tetrahedron
   double mean_quality = 0.0;
   double in_range = 0.0;  ///< part of the edges between 1/sqrt(2) and sqrt(2) of the wanted length, those of each cell
   bool is_complete = true;  ///< false: the time was over before rounds had an end

@@ -13,7 +13,7 @@ namespace barrio::adapt {
 struct ErrorTarget {
   double error = 0.0;        ///< that each cell is to have; above 0
   double order = 1.0;        ///< of a cell's error in its size: p where halving the size leaves 2^-p of the error
-  double most_change = 4.0;  ///< a size becomes no smaller or larger by more than this factor in one step
+  double max_change = 4.0;  ///< a size becomes no smaller or larger by more than this factor in one step
 };
 
 /// Sizes at vertices from errors of cells, so that all cells come to have the same: size * (target / error)^(1 /

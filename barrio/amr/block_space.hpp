@@ -64,7 +64,7 @@ class BlockSpace {
   [[nodiscard]] Box domain(int level) const noexcept;  ///< in cells
   [[nodiscard]] std::array<double, D> cell_size(int level) const noexcept;
   /// Where the middle of a cell stands.
-  [[nodiscard]] std::array<double, D> middle(int level, const Index& cell) const noexcept;
+  [[nodiscard]] std::array<double, D> centre(int level, const Index& cell) const noexcept;
 
   [[nodiscard]] Box cells(const Index& block) const noexcept;
   /// The cells of the coarser level under a block.

@@ -62,7 +62,7 @@ class GridFunction {
     detail::exchange_blocks(hierarchy_->context(), motion, block_size_ * sizeof(T), blocks_, blocks);
     for (const auto& level : left)
       for (std::byte* const block : level)
-        if (block != nullptr) pool_.give_back(block);
+        if (block != nullptr) pool_.release(block);
     blocks_ = std::move(blocks);
   }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return pool_.memory_bytes(); }

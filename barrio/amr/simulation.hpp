@@ -16,10 +16,10 @@
 namespace barrio::amr {
 
 /// What stands beyond an end of the domain that is not periodic.
-enum class End {
+enum class BoundaryCondition {
   outflow,  ///< what stands at the end
   wall,     ///< its mirror image
-  given,    ///< what the caller says
+  inflow,   ///< a state that the caller prescribes (Dirichlet)
 };
 
 /// Cells of a block among which those are to be found that need a finer level.
@@ -47,10 +47,10 @@ struct CellsToChange {
 template <std::size_t D>
 struct SimulationOptions {
   GridOptions<D> grid;
-  std::array<std::array<End, 2>, D> ends{};  ///< low and high along each axis
-  /// The conserved variables in a cell at a place, at the begin; and beyond ends that are `given`, at a time.
+  std::array<std::array<BoundaryCondition, 2>, D> boundary{};  ///< low and high along each axis
+  /// The conserved variables in a cell at a place, at the start; and beyond faces that are `inflow`, at a time.
   std::function<void(const std::array<double, D>& x, std::span<double> u)> initial;
-  std::function<void(const std::array<double, D>& x, double time, std::span<double> u)> given;
+  std::function<void(const std::array<double, D>& x, double time, std::span<double> u)> inflow;
   /// What changes besides, as by gravity or heating. Must depend on what it is given alone. Explicit: it must change
   /// little in a time step.
   std::function<void(const CellsToChange<D>& block)> source;
@@ -62,9 +62,9 @@ struct SimulationOptions {
   bool has_reflux = true;
   int regrid_interval = 8;  ///< steps of each level after which finer ones are chosen anew
   int buffer_cells = 4;     ///< around tagged cells that are refined with them
-  std::int64_t most_cells = std::numeric_limits<std::int64_t>::max();  ///< on all levels together
+  std::int64_t max_cells = std::numeric_limits<std::int64_t>::max();  ///< on all levels together
   /// Of values on a rank, before they are made. What is beside them takes about as much again.
-  std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
   Partition partition = Partition::by_level;
   /// Share out by the time that blocks took in the kernel since that was done last, instead of by steps alone: where
   /// some cells cost more than others, or some ranks are slower. The result is the same, but who has what is not.
@@ -116,8 +116,8 @@ class Simulation {
   /// One step of the coarsest level, a shorter one if it would reach beyond a time, which is above time(). Collective:
   /// a reduction for the time step; all else goes to neighbours.
   /// @throws AgreedError naming a cell whose state cannot be: {bad_input} before the first step, then {failed};
-  /// the same for a given time step above CFL number 1; {failed} if more cells are to be refined than most_cells or
-  /// most_bytes allows
+  /// the same for a given time step above CFL number 1; {failed} if more cells are to be refined than max_cells or
+  /// max_bytes allows
   void step(double end_time = std::numeric_limits<double>::infinity());
 
   [[nodiscard]] const System<D>& system() const& noexcept;

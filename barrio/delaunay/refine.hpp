@@ -13,14 +13,14 @@ inline constexpr double guaranteed_angle = 20.7;
 struct RefineOptions {
   /// Degrees: no triangle gets a smaller angle, but where segments meet in smaller ones. Up to `guaranteed_angle` it
   /// ends; above, up to 34, it does as well as a rule.
-  double least_angle = 20.0;
-  double most_area = 0.0;     ///< of a triangle, square units of coordinates; 0: no bound
+  double min_angle = 20.0;
+  double max_area = 0.0;     ///< of a triangle, square units of coordinates; 0: no bound
   bool keeps_regions = true;  ///< whether bounds of regions count
   /// Bound of the area of triangles around a place, > 0; empty: none. It is asked at centroids.
   std::function<double(const Point&)> area_at = {};
   bool splits_boundary = true;                                ///< whether points may be put onto the boundary
   bool splits_segments = true;                                ///< whether points may be put onto segments inside
-  std::int64_t most_triangles = (std::int64_t{1} << 30) - 1;  ///< refinement stops before there are more
+  std::int64_t max_triangles = (std::int64_t{1} << 30) - 1;  ///< refinement stops before there are more
   /// Called now and then with the number of triangles. It may throw: then the triangulation is one, refined in part.
   std::function<void(std::int64_t)> progress = {};
 };
@@ -31,7 +31,7 @@ struct RefineReport {
   std::int64_t n_removed_points = 0;    ///< of the free ones: they were too near to segments that were split
   std::int64_t n_left_at_segments = 0;  ///< that stay since segments may not be split
   std::int64_t n_left_by_rounding = 0;  ///< that stay since coordinates are too coarse for their points
-  bool is_complete = true;              ///< false: `most_triangles` has been reached
+  bool is_complete = true;              ///< false: `max_triangles` has been reached
 };
 
 /// Add points until all triangles are as wanted. Local. The result depends on the triangulation and the options alone.

@@ -45,7 +45,7 @@ struct Max {
 struct GatherScatterOptions {
   GatherMethod method = GatherMethod::automatic;
   /// `automatic` leaves `pairwise` out if more ranks than this share one id: its tables are quadratic in that number.
-  std::uint64_t most_pairwise_ranks = 64;
+  std::uint64_t max_pairwise_ranks = 64;
 };
 
 /// Combine the values of all positions with the same id, over all ranks, and give each position the result: a

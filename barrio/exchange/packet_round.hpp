@@ -119,10 +119,10 @@ class PacketRound {
   ~PacketRound();
 
   /// Bytes that one message may have: MPI counts its words in an int.
-  static constexpr std::size_t most_message_bytes = std::size_t{8} * ((std::size_t{1} << 31U) - 16);
+  static constexpr std::size_t max_message_bytes = std::size_t{8} * ((std::size_t{1} << 31U) - 16);
 
   /// Reserve room for a message in the send buffer of a neighbour, behind the one before; valid until the next call.
-  /// @throws Error{usage} for more than `most_message_bytes`
+  /// @throws Error{usage} for more than `max_message_bytes`
   std::byte* allocate(std::size_t channel, std::size_t n_bytes) {
     SendCursor& cursor = cursors_[channel];
     if (static_cast<std::size_t>(cursor.end - cursor.at) < n_bytes) [[unlikely]]
@@ -143,7 +143,7 @@ class PacketRound {
   /// Room for a message of any length to a rank, in a run.
   std::byte* allocate_bytes_for(Rank to, std::size_t n_bytes) {
     if (to == last_rank_) return way(last_channel_, unchecked).allocate_bytes(n_bytes);
-    std::byte* const place = allocate_for(to, detail::run_bytes(n_bytes, most_message_bytes));
+    std::byte* const place = allocate_for(to, detail::run_bytes(n_bytes, max_message_bytes));
     if (to == last_rank_) return detail::begin_run(cursors_[last_channel_], place, n_bytes);
     SendCursor elsewhere;
     return detail::begin_run(elsewhere, place, n_bytes);
@@ -164,7 +164,7 @@ class PacketRound {
     std::byte* allocate_bytes(std::size_t n_bytes) {
       if (std::byte* const place = detail::allocate_in_run(*cursor, n_bytes); place != nullptr) [[likely]]
         return place;
-      std::byte* const place = allocate(detail::run_bytes(n_bytes, most_message_bytes));
+      std::byte* const place = allocate(detail::run_bytes(n_bytes, max_message_bytes));
       return detail::begin_run(*cursor, place, n_bytes);
     }
   };

@@ -273,7 +273,7 @@ class Round {
       : packets_(core, detail::kind_of<T>(call), options) {}
   /// Bytes of n messages; the largest number if the product overflows.
   static constexpr std::size_t bytes_of(std::size_t n) noexcept {
-    return n <= PacketRound::most_message_bytes / sizeof(T) ? n * sizeof(T) : SIZE_MAX;
+    return n <= PacketRound::max_message_bytes / sizeof(T) ? n * sizeof(T) : SIZE_MAX;
   }
   static std::span<T> make_messages(std::byte* place, std::size_t n) {
     T* const first = reinterpret_cast<T*>(place);

@@ -18,8 +18,8 @@ namespace barrio::geometry {
 
 using detail::Point2;
 /// What magnitudes of coordinates have exact signs, besides 0.
-inline constexpr double least_exact = 1e-45;
-inline constexpr double most_exact = 1e60;
+inline constexpr double min_exact = 1e-45;
+inline constexpr double max_exact = 1e60;
 using Point3 = std::array<double, 3>;
 
 /// @return 1 if a, b, c run counterclockwise, -1 if clockwise, 0 if they lie on a line

@@ -16,11 +16,11 @@ struct PartitionQuality {
   int n_empty_parts = 0;
 
   std::int64_t n_ghost_cells = 0;         ///< of all parts together: cells of other parts that touch them
-  std::int64_t most_ghost_cells = 0;      ///< of one part
+  std::int64_t max_ghost_cells = 0;      ///< of one part
   std::int64_t n_shared_vertices = 0;     ///< vertices of two parts or more
-  std::int64_t most_shared_vertices = 0;  ///< of one part
+  std::int64_t max_shared_vertices = 0;  ///< of one part
   double mean_neighbours = 0.0;           ///< parts that share a vertex with a part
-  std::int64_t most_neighbours = 0;
+  std::int64_t max_neighbours = 0;
 
   std::int64_t n_cut_sides = 0;    ///< common sides of cells of different parts
   std::int64_t n_split_parts = 0;  ///< parts in several pieces; cells with a common side are in one piece
@@ -34,8 +34,8 @@ struct PartitionQuality {
 PartitionQuality partition_quality(mpi::Context& context, const MeshTables& tables,
                                    std::span<const std::int64_t> weights = {});
 
-/// Keys: parts, imbalance, weight_imbalance, empty_parts, ghost_cells, most_ghost_cells, shared_vertices,
-/// most_shared_vertices, mean_neighbours, most_neighbours; and where known cut_sides, split_parts.
+/// Keys: parts, imbalance, weight_imbalance, empty_parts, ghost_cells, max_ghost_cells, shared_vertices,
+/// max_shared_vertices, mean_neighbours, max_neighbours; and where known cut_sides, split_parts.
 Json to_json(const PartitionQuality& quality);
 
 }  // namespace barrio::mesh

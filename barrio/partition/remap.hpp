@@ -14,7 +14,7 @@ namespace barrio::partition {
 /// first, then the heaviest of what is left. So at least half as much stays as any numbering could keep. Where weights
 /// tie, the lower number counts. Parts without a rank and ranks without a part follow each other in order.
 /// A rank that is refused asks for its next part, which may refuse another in turn: such a chain takes a pass for each.
-/// It is cut after `most_passes`, and who is without a part then is treated like ranks without one: they may keep less
+/// It is cut after `max_passes`, and who is without a part then is treated like ranks without one: they may keep less
 /// than what is said above.
 /// @param[in] part  of each item that this rank has now, 0 <= part < context.size()
 /// @param[in] weights  one per item, >= 0; empty means 1 each
@@ -24,6 +24,6 @@ namespace barrio::partition {
 /// shares drawn at random, of which 16 keep as much. Source: Oliker and Biswas 1998 for what is wanted; pairs by
 /// deferred acceptance, Gale and Shapley 1962.
 [[nodiscard]] std::vector<std::int32_t> remap(mpi::Context& context, std::vector<std::int32_t> part,
-                                              std::span<const std::int64_t> weights = {}, int most_passes = 16);
+                                              std::span<const std::int64_t> weights = {}, int max_passes = 16);
 
 }  // namespace barrio::partition

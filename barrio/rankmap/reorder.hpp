@@ -17,7 +17,7 @@ struct ReorderOptions {
   /// a GPU's number beside the node's makes these the nodes.
   std::optional<int> node = {};
   double seconds = 0.05;     ///< about how long rank 0 searches, counted in work; the others wait
-  double least_gain = 0.02;  ///< part of the cost; where less is to be gained all ranks stay
+  double min_gain = 0.02;  ///< part of the cost; where less is to be gained all ranks stay
   std::uint64_t seed = 1;
 };
 

@@ -38,7 +38,7 @@ double imbalance(mpi::Context& context, std::size_t mine) {
 
 MeshWorth evaluate(const mesh::Mesh& mesh, const adapt::SizeFunction& size) {
   mpi::Context& context = mesh.context();
-  MeshWorth worth{.n_cells = mesh.n_global(mesh::Dim::volume), .least_quality = 2, .shortest = 1e300};
+  MeshWorth worth{.n_cells = mesh.n_global(mesh::Dim::volume), .min_quality = 2, .shortest = 1e300};
   double qualities = 0;
   for (std::size_t c = 0; c < mesh.n_owned(mesh::Dim::volume); ++c) {
     const auto nodes = mesh.cells().nodes_of(c);
@@ -54,7 +54,7 @@ MeshWorth evaluate(const mesh::Mesh& mesh, const adapt::SizeFunction& size) {
     const double volume = volume_of(p);
     const double quality = volume > 0 ? 12 * std::cbrt(9 * volume * volume) / squares : -1.0;
     worth.volume += volume;
-    worth.least_quality = std::min(worth.least_quality, quality);
+    worth.min_quality = std::min(worth.min_quality, quality);
     qualities += quality;
   }
   const mesh::Sides edges(mesh, mesh::Dim::edge);
@@ -77,7 +77,7 @@ MeshWorth evaluate(const mesh::Mesh& mesh, const adapt::SizeFunction& size) {
   worth.volume = sums[0];
   worth.mean_quality = sums[1] / static_cast<double>(worth.n_cells);
   worth.part_in_range = sums[2] / sums[3];
-  worth.least_quality = mpi::min(context, worth.least_quality);
+  worth.min_quality = mpi::min(context, worth.min_quality);
   worth.shortest = mpi::min(context, worth.shortest);
   worth.longest = mpi::max(context, worth.longest);
   worth.imbalance_of_cells = imbalance(context, mesh.n_owned(mesh::Dim::volume));
@@ -88,7 +88,7 @@ MeshWorth evaluate(const mesh::Mesh& mesh, const adapt::SizeFunction& size) {
 Json to_json(const MeshWorth& worth) {
   return {{"cells", worth.n_cells},
           {"volume", worth.volume},
-          {"quality", {{"least", worth.least_quality}, {"mean", worth.mean_quality}}},
+          {"quality", {{"least", worth.min_quality}, {"mean", worth.mean_quality}}},
           {"lengths", {{"in_range", worth.part_in_range}, {"shortest", worth.shortest}, {"longest", worth.longest}}},
           {"imbalance", {{"cells", worth.imbalance_of_cells}, {"vertices", worth.imbalance_of_vertices}}}};
 }

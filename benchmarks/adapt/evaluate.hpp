@@ -14,7 +14,7 @@ namespace barrio::bench {
 struct MeshWorth {
   std::int64_t n_cells = 0;
   double volume = 0.0;
-  double least_quality = 0.0;
+  double min_quality = 0.0;
   double mean_quality = 0.0;
   double part_in_range = 0.0;  ///< of edges: 1 / sqrt(2) to sqrt(2)
   double shortest = 0.0;

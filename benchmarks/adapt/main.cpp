@@ -142,8 +142,8 @@ Json measure(Context& context, const Options& options, const bench::AdaptCase& w
   row["seconds_of_rounds"] = mpi::max(context, report.kernel_seconds);
   row["seconds_of_balance"] = mpi::max(context, report.balance_seconds);
   row["seconds_of_second_call"] = mpi::max(context, again.seconds);
-  const auto most_cells = static_cast<double>(std::max(report.n_cells_before, report.n_cells));
-  row["peak_bytes_per_cell"] = mpi::sum(context, peak) / most_cells;
+  const auto max_cells = static_cast<double>(std::max(report.n_cells_before, report.n_cells));
+  row["peak_bytes_per_cell"] = mpi::sum(context, peak) / max_cells;
   const std::int64_t n_passes =
       report.splits.n_passes + report.collapses.n_passes + report.swaps.n_passes + report.moves.n_passes;
   row["passes"] = n_passes;
@@ -156,12 +156,12 @@ Json measure(Context& context, const Options& options, const bench::AdaptCase& w
     goals.add(fmt::format("{}.{}", wanted.name, what), value, unit, limit, higher);
   };
   const double per_unit = static_cast<double>(worth.n_cells) / unit_cells;
-  goal("least_quality", worth.least_quality, "", wanted.least_quality, true);
+  goal("min_quality", worth.min_quality, "", wanted.min_quality, true);
   goal("mean_quality", worth.mean_quality, "", wanted.mean_quality, true);
   goal("edges_in_range", worth.part_in_range, "", 0.95, true);
   goal("longest_edge", worth.longest, "", 2.0);
   goal("fewest_cells", per_unit, "C", wanted.fewest, true);
-  goal("most_cells", per_unit, "C", wanted.most);
+  goal("max_cells", per_unit, "C", wanted.most);
   goal("volume_error", std::abs(worth.volume - 1), "", 1e-12);
   if (options.has_fields) goal("linear_error", fields["linear_error"].get<double>(), "", 1e-12);
   goal("second_call", row["seconds_of_second_call"].get<double>() / seconds, "x", 0.05);

@@ -49,9 +49,9 @@ class LocalSchedule {
         smooth_(tets, sizes, limits, adapt::detail::smooths) {}
 
   void run(std::array<OperatorCounts, 4>& counts) {
-    constexpr int most_sweeps = 4;
+    constexpr int max_sweeps = 4;
     constexpr double little = 0.004;
-    for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+    for (int sweep = 0; sweep < max_sweeps; ++sweep) {
       const std::int64_t n = repeat(split_, counts[0], 0.0) + repeat(collapse_, counts[1], 0.0);
       repeat(swap_, counts[2], 0.03);
       repeat(smooth_, counts[3], 0.0, 6);
@@ -60,10 +60,10 @@ class LocalSchedule {
   }
 
  private:
-  std::int64_t repeat(Operator& op, OperatorCounts& counts, double part, int most_rounds = 100) {
+  std::int64_t repeat(Operator& op, OperatorCounts& counts, double part, int max_rounds = 100) {
     std::int64_t n_first = -1;
     std::int64_t n_all = 0;
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < max_rounds; ++round) {
       const std::int64_t n = rounds_.run(op, counts);
       if (n_first < 0) n_first = n;
       n_all += n;
@@ -158,9 +158,9 @@ class Migrating {
     const double start = Trace::steady_seconds();
     begin();
     balance(predicted_work());
-    constexpr int most_sweeps = 200;
+    constexpr int max_sweeps = 200;
     report_.is_complete = false;
-    while (!report_.is_complete && report_.n_sweeps < most_sweeps) report_.is_complete = !sweep();
+    while (!report_.is_complete && report_.n_sweeps < max_sweeps) report_.is_complete = !sweep();
     drop_fields();
     balance({});
     report_.seconds = Trace::steady_seconds() - start;

@@ -28,7 +28,7 @@ from judged import goal_of, report, run  # noqa: E402
 SIZES = [64, 256, 1024, 4096, 10_240, 16_384, 65_536]
 REFERENCE = 10_240
 NAMES = {"0": "automatic", "-1": "twin"}
-MOST_CHANCE = 1.05
+MAX_CHANCE = 1.05
 
 
 def parse() -> argparse.Namespace:
@@ -41,7 +41,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--ranks", type=int, default=2, help="(2)")
     parser.add_argument("--boxes", type=int, default=30, help="along each side of the cube (30)")
     parser.add_argument("--repeats", type=int, default=20, help="in turns, of a job (20)")
-    parser.add_argument("--most-of-best", type=float, default=1.1, help="what is wanted (1.1)")
+    parser.add_argument("--max-over-best", type=float, default=1.1, help="what is wanted (1.1)")
     parser.add_argument("--jobs", type=int, default=5, help="of each way (5)")
     return parser.parse_args()
 
@@ -115,9 +115,9 @@ def main() -> int:
     print(table(seconds), flush=True)
     for name, row in seconds.items():
         less, more = sorted([row["automatic"], row.get("twin", row["automatic"])])
-        if more > MOST_CHANCE * less:
+        if more > MAX_CHANCE * less:
             print(f"{name}: twins differ by {more / less:.2f}x: disturbed, says nothing")
-    return report(judge(seconds, options.most_of_best), options.out / "goals.json")
+    return report(judge(seconds, options.max_over_best), options.out / "goals.json")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ NewTet classified(const std::array<Slot, 4>& v, const std::vector<Vertex>& verti
   for (std::size_t i = 0; i < 4; ++i) sides[i] = sides_of(vertices[v[i]].at);
   for (std::size_t f = 0; f < 4; ++f) {
     const auto& at = adapt::detail::face_of[f];
-    tet.face_class[f] = (sides[at[0]] & sides[at[1]] & sides[at[2]]) != 0 ? 1 : 0;
+    tet.face_membership[f] = (sides[at[0]] & sides[at[1]] & sides[at[2]]) != 0 ? 1 : 0;
   }
   for (const auto& [a, b] : adapt::detail::edge_of)
     if (std::popcount(sides[a] & sides[b]) > 1) tet.features |= adapt::detail::edge_bit(a, b);
@@ -70,7 +70,7 @@ void Part::add_vertices(const adapt::detail::Sizes& sizes) {
     vertex.inverse_size = sizes.inverse_at(vertex.at, 1.0);
     vertex.key = {is_shared ? of_interface : of_mesh, static_cast<std::uint64_t>(value(local_.vertex_ids[v]))};
     vertex.owner = is_shared ? of_several : mine;
-    vertex.on = static_cast<Class>(3 - std::min(std::popcount(sides_of(vertex.at)), 3));
+    vertex.classification = static_cast<Classification>(3 - std::min(std::popcount(sides_of(vertex.at)), 3));
     vertex.active = static_cast<std::uint8_t>(open[v]);
     tets_.add_vertex(vertex);
     if (is_shared) shared_.push_back(static_cast<Slot>(v));

@@ -34,7 +34,7 @@ from judged import run as output_of  # noqa: E402
 # Boxes times scale: cells become a third as many, and a mesh of any number of boxes gets what is wanted.
 BOXES_AND_SCALE = 35
 # Of a call, beside one a pass: to move cells, take a mesh apart and make one. A second balance is 24 or so of them.
-MOST_COLLECTIVES = 200
+MAX_COLLECTIVES = 200
 
 
 def parse() -> argparse.Namespace:
@@ -93,7 +93,7 @@ def counts(document: dict[str, Any]) -> dict[str, float]:
     return of
 
 
-def judge(runs: list[dict[str, float]], most_growth: float) -> list[dict[str, Any]]:
+def judge(runs: list[dict[str, float]], max_growth: float) -> list[dict[str, Any]]:
     """Goals for the last of some runs against the first."""
 
     def growth(name: str) -> float:
@@ -101,14 +101,14 @@ def judge(runs: list[dict[str, float]], most_growth: float) -> list[dict[str, An
 
     watched = [name for name in runs[0] if " an exchange" in name or " a pass," in name]
     goals = [
-        goal_of(f"growth of {name}", growth(name), most_growth, "lower", "x") for name in watched
+        goal_of(f"growth of {name}", growth(name), max_growth, "lower", "x") for name in watched
     ]
     in_grid = growth("messages an exchange, mean") / growth("neighbours in a grid, mean")
     name = "collectives beside passes"
     return [
         *goals,
-        goal_of("growth of messages an exchange, of a grid's", in_grid, most_growth, "lower", "x"),
-        goal_of(f"{name}, most ranks", runs[-1][name], MOST_COLLECTIVES, "lower"),
+        goal_of("growth of messages an exchange, of a grid's", in_grid, max_growth, "lower", "x"),
+        goal_of(f"{name}, most ranks", runs[-1][name], MAX_COLLECTIVES, "lower"),
     ]
 
 
@@ -126,7 +126,7 @@ def main() -> int:
         print(simulated.table(n_ranks, runs), flush=True)
         if len(n_ranks) < 2:
             return 0
-        return report(judge(runs, options.most_growth), out / "goals.json")
+        return report(judge(runs, options.max_growth), out / "goals.json")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ sys.path.insert(0, str(HERE.parent))
 import simulated  # noqa: E402
 from judged import goal_of, report  # noqa: E402
 
-MOST_OF_MEAN = 1.5
+MAX_OF_MEAN = 1.5
 
 
 def parse() -> argparse.Namespace:
@@ -54,12 +54,12 @@ def counts(document: dict[str, Any]) -> dict[str, float]:
     return of
 
 
-def judge(runs: list[dict[str, float]], most_growth: float) -> list[dict[str, Any]]:
+def judge(runs: list[dict[str, float]], max_growth: float) -> list[dict[str, Any]]:
     """Goals for the last of some runs against the first; and in the last, for the busiest rank against the mean, which
     pieces of a curve with many corners have and more ranks show more of."""
     last = runs[-1]
     growth = [
-        goal_of(f"growth of {name}", last[name] / runs[0][name], most_growth, "lower", "x")
+        goal_of(f"growth of {name}", last[name] / runs[0][name], max_growth, "lower", "x")
         for name in last
         if not name.endswith("max")
     ]
@@ -67,7 +67,7 @@ def judge(runs: list[dict[str, float]], most_growth: float) -> list[dict[str, An
         goal_of(
             f"{what} of the busiest rank, of the mean",
             last[f"{what} a step, max"] / last[f"{what} a step, mean"],
-            MOST_OF_MEAN,
+            MAX_OF_MEAN,
             "lower",
             "x",
         )
@@ -99,7 +99,7 @@ def main() -> int:
             )
         if len(n_ranks) < 2:
             return 0
-        return report(judge(runs, options.most_growth), out / "goals.json")
+        return report(judge(runs, options.max_growth), out / "goals.json")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ namespace {
 
 using namespace barrio;
 
-constexpr double most_audited = 2e6;  // triangles: an audit takes 100 bytes each
+constexpr double max_audited = 2e6;  // triangles: an audit takes 100 bytes each
 
 struct Options {
   std::vector<std::string> parts{"pipe", "square", "square400", "points"};
@@ -63,7 +63,7 @@ struct Times {
 };
 
 Json to_json(const Times& times, std::int64_t n_triangles) {
-  return {{"least_seconds", times.least()},
+  return {{"min_seconds", times.least()},
           {"median_seconds", times.median()},
           {"triangles", n_triangles},
           {"triangles_per_second", static_cast<double>(n_triangles) / times.least()}};
@@ -71,7 +71,7 @@ Json to_json(const Times& times, std::int64_t n_triangles) {
 
 /// @throws Error{internal} if a triangulation is not what it should be
 void check(delaunay::Triangulation& mesh, const delaunay::PlanarGraph& graph, const delaunay::AuditOptions& options) {
-  if (static_cast<double>(mesh.n_triangles()) > most_audited) return;
+  if (static_cast<double>(mesh.n_triangles()) > max_audited) return;
   delaunay::compact(mesh);
   const delaunay::Audit found = delaunay::audit(delaunay::audited(mesh), graph, options);
   for (const delaunay::Audit::Check& one : found.checks)
@@ -100,7 +100,7 @@ struct Ours {
     // the first run alone: later ones find memory that others have left
     bytes = static_cast<double>(peak_resident_bytes() - before) / static_cast<double>(n_triangles);
     delaunay::AuditOptions options;
-    if (refining != nullptr) options = {.least_angle = refining->least_angle, .most_area = refining->most_area};
+    if (refining != nullptr) options = {.min_angle = refining->min_angle, .max_area = refining->max_area};
     check(mesh, graph, options);
   }
 };
@@ -108,8 +108,8 @@ struct Ours {
 Json measure_refinement(const std::string& name, double millions, const Options& options, bench::Goals& goals) {
   const Shape shape = make_shape(name);
   constexpr double yardstick = 1.55;  // triangles by area over bound
-  const double most_area = shape.area * yardstick / (millions * 1e6);
-  const delaunay::RefineOptions refining{.least_angle = delaunay::guaranteed_angle, .most_area = most_area};
+  const double max_area = shape.area * yardstick / (millions * 1e6);
+  const delaunay::RefineOptions refining{.min_angle = delaunay::guaranteed_angle, .max_area = max_area};
   const bool has_triangle = options.has_peers && bench::why_no_triangle().empty();
   Ours ours;
   Times theirs;
@@ -117,7 +117,7 @@ Json measure_refinement(const std::string& name, double millions, const Options&
   for (int i = 0; i < options.repeats; ++i) {
     ours.run(shape.graph, &refining);
     if (!has_triangle) continue;
-    const bench::MesherRun run = bench::run_triangle(shape.graph, refining.least_angle, most_area);
+    const bench::MesherRun run = bench::run_triangle(shape.graph, refining.min_angle, max_area);
     theirs.seconds.push_back(run.seconds);
     n_theirs = run.n_triangles;
   }
@@ -186,7 +186,7 @@ std::string to_text(const Json& document) {
       if (!row.contains(who)) continue;
       const Json& one = row[who];
       text += fmt::format("  {:<9} {:>12} triangles, {:.3f} s ({:.3f} in the median), {:.2f} M/s", who,
-                          format_count(one["triangles"].get<std::int64_t>()), one["least_seconds"].get<double>(),
+                          format_count(one["triangles"].get<std::int64_t>()), one["min_seconds"].get<double>(),
                           one["median_seconds"].get<double>(), one["triangles_per_second"].get<double>() / 1e6);
       text += who == std::string("barrio")
                   ? fmt::format(", {:.1f} B each at the peak\n", row["peak_bytes_per_triangle"].get<double>())

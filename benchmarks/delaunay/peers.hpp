@@ -17,7 +17,7 @@ struct MesherRun {
 /// Why there is no Triangle; empty if there is.
 [[nodiscard]] std::string why_no_triangle();
 /// Triangulate and refine with Shewchuk's Triangle, 1.6.
-[[nodiscard]] MesherRun run_triangle(const delaunay::PlanarGraph& graph, double least_angle, double most_area);
+[[nodiscard]] MesherRun run_triangle(const delaunay::PlanarGraph& graph, double min_angle, double max_area);
 /// Triangulate points with it.
 [[nodiscard]] MesherRun run_triangle(std::span<const delaunay::Point> points);
 

@@ -42,7 +42,7 @@ MesherRun run(std::string options, triangulateio& in) {
 
 std::string why_no_triangle() { return {}; }
 
-MesherRun run_triangle(const delaunay::PlanarGraph& graph, double least_angle, double most_area) {
+MesherRun run_triangle(const delaunay::PlanarGraph& graph, double min_angle, double max_area) {
   std::vector<double> points;
   for (const delaunay::Point& p : graph.points) points.insert(points.end(), {p[0], p[1]});
   std::vector<int> segments;
@@ -57,8 +57,8 @@ MesherRun run_triangle(const delaunay::PlanarGraph& graph, double least_angle, d
   in.numberofsegments = static_cast<int>(graph.segments.size());
   in.holelist = holes.data();
   in.numberofholes = static_cast<int>(graph.holes.size());
-  const std::string area = most_area > 0 ? fmt::format("a{:.20f}", most_area) : "";
-  return run(fmt::format("pzQBPq{:.4f}{}", least_angle, area), in);
+  const std::string area = max_area > 0 ? fmt::format("a{:.20f}", max_area) : "";
+  return run(fmt::format("pzQBPq{:.4f}{}", min_angle, area), in);
 }
 
 MesherRun run_triangle(std::span<const delaunay::Point> points) {

@@ -58,7 +58,7 @@ def parse() -> argparse.Namespace:
         help="what a send and a receive cost the rank that calls them (default 0)",
     )
     parser.add_argument(
-        "--most-growth",
+        "--max-growth",
         type=float,
         metavar="X",
         help="fail if a contender takes X times as long with the most ranks as with the fewest",
@@ -141,7 +141,7 @@ def main() -> int:
         everything += documents
         print(table(platform, documents), flush=True)
         for name, growth in growths(documents).items():
-            if options.most_growth and (len(ranks) < 2 or growth > options.most_growth):
+            if options.max_growth and (len(ranks) < 2 or growth > options.max_growth):
                 print(f"simulate: {name} grows by {growth:.2f}x on {platform}", file=sys.stderr)
                 code = 1
     if options.json:

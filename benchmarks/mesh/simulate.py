@@ -39,7 +39,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--ghosts", type=int, default=1, help="layers")
     parser.add_argument("--tets", action="store_true", help="six tets to each hex")
     parser.add_argument(
-        "--most-growth",
+        "--max-growth",
         type=float,
         metavar="X",
         help="fail if a rank sends X times as many bytes or messages with the most ranks as with the fewest",
@@ -103,13 +103,13 @@ def main() -> None:
         print(f"{name:<18}{cells}   {growth[name]:>11.2f}x")
     if options.json:
         options.json.write_text(json.dumps(documents, indent=2) + "\n", encoding="utf-8")
-    if options.most_growth is None:
+    if options.max_growth is None:
         return
     watched = [
         f"{step}: {what}" for step in ("mesh", "faces", "migrate") for what in ("messages", "KiB")
     ]
     for name in [*watched, "memory, KiB"]:
-        if growth[name] > options.most_growth:
+        if growth[name] > options.max_growth:
             raise SystemExit(f"simulate: {name} grow {growth[name]:.2f} times")
 
 

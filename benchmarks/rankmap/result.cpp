@@ -25,11 +25,11 @@ namespace {
 
 using namespace rankmap;
 
-constexpr double sharedmap_most_ranks = 1024;  // it takes minutes beyond
+constexpr double sharedmap_max_ranks = 1024;  // it takes minutes beyond
 
 /// Resident memory of this process: now, and the most since the mark was last reset.
 struct Resident {
-  std::uint64_t now_bytes = 0, most_bytes = 0;
+  std::uint64_t now_bytes = 0, max_bytes = 0;
   static void reset() { std::ofstream("/proc/self/clear_refs") << "5"; }
   static Resident read() {
     Resident found;
@@ -40,7 +40,7 @@ struct Resident {
       std::uint64_t kilobytes = 0;
       words >> name >> kilobytes;
       if (name == "VmRSS:") found.now_bytes = kilobytes << 10U;
-      if (name == "VmHWM:") found.most_bytes = kilobytes << 10U;
+      if (name == "VmHWM:") found.max_bytes = kilobytes << 10U;
     }
     return found;
   }
@@ -116,7 +116,7 @@ class Run {
     const Resident after = Resident::read();
     if (std::abs(result.cost_after - cost(graph_, machine_, result.placement)) > 1e-9 * given_)
       throw Error(ErrorCode::differs, {.subject = name, .cause = "its placement has another cost than it says"});
-    add(name, result.placement, seconds, after.most_bytes - std::min(after.most_bytes, before.now_bytes));
+    add(name, result.placement, seconds, after.max_bytes - std::min(after.max_bytes, before.now_bytes));
     rows_.back()["found_by"] = result.method;
     rows_.back()["is_complete"] = result.is_complete;
   }
@@ -127,7 +127,7 @@ class Run {
       if (const auto found = map_by_scotch(graph_, *case_.tree, strategy))
         add(name, found->placement, found->seconds, 0);
     }
-    if (!has_python || graph_.n_ranks() > sharedmap_most_ranks) return;
+    if (!has_python || graph_.n_ranks() > sharedmap_max_ranks) return;
     for (const auto& [name, found] : map_by_sharedmap(graph_, *case_.tree, options_.python, {"fast", "eco", "strong"}))
       add("SharedMap " + name, found.placement, found.seconds, 0);
   }
@@ -190,7 +190,7 @@ void add_best_goal(Goals& goals, const Json& one) {
 struct Published {
   const char* name;
   double value;
-  double most_gap;
+  double max_gap;
 };
 
 // Values from QAPLIB; kra32's is that of its published permutation.
@@ -213,7 +213,7 @@ Json run_qaplib(const RankmapOptions& options, Goals& goals) {
                     {"gap", gap},
                     {"seconds", processor_seconds() - start},
                     {"found_by", found.method}});
-    goals.add(fmt::format("qaplib.{}.gap", one.name), gap, "", one.most_gap);
+    goals.add(fmt::format("qaplib.{}.gap", one.name), gap, "", one.max_gap);
   }
   return rows;
 }

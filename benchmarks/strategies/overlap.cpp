@@ -30,16 +30,16 @@ double trimmed_mean(std::vector<double> values) {
 /// The shortest round in times of the shortest computing with its copy: what other work of the machine takes is in
 /// neither. Both are the least of as many sums of the two; the least computing and the least copy of any repetition
 /// have a sum that no round of so many reaches, less so the more a copy varies.
-double least_of_least(const std::vector<double>& totals, const std::vector<double>& apart) {
+double min_of_least(const std::vector<double>& totals, const std::vector<double>& apart) {
   return std::ranges::min(totals) / std::ranges::min(apart);
 }
 
 /// Whether the shortest time of the first half stands after the second one: then more rounds say nothing new. The times
 /// are those of the slowest rank, so all ranks see the same.
 bool is_settled(const std::vector<double>& times) {
-  constexpr double most_gain = 0.001;  // a ratio is asked for to the hundredth
+  constexpr double max_gain = 0.001;  // a ratio is asked for to the hundredth
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  return *std::min_element(times.begin(), middle) <= (1 + most_gain) * *std::min_element(middle, times.end());
+  return *std::min_element(times.begin(), middle) <= (1 + max_gain) * *std::min_element(middle, times.end());
 }
 
 /// Of each repetition what it took in times of its computing and its copy: the median.
@@ -55,7 +55,7 @@ Json measure_overlap(mpi::Context& context, const StrategyOptions& options) {
   const std::vector<Strategy> strategies{Strategy::delayed_waits, Strategy::staggered_tests, Strategy::persistent,
                                          Strategy::automatic};
   constexpr int n_inner = 40;      // rounds of each strategy in a repetition
-  constexpr int most_repeats = 4;  // in times of what was asked for, while shorter times are still found
+  constexpr int max_repeats = 4;  // in times of what was asked for, while shorter times are still found
   Computing computing;
   Json rows = Json::array();
   for (const std::uint64_t n_bytes : options.sizes) {
@@ -85,7 +85,7 @@ Json measure_overlap(mpi::Context& context, const StrategyOptions& options) {
              std::ranges::all_of(seen, [](const Seen& of_one) { return is_settled(of_one.totals); });
     };
     const int n_asked = options.n_repeats * n_inner;
-    for (int repeat = 0; repeat < most_repeats * n_asked; ++repeat) {
+    for (int repeat = 0; repeat < max_repeats * n_asked; ++repeat) {
       if (repeat >= n_asked && repeat % n_inner == 0 && all_settled()) break;
       computes.push_back(time_round(context, nothing, *idle, computing, n_rows, 0).total);
       copies.push_back(run(strategies.size(), 0).total);
@@ -102,7 +102,7 @@ Json measure_overlap(mpi::Context& context, const StrategyOptions& options) {
       row["strategies"].push_back({{"name", exchange::name_of(strategies[which])},
                                    {"wait_seconds", trimmed_mean(seen[which].waits)},
                                    {"total_seconds", median(seen[which].totals)},
-                                   {"total_of_computing_and_copy", least_of_least(seen[which].totals, apart)},
+                                   {"total_of_computing_and_copy", min_of_least(seen[which].totals, apart)},
                                    {"median_of_computing_and_copy", paired(seen[which].totals, apart)}});
     rows.push_back(std::move(row));
   }

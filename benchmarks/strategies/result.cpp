@@ -21,16 +21,16 @@ double of_strategy(const Json& row, const char* name, const char* what) {
 }
 
 void add_overlap_goals(Goals& goals, const Json& rows) {
-  constexpr double most_wait = 0.05;
-  constexpr double most_overhead = 0.01;
+  constexpr double max_wait = 0.05;
+  constexpr double max_overhead = 0.01;
   for (const Json& row : rows) {
     const double untouched = of_strategy(row, "delayed-waits", "wait_seconds");
     const auto n = row["bytes"].get<std::uint64_t>();
     // By the strategy that is for overlap: automatic looks at whole rounds, and may find that waits cost as little.
     goals.add(fmt::format("overlap.{}.wait_of_untouched", n),
-              of_strategy(row, "staggered-tests", "wait_seconds") / untouched, "", most_wait);
+              of_strategy(row, "staggered-tests", "wait_seconds") / untouched, "", max_wait);
     goals.add(fmt::format("overlap.{}.total_of_computing_and_copy", n),
-              of_strategy(row, "staggered-tests", "total_of_computing_and_copy"), "x", 1.0 + most_overhead);
+              of_strategy(row, "staggered-tests", "total_of_computing_and_copy"), "x", 1.0 + max_overhead);
   }
 }
 

@@ -24,7 +24,7 @@ def main() -> int:
     )
     parser.add_argument("--ranks", type=int, nargs="+", default=[64, 256])
     parser.add_argument("--platform", default="fat_tree", help="fat_tree (default) or torus")
-    parser.add_argument("--most-growth", type=float, default=1.3, help="from fewest to most ranks")
+    parser.add_argument("--max-growth", type=float, default=1.3, help="from fewest to most ranks")
     parser.add_argument(
         "--program",
         type=Path,
@@ -45,7 +45,7 @@ def main() -> int:
             + "".join(f"{seconds * 1e6:>9.2f} us" for seconds in times)
             + f"  x {times[-1] / times[0]:.2f}, messages of a rank and round {counts}"
         )
-        grows = times[-1] > options.most_growth * times[0] or counts[-1] != counts[0]
+        grows = times[-1] > options.max_growth * times[0] or counts[-1] != counts[0]
         if grows or any(row["collectives"] > 0 for row in rows):
             print(
                 f"simulate: {rows[0]['name']} grows with ranks, or is collective", file=sys.stderr

@@ -184,11 +184,11 @@ void run(barrio::Context& context, int argc, char** argv) {
   std::array<std::uint64_t, 2> all{picture.size(), checksum};
   barrio::mpi::all_reduce(context, std::span<std::uint64_t>(all), MPI_SUM);
   const std::int64_t n_steps = barrio::mpi::sum(context, tracer.n_steps());
-  const std::int64_t n_most = barrio::mpi::max(context, tracer.n_steps());
+  const std::int64_t n_max = barrio::mpi::max(context, tracer.n_steps());
   if (context.is_root()) {
     std::printf("%d^3 voxels, %" PRIu64 " rays, checksum %016" PRIx64 "\n", n, all[0], all[1]);
     std::printf("the busiest rank did %.2f times its share\n",
-                static_cast<double>(n_most) * context.size() / static_cast<double>(n_steps));
+                static_cast<double>(n_max) * context.size() / static_cast<double>(n_steps));
   }
   if (argc == 3) {  // small enough for one rank
     std::ranges::fill(picture.column<0>(), Rank{0});

@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
       return 0.06 + 0.4 * std::abs(std::hypot(x[0], x[1] - 0.5, x[2] - 0.5) - 0.2);
     };
     const barrio::adapt::AdaptReport report = barrio::adapt::adapt(mesh, size, {.limits = {.largest = 0.25}});
-    if (context.is_root()) std::printf("first mesh: mean ratio %.2f at least\n", report.least_quality);
+    if (context.is_root()) std::printf("first mesh: mean ratio %.2f at least\n", report.min_quality);
 
     double off = 0.0;
     for (int step = 0; step <= 6; ++step) {

@@ -29,12 +29,12 @@ int main(int argc, char** argv) {
     delaunay::Triangulation mesh;
     if (context.is_root()) {  // one rank works; all write together
       mesh = delaunay::triangulate(graph);
-      delaunay::refine(mesh, {.least_angle = 25, .area_at = area_at});
+      delaunay::refine(mesh, {.min_angle = 25, .area_at = area_at});
       delaunay::compact(mesh);
 
-      const delaunay::Audit audit = delaunay::audit(delaunay::audited(mesh), graph, {.least_angle = 25});
+      const delaunay::Audit audit = delaunay::audit(delaunay::audited(mesh), graph, {.min_angle = 25});
       std::printf("%lld triangles, angles from %.1f degrees, %s\n", static_cast<long long>(mesh.n_triangles()),
-                  audit.least_angle, audit.passes() ? "audited" : "with faults");
+                  audit.min_angle, audit.passes() ? "audited" : "with faults");
     }
     delaunay::write_vtkhdf(context, mesh, argc > 1 ? argv[1] : "sea.vtkhdf");
   });

@@ -129,7 +129,7 @@ class Triangulation:
     n_left: int
     """Times that a triangle stayed as it was, since segments may not be split or coordinates are too coarse."""
     is_complete: bool
-    """False: it ended at `most_triangles`."""
+    """False: it ended at `max_triangles`."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Audit:
     passes: bool
     checks: dict[str, tuple[bool, str]]
     """By name: whether it is met, and what was measured or is wrong."""
-    least_angle: float
+    min_angle: float
     """Degrees."""
     area: float
     largest_area: float
@@ -232,7 +232,7 @@ def triangulate(
     hull: bool = False,
     split_boundary: bool = True,
     split_segments: bool = True,
-    most_triangles: int = 2**30 - 1,
+    max_triangles: int = 2**30 - 1,
 ) -> Triangulation:
     """Make the constrained Delaunay triangulation of a graph, or of points, and refine it. Local.
 
@@ -252,7 +252,7 @@ def triangulate(
         hull,
         split_boundary,
         split_segments,
-        most_triangles,
+        max_triangles,
     )
     points, triangles, neighbours, regions, edges, edge_markers, input_points, attributes = arrays
     points = points.reshape(-1, 2)
@@ -288,7 +288,7 @@ def audit(
     return Audit(
         found["passes"],
         {check["check"]: (check["met"], check["text"]) for check in found["checks"]},
-        found["least_angle"],
+        found["min_angle"],
         found["area"],
         found["largest_area"],
     )

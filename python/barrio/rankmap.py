@@ -200,7 +200,7 @@ def reorder(
     inside: float = 1.0,
     outside: float = 10.0,
     seconds: float = 0.05,
-    least_gain: float = 0.02,
+    min_gain: float = 0.02,
     seed: int = 1,
 ) -> Reordered:
     """Return a communicator whose ranks are placed so that those who talk most share a node. Collective over comm.
@@ -230,7 +230,7 @@ def reorder(
         inside,
         outside,
         seconds,
-        least_gain,
+        min_gain,
         seed,
     )
     return Reordered(comm.Split(0, rank), *figures)

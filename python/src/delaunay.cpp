@@ -45,7 +45,7 @@ delaunay::PlanarGraph graph_of(const Places& points, const Markers& point_marker
   for (std::size_t i = 0; i < holes.shape(0); ++i) graph.holes.push_back({holes(i, 0), holes(i, 1)});
   for (std::size_t i = 0; i < regions.shape(0); ++i)
     graph.regions.push_back(
-        {.place = {regions(i, 0), regions(i, 1)}, .attribute = regions(i, 2), .most_area = regions(i, 3)});
+        {.place = {regions(i, 0), regions(i, 1)}, .attribute = regions(i, 2), .max_area = regions(i, 3)});
   return graph;
 }
 
@@ -75,16 +75,16 @@ nb::tuple to_python(const delaunay::Triangulation& mesh) {
 
 nb::tuple triangulate(const Places& points, const Markers& point_markers, const Columns& attributes,
                       const Pairs& segments, const Markers& markers, const Pairs& sides, const Places& holes,
-                      const Seeds& regions, bool refines, double least_angle, double most_area,
+                      const Seeds& regions, bool refines, double min_angle, double max_area,
                       const nb::object& area_at, bool fills_hull, bool splits_boundary, bool splits_segments,
-                      std::int64_t most_triangles) {
+                      std::int64_t max_triangles) {
   const delaunay::PlanarGraph graph =
       graph_of(points, point_markers, attributes, segments, markers, sides, holes, regions);
-  delaunay::RefineOptions options{.least_angle = least_angle,
-                                  .most_area = most_area,
+  delaunay::RefineOptions options{.min_angle = min_angle,
+                                  .max_area = max_area,
                                   .splits_boundary = splits_boundary,
                                   .splits_segments = splits_segments,
-                                  .most_triangles = most_triangles};
+                                  .max_triangles = max_triangles};
   if (!area_at.is_none())
     options.area_at = [&area_at](const delaunay::Point& place) {
       const nb::gil_scoped_acquire locked;
@@ -114,7 +114,7 @@ nb::tuple to_python(const delaunay::PlanarGraph& graph, const std::vector<std::s
   for (const delaunay::Point& p : graph.holes) holes.insert(holes.end(), {p[0], p[1]});
   std::vector<double> regions;
   for (const delaunay::PlanarGraph::RegionSeed& seed : graph.regions)
-    regions.insert(regions.end(), {seed.place[0], seed.place[1], seed.attribute, seed.most_area});
+    regions.insert(regions.end(), {seed.place[0], seed.place[1], seed.attribute, seed.max_area});
   std::vector<std::int32_t> sides;
   for (const auto& [left, right] : graph.sides) sides.insert(sides.end(), {left, right});
   return nb::make_tuple(copied(std::move(points)), copied(std::vector<std::int32_t>(graph.point_markers)),
@@ -156,7 +156,7 @@ nb::tuple graph_of_mesh(const Places& points, const Columns& attributes, const P
     mesh.edges.push_back({.ends = {edges(i, 0), edges(i, 1)}, .marker = markers(i)});
   mesh.triangle_regions.assign(regions.data(), regions.data() + regions.size());
   for (std::size_t i = 0; i < of_regions.shape(0); ++i)
-    mesh.regions.push_back({.attribute = of_regions(i, 2), .most_area = of_regions(i, 3)});
+    mesh.regions.push_back({.attribute = of_regions(i, 2), .max_area = of_regions(i, 3)});
   std::vector<std::string> left_out;
   const delaunay::PlanarGraph graph = delaunay::to_graph(mesh, left_out);
   return to_python(graph, left_out);
@@ -164,8 +164,8 @@ nb::tuple graph_of_mesh(const Places& points, const Columns& attributes, const P
 
 std::string audit(const Places& points, const Markers& point_markers, const Columns& attributes, const Pairs& segments,
                   const Markers& markers, const Pairs& sides, const Places& holes, const Seeds& regions,
-                  const Places& vertices, const CornerRows& triangles, const CornerRows& edges, double least_angle,
-                  double most_area) {
+                  const Places& vertices, const CornerRows& triangles, const CornerRows& edges, double min_angle,
+                  double max_area) {
   const delaunay::PlanarGraph graph =
       graph_of(points, point_markers, attributes, segments, markers, sides, holes, regions);
   delaunay::AuditedMesh mesh;
@@ -174,7 +174,7 @@ std::string audit(const Places& points, const Markers& point_markers, const Colu
     mesh.triangles.push_back({triangles(i, 0), triangles(i, 1), triangles(i, 2)});
   for (std::size_t i = 0; i < edges.shape(0); ++i) mesh.edges.push_back({edges(i, 0), edges(i, 1)});
   const nb::gil_scoped_release unlocked;
-  return delaunay::to_json(delaunay::audit(mesh, graph, {.least_angle = least_angle, .most_area = most_area})).dump();
+  return delaunay::to_json(delaunay::audit(mesh, graph, {.min_angle = min_angle, .max_area = max_area})).dump();
 }
 
 }  // namespace

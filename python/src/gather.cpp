@@ -27,7 +27,7 @@ constexpr std::array<std::pair<const char*, GatherMethod>, 4> methods{{{"automat
 /// A plan with the context it was made in. What Python calls a GatherScatter.
 class SharedGather {
  public:
-  SharedGather(const CommArgument& comm, nb::handle ids, const std::string& method, std::uint64_t most_pairwise_ranks) {
+  SharedGather(const CommArgument& comm, nb::handle ids, const std::string& method, std::uint64_t max_pairwise_ranks) {
     const nb::object array = numpy().attr("ascontiguousarray")(ids).attr("reshape")(-1);
     context_ = make_context(comm);
     std::vector<GlobalId> mine;
@@ -46,7 +46,7 @@ class SharedGather {
       mpi::agree(*context_, fault);
       gather_ = std::make_unique<GatherScatter>(
           *context_, mine,
-          exchange::GatherScatterOptions{.method = chosen, .most_pairwise_ranks = most_pairwise_ranks});
+          exchange::GatherScatterOptions{.method = chosen, .max_pairwise_ranks = max_pairwise_ranks});
     } catch (const AgreedError&) {
       context_.reset();  // every rank is here: the communicator can be freed
       throw;
@@ -126,10 +126,10 @@ Making it is collective over comm: `ids` are integers in any order, with any rep
 they are. The values of an id are combined in one fixed order, so that all sharers hold the same bits. `method`: "pairwise"
 between all sharers, by an "owner", by the "crystal" router, or "automatic", which times them.)")
       .def(nb::init<const CommArgument&, nb::handle, const std::string&, std::uint64_t>(), "comm"_a, "ids"_a,
-           nb::kw_only(), "method"_a = "automatic", "most_pairwise_ranks"_a = 64,
+           nb::kw_only(), "method"_a = "automatic", "max_pairwise_ranks"_a = 64,
            nb::sig(
                "def __init__(self, comm: mpi4py.MPI.Comm, ids: numpy.typing.ArrayLike, *, method: str = 'automatic', "
-               "most_pairwise_ranks: int = 64) -> None"))
+               "max_pairwise_ranks: int = 64) -> None"))
       .def(
           "apply",
           [](SharedGather& self, nb::handle values, const std::string& op) {

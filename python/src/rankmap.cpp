@@ -95,7 +95,7 @@ void write_order(const std::string& path, const std::string& format, const std::
 std::tuple<int, double, double, double, double, int> reorder(const CommArgument& comm, const Ranks& neighbours,
                                                              const Amounts& weights, std::optional<int> node,
                                                              double inside, double outside, double seconds,
-                                                             double least_gain, std::uint64_t seed) {
+                                                             double min_gain, std::uint64_t seed) {
   return in_own_context(comm, [&](std::unique_ptr<mpi::Context>& context) {
     const rankmap::Reordered found = rankmap::reorder(*context, std::span(neighbours.data(), neighbours.size()),
                                                       std::span(weights.data(), weights.size()),
@@ -103,7 +103,7 @@ std::tuple<int, double, double, double, double, int> reorder(const CommArgument&
                                                        .outside = outside,
                                                        .node = node,
                                                        .seconds = seconds,
-                                                       .least_gain = least_gain,
+                                                       .min_gain = min_gain,
                                                        .seed = seed});
     return std::tuple(static_cast<int>(found.comm.rank()), found.cost_before, found.cost_after, found.share_before,
                       found.share_after, found.n_moved);

@@ -43,7 +43,7 @@ TEST(Adapt, ACoarserMeshHasTheWantedLengthsAndItsBoundaries) {
   EXPECT_EQ(report.n_cells_before, 48'000);
   EXPECT_EQ(report.n_cells, now.n_cells);
   EXPECT_NEAR(now.volume, 1.0, 1e-12);
-  EXPECT_GE(now.least_quality, 0.3);
+  EXPECT_GE(now.min_quality, 0.3);
   EXPECT_GE(now.mean_quality, 0.8);
   EXPECT_GE(now.part_in_range, 0.93);
   EXPECT_LE(now.longest, 2.0);
@@ -63,7 +63,7 @@ TEST(Adapt, AFinerMeshHasTheWantedLengthsAndItsBoundaries) {
   mesh.validate();
   const Measured now = measure(mesh, size);
   EXPECT_NEAR(now.volume, 1.0, 1e-12);
-  EXPECT_GE(now.least_quality, 0.3);
+  EXPECT_GE(now.min_quality, 0.3);
   EXPECT_GE(now.mean_quality, 0.78);
   EXPECT_GE(now.part_in_range, 0.87);
   EXPECT_GT(report.splits.n_made, report.collapses.n_made);
@@ -131,7 +131,7 @@ TEST(Adapt, VerticesInSetsStay) {
 TEST(Adapt, FrozenSetsStay) {
   const SizeFunction size = shock(0.05);
   mpi::Context alone(MPI_COMM_SELF);
-  const AdaptOptions options{.frozen_sets = {"volume 1", "y-"}, .origin_field = "origin"};
+  const AdaptOptions options{.frozen_sets = {"volume 1", "y-"}, .parent_field = "origin"};
   Mesh reference = tet_cube(alone, 9, Start::boxes, 3);
   adapt(reference, size, options);
   Mesh mesh = tet_cube(world(), 9, Start::scattered, 3);
@@ -172,7 +172,7 @@ TEST(Adapt, APlateBecomesOneOfGoodCells) {
   const AdaptReport report = adapt(mesh, uniform_size(0.07));
   mesh.validate();
   EXPECT_GT(report.in_range, 0.7);
-  EXPECT_GT(report.least_quality, 0.2);
+  EXPECT_GT(report.min_quality, 0.2);
   EXPECT_NEAR(test::measure(mesh, uniform_size(0.07)).volume, 0.15, 1e-13);
 }
 
@@ -236,7 +236,7 @@ TEST(Adapt, SpheresAnywhereGiveAValidMesh) {
       mesh.validate();
       const Measured now = measure(mesh, size);
       EXPECT_NEAR(now.volume, 1.0, 1e-12);
-      EXPECT_GE(now.least_quality, 0.3);
+      EXPECT_GE(now.min_quality, 0.3);
       expect_boundaries(mesh);
     }
   }

@@ -166,8 +166,8 @@ TEST(AdaptBadInput, SizesThatNeedTooManyCells) {
 /// Flat cells would be allowed then, and walks around their edges would not end.
 TEST(AdaptBadInput, NoQualityAtAllGivesASoundMesh) {
   Mesh mesh = tet_cube(world(), 6);
-  const AdaptReport report = adapt(mesh, uniform_size(0.12), {.least_quality = 0});
-  EXPECT_GT(report.least_quality, 1e-3);
+  const AdaptReport report = adapt(mesh, uniform_size(0.12), {.min_quality = 0});
+  EXPECT_GT(report.min_quality, 1e-3);
   mesh.validate();
   EXPECT_NEAR(test::measure(mesh, uniform_size(0.12)).volume, 1.0, 1e-12);
 }
@@ -187,7 +187,7 @@ TEST(AdaptBadInput, AnOriginFieldThatIsThere) {
   Mesh mesh = tet_cube(world(), 3);
   mesh.add_field<std::int64_t>("origin", mesh::Dim::volume);
   try {
-    adapt(mesh, uniform_size(0.3), {.origin_field = "origin"});
+    adapt(mesh, uniform_size(0.3), {.parent_field = "origin"});
     ADD_FAILURE() << "not refused";
   } catch (const AgreedError& error) {
     EXPECT_NE(std::string(error.what()).find("a field on cells of that name"), std::string::npos) << error.what();
@@ -196,7 +196,7 @@ TEST(AdaptBadInput, AnOriginFieldThatIsThere) {
 
 TEST(AdaptBadInput, NoTimeGivesASoundMesh) {
   Mesh mesh = tet_cube(world(), 5);
-  const AdaptReport report = adapt(mesh, test::shock(0.05), {.most_seconds = 0});
+  const AdaptReport report = adapt(mesh, test::shock(0.05), {.max_seconds = 0});
   EXPECT_FALSE(report.is_complete);
   mesh.validate();
   EXPECT_NEAR(test::measure(mesh, test::shock(0.05)).volume, 1.0, 1e-12);

@@ -82,7 +82,7 @@ Measured measure(const Mesh& mesh, const adapt::SizeFunction& size) {
     const double quality = v > 0 ? 12 * std::pow(3 * v, 2.0 / 3) / squares : -1;
     out.volume += v;
     out.complexity += v / std::pow(size(centre), 3);
-    out.least_quality = std::min(out.least_quality, quality);
+    out.min_quality = std::min(out.min_quality, quality);
     qualities += quality;
   }
   double n_in_range = 0;
@@ -96,7 +96,7 @@ Measured measure(const Mesh& mesh, const adapt::SizeFunction& size) {
   out.n_cells = mesh.n_global(Dim::volume);
   out.volume = sum(context, out.volume);
   out.complexity = sum(context, out.complexity);
-  out.least_quality = mpi::min(context, out.least_quality);
+  out.min_quality = mpi::min(context, out.min_quality);
   out.longest = mpi::max(context, out.longest);
   out.mean_quality = sum(context, qualities) / static_cast<double>(out.n_cells);
   out.part_in_range = sum(context, n_in_range) / sum(context, static_cast<double>(edges.table().n_owned));

@@ -22,7 +22,7 @@ adapt::SizeFunction shock(double finest);
 struct Measured {
   std::int64_t n_cells = 0;
   double volume = 0.0;
-  double least_quality = 2.0;  ///< mean ratio
+  double min_quality = 2.0;  ///< mean ratio
   double mean_quality = 0.0;
   double part_in_range = 0.0;  ///< of edges: length in the wanted size from 1 / sqrt(2) to sqrt(2)
   double longest = 0.0;        ///< edge in the wanted size

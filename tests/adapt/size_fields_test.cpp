@@ -83,7 +83,7 @@ TEST(SizeFields, ErrorsSayHowLargeCellsAreToBe) {
   expect({.error = 0.16, .order = 2}, now);
   expect({.error = 0.04, .order = 2}, now / 2);
   expect({.error = 1e-9, .order = 2}, now / 4);
-  expect({.error = 16, .order = 1, .most_change = 3}, 3 * now);
+  expect({.error = 16, .order = 1, .max_change = 3}, 3 * now);
   std::ranges::fill(errors, 0.0);
   expect({.error = 1.0, .order = 2}, 4 * now);
   std::ranges::fill(errors, std::nan(""));

@@ -41,7 +41,7 @@ void expect_linked(const Tets& mesh) {
     for (std::size_t f = 0; f < 4; ++f) {
       const Slot other = tet.across[f];
       if (other < 0) {
-        EXPECT_NE(tet.face_class[f], 0);
+        EXPECT_NE(tet.face_membership[f], 0);
         continue;
       }
       const Tet& next = mesh.tets[other >> 2];
@@ -115,7 +115,7 @@ TEST(Tets, SlotsAreUsedAgain) {
   const std::size_t n = mesh.tets.size();
   const std::vector<Slot> all{0, 1, 2, 3, 4, 5};
   std::vector<NewTet> same;
-  for (const Slot t : all) same.push_back({mesh.tets[t].v, mesh.tets[t].face_class, 0, 0});
+  for (const Slot t : all) same.push_back({mesh.tets[t].v, mesh.tets[t].face_membership, 0, 0});
   for (std::uint32_t round = 1; round < 10; ++round) {
     std::vector<Slot> old;
     for (std::size_t t = 0; t < mesh.tets.size(); ++t)

@@ -94,7 +94,7 @@ TEST(AdaptTransfer, CellsInheritFromTheOneInWhosePlaceTheyAre) {
   add_fields(mesh);
   const std::int64_t n_before = mesh.n_global(Dim::volume);
   const SizeFunction moved = [](const Vector& x) { return shock(0.09)({x[0] - 0.05, x[1], x[2]}); };
-  const AdaptReport report = adapt(mesh, moved, {.origin_field = "origin"});
+  const AdaptReport report = adapt(mesh, moved, {.parent_field = "origin"});
   mesh.validate();
   const auto at = mesh.field<double>("at", Dim::volume);
   const auto id = mesh.field<std::int64_t>("id", Dim::volume);
@@ -122,7 +122,7 @@ TEST(AdaptTransfer, CellsInheritFromTheOneInWhosePlaceTheyAre) {
 
 TEST(AdaptTransfer, TheSameBitsOnAnyRanksFromAnyDistribution) {
   const SizeFunction size = shock(0.11);
-  const AdaptOptions options{.origin_field = "origin"};
+  const AdaptOptions options{.parent_field = "origin"};
   mpi::Context alone(MPI_COMM_SELF);
   Mesh reference = tet_cube(alone, 9);
   add_fields(reference);
@@ -143,7 +143,7 @@ TEST(AdaptTransfer, SizesInAField) {
     const AdaptReport report = adapt(mesh, "h");
     mesh.validate();
     EXPECT_GE(report.in_range, 0.85);
-    EXPECT_GE(report.least_quality, 0.3);
+    EXPECT_GE(report.min_quality, 0.3);
     EXPECT_TRUE(report.is_complete);
     return mesh;
   };
@@ -161,7 +161,7 @@ TEST(AdaptTransfer, TheReportSaysWhatTheMeshIs) {
   Mesh mesh = tet_cube(world(), 10);
   const AdaptReport report = adapt(mesh, shock(0.1));
   const test::Measured measured = test::measure(mesh, shock(0.1));
-  EXPECT_NEAR(report.least_quality, measured.least_quality, 1e-5);
+  EXPECT_NEAR(report.min_quality, measured.min_quality, 1e-5);
   EXPECT_NEAR(report.mean_quality, measured.mean_quality, 1e-5);
   EXPECT_NEAR(report.in_range, measured.part_in_range, 0.03);  // edges count once for each cell there
 }
@@ -206,7 +206,7 @@ Mesh with_tags(mpi::Context& context, Start start) {
 
 TEST(AdaptTransfer, TagsGoAlong) {
   Mesh mesh = with_tags(world(), Start::scattered);
-  adapt(mesh, shock(0.1), {.origin_field = "origin"});
+  adapt(mesh, shock(0.1), {.parent_field = "origin"});
   mesh.validate();
   const auto origin = mesh.field<std::int64_t>("origin", Dim::volume);
   std::int64_t n_some = 0;

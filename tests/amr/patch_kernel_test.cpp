@@ -129,7 +129,7 @@ TEST(PatchKernel, SeesAMirrorImageBehindWalls) {
   };
   SimulationOptions<2> options = options_of();
   options.grid.is_periodic = {false, true};
-  options.ends[0] = {End::wall, End::wall};
+  options.boundary[0] = {BoundaryCondition::wall, BoundaryCondition::wall};
   options.initial = [](const std::array<double, 2>& x, std::span<double> u) {
     u[0] = 1.0 + x[0];
     u[1] = 2.0 + x[1];

@@ -103,9 +103,9 @@ TEST(Simulation, HasOneResultBetweenWallsAndWhatIsGiven) {
   const auto euler = std::make_shared<const Euler<2>>();
   SimulationOptions<2> options = moving_blob(euler);
   options.grid.is_periodic = {false, false};
-  options.ends[0] = {End::given, End::outflow};
-  options.ends[1] = {End::wall, End::wall};
-  options.given = [euler](const std::array<double, 2>& x, double time, std::span<double> u) {
+  options.boundary[0] = {BoundaryCondition::inflow, BoundaryCondition::outflow};
+  options.boundary[1] = {BoundaryCondition::wall, BoundaryCondition::wall};
+  options.inflow = [euler](const std::array<double, 2>& x, double time, std::span<double> u) {
     euler->conserve(std::vector<double>{1.5 + 0.4 * std::sin(40.0 * time) * x[1], 0.7, 0.3, 1.0}, u);
   };
   options.is_subcycled = false;

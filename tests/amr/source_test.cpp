@@ -91,12 +91,12 @@ TEST(Source, DependsOnPlaceAndTime) {
   options.initial = [](const auto&, std::span<double> u) { u[0] = 0.0; };
   options.tag = [](const CellsToTag<3>& block) {
     for (std::int64_t n = 0; n < block.cells.size(); ++n)
-      block.tags[n] = block.space.middle(block.level, block.cells.at(n))[0] < 0.3 ? 1 : 0;
+      block.tags[n] = block.space.centre(block.level, block.cells.at(n))[0] < 0.3 ? 1 : 0;
   };
   options.source = [](const CellsToChange<3>& block) {
     for (std::int64_t n = 0; n < block.cells.size(); ++n) {
       const auto at = block.cells.at(n);
-      const auto x = block.space.middle(block.level, at);
+      const auto x = block.space.centre(block.level, at);
       EXPECT_EQ(block.change(0, at), 0.0);
       block.change(0, at) = block.time * (x[0] + 2.0 * x[1] - x[2]);
     }
@@ -109,7 +109,7 @@ TEST(Source, DependsOnPlaceAndTime) {
     for (std::size_t b = 0; b < hierarchy.blocks(level).size(); ++b) {
       const auto cells = hierarchy.space().cells(hierarchy.blocks(level)[b].at);
       for (std::int64_t n = 0; n < cells.size(); ++n) {
-        const auto x = hierarchy.space().middle(level, cells.at(n));
+        const auto x = hierarchy.space().centre(level, cells.at(n));
         ASSERT_NEAR(simulation.state().values(level, b)[n], 0.5 * (x[0] + 2.0 * x[1] - x[2]), 1e-14);
       }
     }

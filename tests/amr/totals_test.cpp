@@ -100,7 +100,7 @@ TEST(Integrals, AreOfTheFinestCells) {
                                                          at[1] * 2 / space.block_cells()};
           if (is_refined[space.blocks(level + 1).place(finer_block)] != 0) continue;
         }
-        const double x = space.middle(level, at)[0];
+        const double x = space.centre(level, at)[0];
         if (std::fmod(x / space.cell_size(2)[0], 2.0) < 1.0) wavy += volume * simulation.state().values(level, b)[n];
       }
     }
@@ -134,7 +134,7 @@ TEST(Simulation, EndsAStepAtATime) {
 TEST(Simulation, RefusesMoreCellsThanAllowed) {
   const auto euler = std::make_shared<const Euler<2>>();
   SimulationOptions<2> options = test::moving_blob(euler);
-  options.most_cells = 32 * 32 + 64;
+  options.max_cells = 32 * 32 + 64;
   try {
     const Simulation<2> simulation(barrio::test::world(), euler, options);
     FAIL() << "was not refused";
@@ -147,9 +147,9 @@ TEST(Simulation, RefusesMoreCellsThanAllowed) {
 TEST(Simulation, RefusesMoreMemoryThanAllowed) {
   const auto euler = std::make_shared<const Euler<2>>();
   SimulationOptions<2> options = test::moving_blob(euler);
-  options.most_bytes = 1U << 30U;
+  options.max_bytes = 1U << 30U;
   const Simulation<2> fits(barrio::test::world(), euler, options);
-  options.most_bytes = 4000;
+  options.max_bytes = 4000;
   try {
     const Simulation<2> simulation(barrio::test::world(), euler, options);
     FAIL() << "was not refused";

@@ -25,8 +25,8 @@ UMBRELLA = "(umbrella)"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 FOREIGN_DETAIL = re.compile(r"\b(\w+)::detail\b")
 LINE_COMMENT = re.compile(r"//[^\n]*")
-MOST_FILES = 40  # in a folder
-MOST_LINES = 100  # of a function
+MAX_FILES = 40  # in a folder
+MAX_LINES = 100  # of a function
 NOT_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|^[ \t]*#[^\n]*',
     re.DOTALL | re.MULTILINE,
@@ -126,7 +126,7 @@ def long_functions(text: str) -> list[tuple[int, int]]:
         elif place.group() == "}" and inside:
             first = inside.pop()
             n_lines = text.count("\n", 0, at) + 2 - first if first else 0
-            if first and n_lines > MOST_LINES:
+            if first and n_lines > MAX_LINES:
                 found.append((first, n_lines))
         begin = at + 1
     return found
@@ -137,10 +137,10 @@ def faults_of_folders(tree: pathlib.Path) -> list[str]:
     faults = []
     for folder in sorted(p for p in (tree / "barrio").rglob("*") if p.is_dir()):
         n = sum(1 for p in folder.iterdir() if p.is_file())
-        if n > MOST_FILES:
+        if n > MAX_FILES:
             inside = folder.relative_to(tree).as_posix()
             faults.append(
-                f"{inside}/ holds {n} files, more than {MOST_FILES}: which belong together?"
+                f"{inside}/ holds {n} files, more than {MAX_FILES}: which belong together?"
             )
     for umbrella in sorted((tree / "barrio").glob("*.hpp")):
         room = umbrella.with_suffix("")
@@ -225,7 +225,7 @@ def check(tree: pathlib.Path, edges: dict[str, set[str]]) -> tuple[list[str], in
         if room not in OUTSIDE and path.suffix in (".hpp", ".cpp"):
             for line, n_lines in long_functions(text_of(tree, path)):
                 faults.append(
-                    f"{path}:{line}: a function has {n_lines} lines, more than {MOST_LINES}"
+                    f"{path}:{line}: a function has {n_lines} lines, more than {MAX_LINES}"
                 )
         for line, name in foreign_details(text_of(tree, path), room, set(edges)):
             faults.append(f"{path}:{line}: '{room}' names {name}, which is private")

@@ -21,14 +21,14 @@
 
 namespace {
 
-std::size_t least_bytes = 4096;
+std::size_t min_bytes = 4096;
 long fails_at = 0;
 bool stays = false;
 bool is_counting = false;
 long n_allocations = 0;
 
 bool fails(std::size_t n) {
-  if (!is_counting || n < least_bytes) return false;
+  if (!is_counting || n < min_bytes) return false;
   n_allocations += 1;
   return fails_at > 0 && (n_allocations == fails_at || (stays && n_allocations > fails_at));
 }
@@ -40,7 +40,7 @@ long number(const char* name, long otherwise) {
 
 void work(barrio::Context& context, const std::string& in, const std::string& out) {
   using namespace barrio;
-  least_bytes = number("SCARCE_BYTES", 4096);
+  min_bytes = number("SCARCE_BYTES", 4096);
   stays = number("SCARCE_STAYS", 0) != 0;
   if (context.rank() == number("SCARCE_RANK", -1)) fails_at = number("SCARCE_AT", 0);
   is_counting = true;

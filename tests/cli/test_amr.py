@@ -82,7 +82,7 @@ class Sources(AmrCase):
             [grid]
             cells = [32, 16]
             high = [2.0, 1.0]
-            [ends]
+            [boundary]
             x = "periodic"
             y = "periodic"
             [gas]
@@ -259,7 +259,11 @@ class Refused(AmrCase):
         self.refuse(
             3, "grid.cells", "not a multiple of the 8 cells", setting="grid.cells=[100, 16]"
         )
-        self.refuse(3, "ends.x", "Did you mean 'outflow'?", setting='ends.x="outflw"')
+        self.refuse(3, "boundary.x", "Did you mean 'outflow'?", setting='boundary.x="outflw"')
+        self.refuse(3, "boundary.x", "'given' is spelt 'inflow'", setting='boundary.x="given"')
+        self.refuse(3, "ends", "is spelt boundary", setting='ends.x="wall"')
+        self.refuse(3, "given", "is spelt inflow", setting="given.density=1.0")
+        self.refuse(3, "refine.most_cells", "is spelt max_cells", setting="refine.most_cells=10")
         self.refuse(3, "run.cfl", "above 1", setting="run.cfl=1.5")
         self.refuse(
             3, "refine.jump.densty", "Did you mean 'density'?", setting="refine.jump={ densty=0.1 }"
@@ -307,7 +311,7 @@ class Refused(AmrCase):
         )
         self.refuse(3, "source.heatin", "Did you mean 'heating'?", setting="source.heatin=1")
         self.refuse(3, "source.heating", "", setting='source.heating="nothing * 2"')
-        self.refuse(3, "refine.most_bytes", "is not above 0", setting="refine.most_bytes=0")
+        self.refuse(3, "refine.max_bytes", "is not above 0", setting="refine.max_bytes=0")
 
     def test_states_that_cannot_be(self) -> None:
         self.refuse(
@@ -319,9 +323,9 @@ class Refused(AmrCase):
         )
 
     def test_more_cells_than_allowed(self) -> None:
-        outcome = self.try_case("sod", "grid.levels=3", "refine.most_cells=3000")
+        outcome = self.try_case("sod", "grid.levels=3", "refine.max_cells=3000")
         self.assert_error(outcome, 1, "more than the 3 000")
-        outcome = self.try_case("sod", "grid.levels=3", "refine.most_bytes=3000", ranks=2)
+        outcome = self.try_case("sod", "grid.levels=3", "refine.max_bytes=3000", ranks=2)
         self.assert_error(outcome, 1, "for the values of a rank, more than the")
 
     def test_a_full_disk_at_a_checkpoint(self) -> None:

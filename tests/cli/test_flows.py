@@ -99,7 +99,7 @@ class Flows(Case):
         state, first, second = (self.folder / n for n in ("state.vtk", "first.h5m", "second.h5m"))
         state.write_text(cube_with_fields(4, size=0.2, error=0.08))
         outcome = at_ranks(
-            "adapt", state, "--size-field", "h", "--origin-field", "o", "-o", first, "--json"
+            "adapt", state, "--size-field", "h", "--parent-field", "o", "-o", first, "--json"
         )
         self.assert_code(outcome, 0)
         found = outcome.json()
@@ -117,7 +117,7 @@ class Flows(Case):
             (("--size", 0.1, "--growth", 0.3), "these are a function"),
             (("--size", 1e-5), "are allowed"),
             (("--size", 0.1, "--target-error", 1), "--error-field"),
-            (("--size", 0.1, "--origin-field", "h"), "a tag of that name"),
+            (("--size", 0.1, "--parent-field", "h"), "a tag of that name"),
         ):
             outcome = at_ranks("adapt", first, *given, "-o", self.folder / "none.h5m")
             self.assert_code(outcome, 2)

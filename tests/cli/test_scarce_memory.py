@@ -38,8 +38,8 @@ class ScarceMemory(Case):
             elif out.suffix == ".vtkhdf":
                 self.assertEqual(out.read_bytes(), OLD, str(outcome))
 
-    def sweep(self, path: object, n_places: int, least_bytes: int = 4096) -> None:
-        counted = self.run_scarce(path, bytes=least_bytes)
+    def sweep(self, path: object, n_places: int, min_bytes: int = 4096) -> None:
+        counted = self.run_scarce(path, bytes=min_bytes)
         self.assert_code(counted, 0)
         whole = self.digests()
         n_of_rank = [int(word) for word in counted.out.split()]
@@ -51,7 +51,7 @@ class ScarceMemory(Case):
                 for at in sorted({1 + i * (n - 1) // (n_places - 1) for i in range(n_places)}):
                     with self.subTest(path=str(path), at=at, of=n, rank=rank, stays=stays):
                         outcome = self.run_scarce(
-                            path, at=at, rank=rank, stays=stays, bytes=least_bytes
+                            path, at=at, rank=rank, stays=stays, bytes=min_bytes
                         )
                         n_places_tried += 1
                         # What asks for a smaller vector does without one, and counts depend a little on when messages
@@ -81,7 +81,7 @@ class ScarceMemory(Case):
 
     def test_when_no_memory_at_all_is_left(self) -> None:
         """Not even for a message."""
-        self.sweep(self.box, 3 if IS_QUICK else 20, least_bytes=1)
+        self.sweep(self.box, 3 if IS_QUICK else 20, min_bytes=1)
 
 
 if __name__ == "__main__":

@@ -101,6 +101,17 @@ class WrongCommandLines(Case):
         self.expect(["info", "x", "--rank", 4], "Did you mean '--ranks'?")
         self.expect(["info", "a", "b"], "'b': is not an argument of barrio info")
 
+    def test_former_spellings(self) -> None:
+        for command, former, present in (
+            ("delaunay", "--most-triangles", "--max-triangles"),
+            ("adapt", "--most-cells", "--max-cells"),
+            ("adapt", "--most-seconds", "--max-seconds"),
+            ("adapt", "--least-quality=0.2", "--min-quality"),
+            ("adapt", "--origin-field", "--parent-field"),
+        ):
+            words = [command, "in.msh", former, 1, "-o", "out.h5m"]
+            self.expect(words, f"'{former}': is spelt {present}", f"barrio {command} --help")
+
     def test_values(self) -> None:
         self.expect(["load"], "IN is required")
         self.expect(["load", "--ghosts", "x", "y"], "--ghosts")

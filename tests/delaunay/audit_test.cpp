@@ -27,14 +27,14 @@ class AuditTest : public testing::Test {
     mesh_ = audited(mesh);
   }
   /// Names of the checks that are not met.
-  std::string faults(double least_angle = 20, double most_area = 0.01) const {
+  std::string faults(double min_angle = 20, double max_area = 0.01) const {
     std::string names;
-    for (const Audit::Check& check : audit(mesh_, graph_, {.least_angle = least_angle, .most_area = most_area}).checks)
+    for (const Audit::Check& check : audit(mesh_, graph_, {.min_angle = min_angle, .max_area = max_area}).checks)
       if (!check.is_met) names += check.name + " ";
     return names;
   }
 
-  RefineOptions options_{.least_angle = 20, .most_area = 0.01};
+  RefineOptions options_{.min_angle = 20, .max_area = 0.01};
   PlanarGraph graph_;
   AuditedMesh mesh_;
 };
@@ -126,9 +126,9 @@ TEST_F(AuditTest, FindsAnEdgeThatIsNotDelaunay) {
 
 TEST(AuditOfRegions, FindsTrianglesAboveTheirOwnBounds) {
   PlanarGraph graph = unit_square(1);
-  graph.regions.push_back({.place = {0.5, 0.3}, .most_area = 0.001});
+  graph.regions.push_back({.place = {0.5, 0.3}, .max_area = 0.001});
   Triangulation mesh = triangulate(graph);
-  refine(mesh, {.most_area = 0.01, .keeps_regions = false});
+  refine(mesh, {.max_area = 0.01, .keeps_regions = false});
   compact(mesh);
   const AuditedMesh audited_mesh = audited(mesh);
   const auto fault = [&](const AuditOptions& options) {
@@ -136,8 +136,8 @@ TEST(AuditOfRegions, FindsTrianglesAboveTheirOwnBounds) {
       if (!check.is_met) return check.name + ": " + check.text;
     return std::string("none");
   };
-  EXPECT_EQ(fault({.most_area = 0.01, .keeps_regions = false}), "none");
-  EXPECT_NE(fault({.most_area = 0.01}).find("of 0.001, and"), std::string::npos) << fault({.most_area = 0.01});
+  EXPECT_EQ(fault({.max_area = 0.01, .keeps_regions = false}), "none");
+  EXPECT_NE(fault({.max_area = 0.01}).find("of 0.001, and"), std::string::npos) << fault({.max_area = 0.01});
   EXPECT_EQ(fault({.keeps_regions = false, .area_at = [](const Point&) { return 0.01; }}), "none");
   const auto finer = [](const Point& p) { return p[0] < 0.5 ? 0.01 : 1e-5; };
   EXPECT_EQ(fault({.keeps_regions = false, .area_at = finer}).substr(0, 6), "areas:");
@@ -177,7 +177,7 @@ TEST(AuditOfSides, FindsWhatIsFilledAndWhatIsNot) {
 
 AuditedMesh refined(const PlanarGraph& graph) {
   Triangulation mesh = triangulate(graph);
-  refine(mesh, {.least_angle = 20, .most_area = 0.01});
+  refine(mesh, {.min_angle = 20, .max_area = 0.01});
   compact(mesh);
   return audited(mesh);
 }

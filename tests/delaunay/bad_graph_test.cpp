@@ -78,8 +78,8 @@ TEST(BadGraph, HolesAndRegionsOutside) {
 
 TEST(BadGraph, OptionsThatCannotBe) {
   Triangulation mesh = triangulate(unit_square(1));
-  EXPECT_THROW(refine(mesh, {.least_angle = 50}), Error);
-  EXPECT_THROW(refine(mesh, {.most_area = std::numeric_limits<double>::quiet_NaN()}), Error);
+  EXPECT_THROW(refine(mesh, {.min_angle = 50}), Error);
+  EXPECT_THROW(refine(mesh, {.max_area = std::numeric_limits<double>::quiet_NaN()}), Error);
   EXPECT_THROW(refine(mesh, {.area_at = [](const Point&) { return -1.0; }}), Error);
   validate(mesh);
 }

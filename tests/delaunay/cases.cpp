@@ -41,7 +41,7 @@ void add_point(PlanarGraph& graph, std::set<Point>& known, const Point& p) {
 
 }  // namespace
 
-PlanarGraph random_graph(std::mt19937_64& random, Hardness hardness, double least_gap) {
+PlanarGraph random_graph(std::mt19937_64& random, Hardness hardness, double min_gap) {
   PlanarGraph graph = unit_square(1);
   std::set<Point> known(graph.points.begin(), graph.points.end());
   const auto inner = [&] { return Point{uniform(random, 0.01, 0.99), uniform(random, 0.01, 0.99)}; };
@@ -64,7 +64,7 @@ PlanarGraph random_graph(std::mt19937_64& random, Hardness hardness, double leas
       const Point centre = inner();
       add_point(graph, known, centre);
       const auto at = static_cast<std::int32_t>(graph.points.size()) - 1;
-      const double narrow = std::pow(10.0, uniform(random, std::log10(least_gap), -0.5));
+      const double narrow = std::pow(10.0, uniform(random, std::log10(min_gap), -0.5));
       for (int i = 0; i < n % 8 + 2; ++i) {
         const double angle = uniform(random, 0, narrow);
         const double length = uniform(random, 0.1, 1) * 0.009;
@@ -74,7 +74,7 @@ PlanarGraph random_graph(std::mt19937_64& random, Hardness hardness, double leas
       break;
     }
     case Hardness::slivers: {
-      const double beside = std::pow(10.0, uniform(random, std::log10(least_gap) - 1, -1.5));
+      const double beside = std::pow(10.0, uniform(random, std::log10(min_gap) - 1, -1.5));
       for (int i = 0; i < n % 8 + 2; ++i) {
         const Point a = inner();
         const Point b = inner();

@@ -18,7 +18,7 @@ enum class Hardness {
 inline constexpr int n_hardnesses = 6;
 
 /// A random graph in the unit square, whose boundary it has. Segments do not cross.
-/// @param least_gap  of fans, in radians, and ten times that of slivers: smaller ones take more triangles
-[[nodiscard]] PlanarGraph random_graph(std::mt19937_64& random, Hardness hardness, double least_gap = 0.03);
+/// @param min_gap  of fans, in radians, and ten times that of slivers: smaller ones take more triangles
+[[nodiscard]] PlanarGraph random_graph(std::mt19937_64& random, Hardness hardness, double min_gap = 0.03);
 
 }  // namespace barrio::delaunay::test

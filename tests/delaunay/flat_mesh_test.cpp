@@ -39,8 +39,8 @@ PlanarGraph two_rooms() {
   graph.segments.push_back({{1, 4}, 9});
   add_circle(graph, {0.5, 0.5}, 0.2, 12, 7);
   graph.holes.push_back({0.5, 0.5});
-  graph.regions.push_back({.place = {0.1, 0.1}, .attribute = 2.5, .most_area = 0.01, .number = 30});
-  graph.regions.push_back({.place = {1.5, 0.5}, .attribute = -1, .most_area = 0.002, .number = 10});
+  graph.regions.push_back({.place = {0.1, 0.1}, .attribute = 2.5, .max_area = 0.01, .number = 30});
+  graph.regions.push_back({.place = {1.5, 0.5}, .attribute = -1, .max_area = 0.002, .number = 10});
   return graph;
 }
 
@@ -49,7 +49,7 @@ TEST(FlatMesh, ATriangulationThatComesBackIsTheSame) {
   for (int i = 0; i < 30; ++i) {
     PlanarGraph graph = i == 0 ? two_rooms() : test::random_graph(random, static_cast<test::Hardness>(i % 6));
     Triangulation mesh = triangulate(graph);
-    refine(mesh, {.least_angle = 15});
+    refine(mesh, {.min_angle = 15});
     compact(mesh);
     FlatMesh flat = to_flat_mesh(mesh);
     // in any order, any way round, with a vertex that nobody has
@@ -77,11 +77,11 @@ TEST(FlatMesh, RefinesOnWithRegionsHolesAndMarkers) {
   const PlanarGraph of_coarse = to_graph(to_flat_mesh(coarse), left_out);
   EXPECT_TRUE(left_out.empty());
   Triangulation fine = triangulate(of_coarse);
-  refine(fine, {.most_area = 0.005});
+  refine(fine, {.max_area = 0.005});
   validate(fine);
   compact(fine);
   for (const PlanarGraph* asked : {&graph, &of_coarse}) {
-    const Audit found = audit(audited(fine), *asked, {.least_angle = 20, .most_area = 0.005});
+    const Audit found = audit(audited(fine), *asked, {.min_angle = 20, .max_area = 0.005});
     for (const Audit::Check& check : found.checks) EXPECT_TRUE(check.is_met) << check.name << ": " << check.text;
   }
   EXPECT_EQ(fine.regions[1].number, 30);
@@ -161,7 +161,7 @@ TEST(Attributes, AreLinearBetweenPoints) {
       graph.attribute_values.insert(graph.attribute_values.end(), all.begin(), all.end());
     }
     Triangulation mesh = triangulate(graph);
-    refine(mesh, {.least_angle = 15, .most_area = 0.01});
+    refine(mesh, {.min_angle = 15, .max_area = 0.01});
     compact(mesh);
     ASSERT_EQ(mesh.attribute_values.size(), 3 * mesh.points.size());
     for (std::size_t v = 0; v < mesh.points.size(); ++v)
@@ -175,7 +175,7 @@ TEST(Attributes, StayBetweenThoseOfPoints) {
   graph.attributes = {{"step", 1}};
   graph.attribute_values = {0, 0, 1, 1};
   Triangulation mesh = triangulate(graph);
-  refine(mesh, {.most_area = 1e-4});
+  refine(mesh, {.max_area = 1e-4});
   compact(mesh);
   for (const double value : mesh.attribute_values.items()) {
     EXPECT_GE(value, 0.0);

@@ -49,8 +49,8 @@ TEST(PolyFile, ReadsWhatTriangleReads) {
   EXPECT_EQ(file.graph.segments[3].marker, 8);
   EXPECT_EQ(file.graph.holes, (std::vector<Point>{{0.5, 0.5}}));
   ASSERT_EQ(file.graph.regions.size(), 2U);
-  EXPECT_EQ(file.graph.regions[0].most_area, 0.25);
-  EXPECT_EQ(file.graph.regions[1].most_area, 0.0);
+  EXPECT_EQ(file.graph.regions[0].max_area, 0.25);
+  EXPECT_EQ(file.graph.regions[1].max_area, 0.0);
   EXPECT_TRUE(file.left_out.empty());
   ASSERT_EQ(file.graph.attributes.size(), 1U);
   EXPECT_EQ(file.graph.attribute_values, (std::vector<double>{3.5, 3.5, 0, 0}));
@@ -87,7 +87,7 @@ TEST(PolyFile, NamesTheLine) {
 
 TEST(PolyFile, WritesWhatItReads) {
   PlanarGraph graph = pipe_section(20, 8);
-  graph.regions = {{.place = {0, 0}, .attribute = 2.5, .most_area = 0.125}};
+  graph.regions = {{.place = {0, 0}, .attribute = 2.5, .max_area = 0.125}};
   const std::string path = barrio::test::scratch() / "again.poly";
   write_poly(graph, path);
   const PlanarGraph again = read_poly(path).graph;
@@ -99,19 +99,19 @@ TEST(PolyFile, WritesWhatItReads) {
     EXPECT_EQ(again.segments[s].marker, graph.segments[s].marker);
   }
   ASSERT_EQ(again.regions.size(), 1U);
-  EXPECT_EQ(again.regions[0].most_area, 0.125);
+  EXPECT_EQ(again.regions[0].max_area, 0.125);
 }
 
 TEST(PolyFile, TriangleFilesPassTheAudit) {
   const PlanarGraph graph = pipe_section(20, 8);
   Triangulation mesh = triangulate(graph);
-  refine(mesh, {.most_area = 0.01});
+  refine(mesh, {.max_area = 0.01});
   compact(mesh);
   const std::string stem = barrio::test::scratch() / "pipe";
   write_triangle_files(mesh, stem);
   const AuditedMesh read = read_audited(stem + ".ele");
   EXPECT_EQ(std::ssize(read.triangles), mesh.n_triangles());
-  const Audit found = audit(read, graph, {.least_angle = 20, .most_area = 0.01});
+  const Audit found = audit(read, graph, {.min_angle = 20, .max_area = 0.01});
   for (const Audit::Check& check : found.checks) EXPECT_TRUE(check.is_met) << check.name << ": " << check.text;
 }
 

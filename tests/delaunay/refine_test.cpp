@@ -23,7 +23,7 @@ Audit refined_and_audited(const PlanarGraph& graph, const RefineOptions& options
   if (report != nullptr) *report = found;
   compact(mesh);
   validate(mesh);
-  return audit(audited(mesh), graph, {.least_angle = options.least_angle, .most_area = options.most_area});
+  return audit(audited(mesh), graph, {.min_angle = options.min_angle, .max_area = options.max_area});
 }
 
 void expect_pass(const Audit& found, const std::string& about) {
@@ -33,7 +33,7 @@ void expect_pass(const Audit& found, const std::string& about) {
 
 TEST(Refine, MeetsAnglesAndAreas) {
   for (const PlanarGraph& graph : {unit_square(1), unit_square(40), pipe_section(100, 30)}) {
-    const Audit found = refined_and_audited(graph, {.least_angle = guaranteed_angle, .most_area = 1e-4});
+    const Audit found = refined_and_audited(graph, {.min_angle = guaranteed_angle, .max_area = 1e-4});
     expect_pass(found, "");
     EXPECT_LT(found.yardstick, 1.62);
   }
@@ -63,7 +63,7 @@ TEST(Refine, RegionsHaveTheirOwnBounds) {
   graph.points.push_back({0.5, 0});
   graph.points.push_back({0.5, 1});
   graph.segments.push_back({{4, 5}, 9});
-  graph.regions = {{.place = {0.25, 0.5}, .attribute = 1, .most_area = 1e-3}, {.place = {0.75, 0.5}, .attribute = 2}};
+  graph.regions = {{.place = {0.25, 0.5}, .attribute = 1, .max_area = 1e-3}, {.place = {0.75, 0.5}, .attribute = 2}};
   Triangulation mesh = triangulate(graph);
   refine(mesh);
   compact(mesh);
@@ -77,7 +77,7 @@ TEST(Refine, RegionsHaveTheirOwnBounds) {
 TEST(Refine, KeepsTheBoundaryWhereAsked) {
   const PlanarGraph graph = unit_square(10);
   Triangulation mesh = triangulate(graph);
-  const RefineReport report = refine(mesh, {.least_angle = 20, .most_area = 1e-3, .splits_boundary = false});
+  const RefineReport report = refine(mesh, {.min_angle = 20, .max_area = 1e-3, .splits_boundary = false});
   EXPECT_EQ(report.n_segment_points, 0);
   compact(mesh);
   validate(mesh);
@@ -86,7 +86,7 @@ TEST(Refine, KeepsTheBoundaryWhereAsked) {
 
 TEST(Refine, EndsAtMostTriangles) {
   Triangulation mesh = triangulate(unit_square(1));
-  const RefineReport report = refine(mesh, {.most_area = 1e-6, .most_triangles = 5000});
+  const RefineReport report = refine(mesh, {.max_area = 1e-6, .max_triangles = 5000});
   EXPECT_FALSE(report.is_complete);
   EXPECT_LE(mesh.n_triangles(), 5000);
   validate(mesh);
@@ -95,25 +95,25 @@ TEST(Refine, EndsAtMostTriangles) {
 TEST(Refine, GoesOnWhereItEndedEarly) {
   const PlanarGraph graph = unit_square(1);
   Triangulation mesh = triangulate(graph);
-  refine(mesh, {.least_angle = 20, .most_area = 1e-4, .most_triangles = 3000});
+  refine(mesh, {.min_angle = 20, .max_area = 1e-4, .max_triangles = 3000});
   int n_asked = 0;
   const auto fails = [&](const Point&) {
     if (++n_asked > 5000) throw std::runtime_error("no more");
     return 1e-4;
   };
-  EXPECT_THROW(refine(mesh, {.least_angle = 20, .area_at = fails}), std::runtime_error);
+  EXPECT_THROW(refine(mesh, {.min_angle = 20, .area_at = fails}), std::runtime_error);
   validate(mesh);
-  EXPECT_TRUE(refine(mesh, {.least_angle = 20, .most_area = 1e-4}).is_complete);
+  EXPECT_TRUE(refine(mesh, {.min_angle = 20, .max_area = 1e-4}).is_complete);
   validate(mesh);
   compact(mesh);
-  expect_pass(audit(audited(mesh), graph, {.least_angle = 20, .most_area = 1e-4}), "in three parts");
+  expect_pass(audit(audited(mesh), graph, {.min_angle = 20, .max_area = 1e-4}), "in three parts");
 }
 
 TEST(Refine, TellsItsProgress) {
   Triangulation mesh = triangulate(unit_square(1));
   std::int64_t last = 0;
   int n_calls = 0;
-  refine(mesh, {.most_area = 1e-5, .progress = [&](std::int64_t n) {
+  refine(mesh, {.max_area = 1e-5, .progress = [&](std::int64_t n) {
                   EXPECT_GE(n, last);
                   last = n;
                   ++n_calls;
@@ -124,13 +124,13 @@ TEST(Refine, TellsItsProgress) {
 
 TEST(Refine, BoundsOfAreaAlone) {
   const PlanarGraph graph = pipe_section(60, 20);
-  expect_pass(refined_and_audited(graph, {.least_angle = 0, .most_area = 1e-3}), "no angle");
+  expect_pass(refined_and_audited(graph, {.min_angle = 0, .max_area = 1e-3}), "no angle");
 }
 
 TEST(Refine, IsTheSameEachTime) {
   const auto run = [] {
     Triangulation mesh = triangulate(pipe_section(50, 20));
-    refine(mesh, {.most_area = 1e-3});
+    refine(mesh, {.max_area = 1e-3});
     compact(mesh);
     return mesh;
   };
@@ -149,7 +149,7 @@ TEST(Refine, RandomGraphsEndAndPassTheAudit) {
     const PlanarGraph graph = test::random_graph(random, static_cast<test::Hardness>(round % test::n_hardnesses));
     RefineReport report;
     const Audit found = refined_and_audited(
-        graph, {.least_angle = 20, .most_area = round % 3 == 0 ? 1e-3 : 0.0, .most_triangles = 300000}, &report);
+        graph, {.min_angle = 20, .max_area = round % 3 == 0 ? 1e-3 : 0.0, .max_triangles = 300000}, &report);
     n_removed += report.n_removed_points;
     n_large += report.is_complete ? 0 : 1;  // chance has put two points side by side
     if (!report.is_complete) continue;
@@ -169,7 +169,7 @@ TEST(Refine, KnowsTheSmallAnglesOfAHull) {
   EXPECT_LT(mesh.n_triangles(), 20);
   PlanarGraph open{.points = {{1, 0}, {5, 6}, {2, 1}, {3, 0}}, .segments = {{{1, 2}, 0}}};
   Triangulation filled = triangulate(open, {.fills_hull = true});
-  const RefineReport report = refine(filled, {.most_triangles = 5000});
+  const RefineReport report = refine(filled, {.max_triangles = 5000});
   validate(filled);
   EXPECT_TRUE(report.is_complete);
 }
@@ -181,7 +181,7 @@ TEST(Refine, EndsWhereASegmentIsTooShortToBeSplit) {
       .segments = {{{2, 0}, 0}}};
   Triangulation mesh = triangulate(graph, {.fills_hull = true});
   compact(mesh);
-  refine(mesh, {.least_angle = 30, .splits_boundary = false, .most_triangles = 1000});
+  refine(mesh, {.min_angle = 30, .splits_boundary = false, .max_triangles = 1000});
   validate(mesh);
 }
 

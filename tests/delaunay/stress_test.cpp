@@ -18,14 +18,14 @@ TEST(Stress, TenThousandGraphsEndAndPassTheAudit) {
   int n_large = 0;
   for (int round = 0; round < 10000; ++round) {
     const PlanarGraph graph = test::random_graph(random, static_cast<test::Hardness>(round % test::n_hardnesses), 0.01);
-    const double most_area = round % 3 == 0 ? 1e-3 : 0.0;
+    const double max_area = round % 3 == 0 ? 1e-3 : 0.0;
     Triangulation mesh = triangulate(graph);
-    const RefineReport report = refine(mesh, {.least_angle = 20, .most_area = most_area, .most_triangles = 1000000});
+    const RefineReport report = refine(mesh, {.min_angle = 20, .max_area = max_area, .max_triangles = 1000000});
     validate(mesh);
     n_large += report.is_complete ? 0 : 1;  // chance has put two points side by side
     if (!report.is_complete) continue;
     compact(mesh);
-    const Audit found = audit(audited(mesh), graph, {.least_angle = 20, .most_area = most_area});
+    const Audit found = audit(audited(mesh), graph, {.min_angle = 20, .max_area = max_area});
     for (const Audit::Check& check : found.checks)
       ASSERT_TRUE(check.is_met) << "seed " << seed << ", round " << round << ", " << check.name << ": " << check.text;
   }
@@ -37,12 +37,12 @@ TEST(Stress, ACoastOfAMillionPoints) {
   EXPECT_EQ(graph.points.size(), 1048576U);
   Triangulation mesh = triangulate(graph);
   EXPECT_EQ(mesh.n_triangles(), 1048574);
-  EXPECT_TRUE(refine(mesh, {.least_angle = 20}).is_complete);
+  EXPECT_TRUE(refine(mesh, {.min_angle = 20}).is_complete);
   validate(mesh);
   compact(mesh);
-  const Audit found = audit(audited(mesh), graph, {.least_angle = 20});
+  const Audit found = audit(audited(mesh), graph, {.min_angle = 20});
   for (const Audit::Check& check : found.checks) EXPECT_TRUE(check.is_met) << check.name << ": " << check.text;
-  EXPECT_GE(found.least_angle, 20.0 - 1e-9);
+  EXPECT_GE(found.min_angle, 20.0 - 1e-9);
 }
 
 }  // namespace

@@ -19,14 +19,14 @@ TEST(Write, H5mHoldsTrianglesMarkersAndRegions) {
   PlanarGraph graph = pipe_section(40, 12);
   graph.regions = {{.place = {0, 0}, .attribute = 2.5}};
   Triangulation mesh = triangulate(graph);
-  refine(mesh, {.most_area = 0.01});
+  refine(mesh, {.max_area = 0.01});
   compact(mesh);
   const std::string path = barrio::test::scratch() / "pipe.h5m";
   const Triangulation none;  // what other ranks give is not looked at
   write_h5m(barrio::test::world(), barrio::test::world().is_root() ? mesh : none, path);
 
   const AuditedMesh back = read_audited(path);
-  const Audit found = audit(back, graph, {.least_angle = 20, .most_area = 0.01});
+  const Audit found = audit(back, graph, {.min_angle = 20, .max_area = 0.01});
   for (const Audit::Check& check : found.checks) EXPECT_TRUE(check.is_met) << check.name << ": " << check.text;
 
   mesh::Mesh read = io::read(barrio::test::world(), path);

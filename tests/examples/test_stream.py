@@ -20,7 +20,7 @@ except ImportError:
 
 STREAM = os.environ["BARRIO_STREAM"]
 GIB = 1 << 30
-MOST_MIB = 256
+MAX_MIB = 256
 
 
 class Reads(Case):
@@ -115,7 +115,7 @@ class Large(Reads):
         size = path.stat().st_size
         print(f"{suffix}: {size / GIB:.2f} GiB, at most {peak:.0f} MiB on a rank", flush=True)
         self.assertGreaterEqual(size, 4 * GIB)
-        self.assertLessEqual(peak, MOST_MIB)
+        self.assertLessEqual(peak, MAX_MIB)
         expect(path, n)
         path.unlink()
 

@@ -30,8 +30,8 @@ constexpr bool is_poly = std::string_view(BARRIO_FUZZ_SUFFIX) == ".poly";
 std::string the_stem;
 
 struct Options {
-  double least_angle = 20.0;
-  double most_area = 0.0;
+  double min_angle = 20.0;
+  double max_area = 0.0;
   bool fills_hull = false;
   bool keeps_boundary = false;
   bool keeps_segments = false;
@@ -44,7 +44,7 @@ Options options_of(std::string_view text) {
   if (at == std::string_view::npos) return options;
   const std::string line(text.substr(at + options_word.size(), 80));
   unsigned flags = 0;
-  std::sscanf(line.c_str(), "%lf %lf %u", &options.least_angle, &options.most_area, &flags);
+  std::sscanf(line.c_str(), "%lf %lf %u", &options.min_angle, &options.max_area, &flags);
   options.fills_hull = (flags & 1U) != 0;
   options.keeps_boundary = (flags & 2U) != 0;
   options.keeps_segments = (flags & 4U) != 0;
@@ -100,17 +100,17 @@ bool can_be_audited(const delaunay::PlanarGraph& graph) {
          is_coarse(triangulate(all, {.fills_hull = true}));
 }
 
-constexpr std::int64_t most_audited = 300;  // triangles: fractions take their time
+constexpr std::int64_t max_audited = 300;  // triangles: fractions take their time
 
 void expect_audit(const char* doing, const delaunay::Triangulation& mesh, const delaunay::PlanarGraph& graph) {
-  if (mesh.n_triangles() > most_audited || !is_coarse(mesh) || !can_be_audited(graph)) return;
+  if (mesh.n_triangles() > max_audited || !is_coarse(mesh) || !can_be_audited(graph)) return;
   for (const auto& check : audit(delaunay::audited(mesh), graph, {.keeps_regions = false}).checks)
     if (!check.is_met) find(std::string(doing) + " fails the audit: " + check.name + ": " + check.text);
 }
 
 /// The mesh as a graph has a triangulation of as many triangles.
 void expect_same_again(const delaunay::Triangulation& mesh) {
-  if (mesh.n_triangles() > most_audited) return;
+  if (mesh.n_triangles() > max_audited) return;
   std::vector<std::string> left_out;
   const delaunay::Triangulation again = triangulate(to_graph(to_flat_mesh(mesh), left_out));
   validate(again);
@@ -125,18 +125,18 @@ void mesh_graph(const delaunay::PlanarGraph& graph, const Options& options) {
     validate(mesh);
     if (!options.fills_hull) expect_audit("triangulate", mesh, graph);
   }
-  constexpr std::int64_t most_triangles = 1000;
-  const delaunay::RefineReport report = refine(mesh, {.least_angle = options.least_angle,
-                                                      .most_area = options.most_area,
+  constexpr std::int64_t max_triangles = 1000;
+  const delaunay::RefineReport report = refine(mesh, {.min_angle = options.min_angle,
+                                                      .max_area = options.max_area,
                                                       .splits_boundary = !options.keeps_boundary,
                                                       .splits_segments = !options.keeps_segments,
-                                                      .most_triangles = most_triangles});
+                                                      .max_triangles = max_triangles});
   validate(mesh);
   compact(mesh);
   validate(mesh);
   if (!std::ranges::all_of(mesh.attribute_values.items(), [](double value) { return std::isfinite(value); }))
     find("an attribute is no number");
-  if (mesh.n_triangles() > most_triangles && report.n_free_points + report.n_segment_points > 0)
+  if (mesh.n_triangles() > max_triangles && report.n_free_points + report.n_segment_points > 0)
     find("refine makes more triangles than it may");
   if (!options.fills_hull) expect_audit("refine", mesh, graph);
   expect_same_again(mesh);

@@ -134,7 +134,7 @@ class GraphMutator {
       graph_->regions.pop_back();
     } else {
       graph_->regions.push_back(
-          {.place = place(), .attribute = 1, .most_area = below(2) == 0 ? 0 : std::abs(little())});
+          {.place = place(), .attribute = 1, .max_area = below(2) == 0 ? 0 : std::abs(little())});
     }
   }
 

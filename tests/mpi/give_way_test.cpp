@@ -1,4 +1,4 @@
-#include "barrio/mpi/give_way.h"
+#include "barrio/mpi/wait/give_way.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

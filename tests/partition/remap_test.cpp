@@ -27,9 +27,9 @@ constexpr int until_settled = std::numeric_limits<int>::max();
 
 /// @return of all ranks; a part that gets two numbers is a failure
 Result renumber(const std::vector<std::int32_t>& part, const std::vector<std::int64_t>& weights,
-                int most_passes = until_settled) {
+                int max_passes = until_settled) {
   const auto n = static_cast<std::size_t>(world().size());
-  const std::vector<std::int32_t> now = remap(world(), part, weights, most_passes);
+  const std::vector<std::int32_t> now = remap(world(), part, weights, max_passes);
   EXPECT_EQ(now.size(), part.size());
   struct Item {
     Rank rank;
@@ -51,7 +51,7 @@ Result renumber(const std::vector<std::int32_t>& part, const std::vector<std::in
 }
 
 /// The most weight that any numbering keeps: by all subsets of parts, rank after rank.
-std::int64_t most_that_can_stay(const std::vector<std::vector<std::int64_t>>& weight) {
+std::int64_t max_that_can_stay(const std::vector<std::vector<std::int64_t>>& weight) {
   const std::size_t n = weight.size();
   std::vector<std::int64_t> best(std::size_t{1} << n, -1);
   best[0] = 0;
@@ -90,7 +90,7 @@ void expect_good(const Result& result) {
     for (std::size_t p = 0; p < n; ++p)
       EXPECT_FALSE(result.weight[r][p] > of_rank[r] && result.weight[r][p] > of_part[p])
           << "rank " << r << " and part " << p << " both have less than with each other";
-  EXPECT_GE(2 * kept, most_that_can_stay(result.weight));
+  EXPECT_GE(2 * kept, max_that_can_stay(result.weight));
 }
 
 TEST(Remap, KeepsWhatIsThere) {
@@ -141,7 +141,7 @@ TEST(Remap, ALongChainOfRefusalsEnds) {
 
 TEST(Remap, AChainThatIsCutLeavesAPermutation) {
   const Chain chain;
-  for (const int most_passes : {0, 1, 2, 5}) expect_permutation(renumber(chain.part, chain.weights, most_passes));
+  for (const int max_passes : {0, 1, 2, 5}) expect_permutation(renumber(chain.part, chain.weights, max_passes));
 }
 
 }  // namespace

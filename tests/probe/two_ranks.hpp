@@ -20,13 +20,13 @@ inline void on_pair(const std::function<void(Pair&)>& body) {
 /// Whether something that is measured comes out right in one of four attempts. Attempts while other work takes the
 /// cores do not count, for 15 s at most. Both sides of the pair.
 inline bool in_one_of_four(Pair& pair, const std::function<bool()>& is_right) {
-  constexpr double most_seconds = 15.0;
-  constexpr double most_lost = 0.02;
+  constexpr double max_seconds = 15.0;
+  constexpr double max_lost = 0.02;
   constexpr int n_attempts = 4;
   const double start = pair.now();
   for (int n_failed = 0; n_failed < n_attempts;) {
     if (pair.max(is_right() ? 0.0 : 1.0) == 0.0) return true;
-    if (find_lost_time(pair) < most_lost || pair.max(pair.now() - start) > most_seconds) ++n_failed;
+    if (find_lost_time(pair) < max_lost || pair.max(pair.now() - start) > max_seconds) ++n_failed;
   }
   return false;
 }

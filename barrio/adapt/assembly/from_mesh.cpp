@@ -53,9 +53,9 @@ std::vector<std::int32_t> order_along_curve(const mesh::Mesh& mesh) {
   return order;
 }
 
-class Taking {
+class Importer {
  public:
-  Taking(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
+  Importer(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
          std::size_t n_expected)
       : mesh_(mesh),
         sizes_(sizes),
@@ -64,20 +64,20 @@ class Taking {
         n_expected_(n_expected),
         cosine_(std::cos(options.feature_angle * std::numbers::pi / 180)) {}
 
-  Taken run() {
+  Imported run() {
     for (const mesh::MeshSet& set : mesh_.sets()) out_.sets.push_back(set.info);
     is_frozen_ = mesh::named_sets(options_.frozen_sets, out_.sets, "freezing");
     tets().has_frozen = !options_.frozen_sets.empty() || !mesh_.cells().has_one_type;
-    out_.transfer = Transfer(mesh_, options_.origin_field, size_field_);
+    out_.transfer = Transfer(mesh_, options_.parent_field, size_field_);
     tets().carry(out_.transfer.carried());
     find_owners();
     take_vertices();
-    const std::vector<std::uint32_t> class_of_cell = classify(Dim::volume, out_.cells, 0);
-    take_tets(class_of_cell);
+    const std::vector<std::uint32_t> membership_of_cell = classify(Dim::volume, out_.cells, 0);
+    take_tets(membership_of_cell);
     tets().link_all();
-    const std::vector<std::uint32_t> class_of_face = classify(Dim::face, out_.faces, unlisted + 1);
-    take_faces(class_of_face);
-    out_.others.take(mesh_, out_.transfer, owner_, class_of_cell, class_of_face);
+    const std::vector<std::uint32_t> membership_of_face = classify(Dim::face, out_.faces, unlisted + 1);
+    take_faces(membership_of_face);
+    out_.others.take(mesh_, out_.transfer, owner_, membership_of_cell, membership_of_face);
     mpi::agree_after(mesh_.context(), [&] { find_features(); });
     classify_vertices();
     out_.transfer.end_taking();
@@ -151,7 +151,7 @@ class Taking {
   }
 
   /// Class of each local entity, by the sets that it is in.
-  std::vector<std::uint32_t> classify(Dim dim, Classes& classes, std::uint16_t first) {
+  std::vector<std::uint32_t> classify(Dim dim, SetMemberships& memberships, std::uint16_t first) {
     std::vector<std::pair<std::int32_t, std::int32_t>> memberships;  // entity, set
     const auto sets = mesh_.sets();
     for (std::size_t s = 0; s < sets.size(); ++s)
@@ -167,20 +167,20 @@ class Taking {
       for (; next < memberships.size() && memberships[next].first == static_cast<std::int32_t>(i); ++next)
         in.push_back(memberships[next].second);
       const bool is_same = i > 0 && std::ranges::equal(in, last_);
-      if (!is_same) last = classes.add(in);
+      if (!is_same) last = memberships.add(in);
       last_ = in;
       of[i] = static_cast<std::uint32_t>(last);
     }
-    const std::vector<std::uint16_t> numbers = classes.agree(mesh_.context(), first);
+    const std::vector<std::uint16_t> numbers = memberships.agree(mesh_.context(), first);
     for (std::uint32_t& one : of) {
       one = numbers[one];
-      if (std::ranges::any_of(classes.sets_of(one), [&](std::int32_t set) { return is_frozen_[set]; }))
+      if (std::ranges::any_of(memberships.sets_of(one), [&](std::int32_t set) { return is_frozen_[set]; }))
         one |= dim == Dim::volume ? frozen_cell : frozen_face;
     }
     return of;
   }
 
-  void take_tets(const std::vector<std::uint32_t>& class_of_cell) {
+  void take_tets(const std::vector<std::uint32_t>& membership_of_cell) {
     std::vector<std::pair<Slot, std::int32_t>> order;  // lowest slot, cell
     const mesh::EntityTable& cells = mesh_.cells();
     for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -200,7 +200,7 @@ class Taking {
       NewTet tet;
       const auto nodes = cells.nodes_of(c);
       for (std::size_t i = 0; i < 4; ++i) tet.v[i] = slot_[index(nodes[i])];
-      tet.cell_class = class_of_cell[c];
+      tet.cell_membership = membership_of_cell[c];
       tet.origin = out_.transfer.cell_origin(local_id(c));
       tets().add_tet(tet);
     }
@@ -221,7 +221,7 @@ class Taking {
   }
 
   /// Classes of listed faces, and of the boundary.
-  void take_faces(std::span<const std::uint32_t> class_of) {
+  void take_faces(std::span<const std::uint32_t> membership_of) {
     const mesh::EntityTable& listed = mesh_.entities(Dim::face);
     std::vector<std::pair<std::array<Slot, 3>, std::uint16_t>> known;
     std::vector<bool> is_on_listed(tets().vertices.size(), false);
@@ -233,7 +233,7 @@ class Taking {
       std::ranges::sort(key);
       if (key[0] < 0) continue;
       for (const Slot v : key) is_on_listed[v] = true;
-      known.emplace_back(key, static_cast<std::uint16_t>(class_of[f]));
+      known.emplace_back(key, static_cast<std::uint16_t>(membership_of[f]));
     }
     std::ranges::sort(known);
     for (Tet& tet : tets().tets) {
@@ -241,12 +241,12 @@ class Taking {
         const bool may_be_listed =
             std::ranges::all_of(face_of[f], [&](std::size_t i) { return is_on_listed[tet.v[i]]; });
         const bool is_end =
-            tet.across[f] < 0 ? has_own(tet.v, f) : tets().tets[tet.across[f] >> 2].cell_class != tet.cell_class;
-        if (is_end) tet.face_class[f] = unlisted;
+            tet.across[f] < 0 ? has_own(tet.v, f) : tets().tets[tet.across[f] >> 2].cell_membership != tet.cell_membership;
+        if (is_end) tet.face_membership[f] = unlisted;
         if (!may_be_listed) continue;
         const auto key = face_key(tet, f);
         const auto at = std::ranges::lower_bound(known, key, {}, [](const auto& one) { return one.first; });
-        if (at != known.end() && at->first == key) tet.face_class[f] = at->second;
+        if (at != known.end() && at->first == key) tet.face_membership[f] = at->second;
       }
     }
     freeze_sides_of_others();
@@ -264,14 +264,14 @@ class Taking {
         if (key[0] >= 0) sides.push_back(key);
       });
       for (const LocalId v : mesh_.cells().nodes_of(c))
-        if (const Slot slot = slot_[index(v)]; slot >= 0) tets().vertices[slot].on = Class::corner;
+        if (const Slot slot = slot_[index(v)]; slot >= 0) tets().vertices[slot].classification = Classification::corner;
     }
     std::ranges::sort(sides);
     if (sides.empty()) return;
     for (Tet& tet : tets().tets)
       for (std::size_t f = 0; f < 4; ++f)
         if (tet.across[f] < 0 && std::ranges::binary_search(sides, face_key(tet, f)))
-          tet.face_class[f] = std::max(tet.face_class[f], unlisted) | frozen_face;
+          tet.face_membership[f] = std::max(tet.face_membership[f], unlisted) | frozen_face;
   }
 
   [[nodiscard]] Point normal(const EdgeFace& side) const {
@@ -282,13 +282,13 @@ class Taking {
     return (1.0 / std::sqrt(dot(n, n))) * n;
   }
 
-  /// Edges where classified faces meet otherwise than two of one class in a smooth surface.
+  /// Edges where classified faces meet otherwise than two of one membership in a smooth surface.
   void find_features() {
     std::vector<EdgeFace> sides;
     for (std::size_t t = 0; t < tets().tets.size(); ++t) {
       const Tet& tet = tets().tets[t];
       for (std::uint8_t f = 0; f < 4; ++f) {
-        if (tet.face_class[f] == 0) continue;
+        if (tet.face_membership[f] == 0) continue;
         // A face inside is on two tetrahedra: once.
         if (tet.across[f] >= 0 && static_cast<std::size_t>(tet.across[f] >> 2) < t) continue;
         const auto key = face_key(tet, f);
@@ -306,7 +306,7 @@ class Taking {
     }
     for (const mesh::MeshSet& set : mesh_.sets())
       for (const LocalId v : set.vertices)
-        if (slot_[index(v)] >= 0) tets().vertices[slot_[index(v)]].on = Class::corner;
+        if (slot_[index(v)] >= 0) tets().vertices[slot_[index(v)]].classification = Classification::corner;
     sort_unique(features_);
     std::vector<std::uint8_t> is_end(tets().vertices.size(), 0);
     for (const auto& [a, b] : features_) is_end[a] = is_end[b] = 1;
@@ -320,19 +320,19 @@ class Taking {
   }
 
   void add_if_feature(std::span<const EdgeFace> sides) {
-    const auto face_class = [&](const EdgeFace& side) { return tets().tets[side.tet].face_class[side.face]; };
+    const auto face_membership = [&](const EdgeFace& side) { return tets().tets[side.tet].face_membership[side.face]; };
     const auto n_outer =
         std::ranges::count_if(sides, [&](const EdgeFace& side) { return tets().tets[side.tet].across[side.face] < 0; });
     // What lies on other cells is no boundary.
     const bool may_meet_others = !mesh_.cells().has_one_type && std::ranges::any_of(sides, [&](const EdgeFace& side) {
-      return (face_class(side) & frozen_face) != 0;
+      return (face_membership(side) & frozen_face) != 0;
     });
     if (n_outer != 0 && n_outer != 2 && !may_meet_others)
       refuse(
           ErrorCode::bad_input,
           fmt::format("edge between vertices {} and {}", tets().key(sides[0].low).low, tets().key(sides[0].high).low),
           fmt::format("has {} boundary faces, so that the boundary is no surface there", n_outer));
-    const bool is_smooth = sides.size() == 2 && face_class(sides[0]) == face_class(sides[1]) &&
+    const bool is_smooth = sides.size() == 2 && face_membership(sides[0]) == face_membership(sides[1]) &&
                            std::abs(dot(normal(sides[0]), normal(sides[1]))) >= cosine_;
     if (!is_smooth) features_.emplace_back(sides[0].low, sides[0].high);
   }
@@ -347,34 +347,34 @@ class Taking {
     std::ranges::sort(ends);
     for (const Tet& tet : tets().tets)
       for (std::size_t f = 0; f < 4; ++f)
-        if (tet.face_class[f] != 0)
+        if (tet.face_membership[f] != 0)
           for (const std::size_t i : face_of[f])
-            tets().vertices[tet.v[i]].on = std::min(tets().vertices[tet.v[i]].on, Class::surface);
+            tets().vertices[tet.v[i]].classification = std::min(tets().vertices[tet.v[i]].classification, Classification::surface);
     for (std::size_t first = 0, end = 0; first < ends.size(); first = end) {
       while (end < ends.size() && ends[end].first == ends[first].first) ++end;
       Vertex& vertex = tets().vertices[ends[first].first];
-      if (vertex.on == Class::corner) continue;
-      vertex.on = Class::corner;
+      if (vertex.classification == Classification::corner) continue;
+      vertex.classification = Classification::corner;
       if (end - first != 2) continue;
       const Point one = tets().vertices[ends[first].second].at - vertex.at;
       const Point other = tets().vertices[ends[first + 1].second].at - vertex.at;
-      if (-dot(one, other) >= cosine_ * std::sqrt(dot(one, one) * dot(other, other))) vertex.on = Class::edge;
+      if (-dot(one, other) >= cosine_ * std::sqrt(dot(one, one) * dot(other, other))) vertex.classification = Classification::edge;
     }
     // Who decides about a vertex sees all its tetrahedra. By way of the owner in the mesh the others hear of it.
     std::vector<std::int32_t> on(mesh_.n_local(Dim::vertex), -1);
     for (std::size_t v = 0; v < on.size(); ++v)
       if (owner_[v] == me() && slot_[v] >= 0)  // others are of cells that stay
-        on[v] = static_cast<std::int32_t>(tets().vertices[slot_[v]].on);
+        on[v] = static_cast<std::int32_t>(tets().vertices[slot_[v]].classification);
     exchange::HaloExchange<std::int32_t> halo(mesh_.context(), mesh_.halo_plan(Dim::vertex), on, 1);
     halo.reduce([](std::int32_t mine, std::int32_t other) { return std::max(mine, other); });
     halo.exchange();
     for (std::size_t v = 0; v < on.size(); ++v)
-      if (slot_[v] >= 0) tets().vertices[slot_[v]].on = static_cast<Class>(on[v]);
-    const std::vector<std::uint32_t> class_of = classify(Dim::vertex, out_.vertices, 0);
+      if (slot_[v] >= 0) tets().vertices[slot_[v]].classification = static_cast<Classification>(on[v]);
+    const std::vector<std::uint32_t> membership_of = classify(Dim::vertex, out_.vertices, 0);
     for (std::size_t v = 0; v < owner_.size(); ++v)
-      if (owner_[v] == me() && !out_.vertices.sets_of(class_of[v]).empty())
-        out_.vertex_classes.emplace_back(mesh_.vertices().global_ids[v], static_cast<std::uint16_t>(class_of[v]));
-    std::ranges::sort(out_.vertex_classes);
+      if (owner_[v] == me() && !out_.vertices.sets_of(membership_of[v]).empty())
+        out_.vertex_memberships.emplace_back(mesh_.vertices().global_ids[v], static_cast<std::uint16_t>(membership_of[v]));
+    std::ranges::sort(out_.vertex_memberships);
   }
 
   const mesh::Mesh& mesh_;
@@ -383,7 +383,7 @@ class Taking {
   const AdaptOptions& options_;
   std::size_t n_expected_;
   double cosine_;
-  Taken out_;
+  Imported out_;
   std::vector<Rank> owner_;  // of each local vertex
   std::vector<Slot> slot_;   // of each local vertex
   std::vector<std::pair<Slot, Slot>> features_;
@@ -393,9 +393,9 @@ class Taking {
 
 }  // namespace
 
-Taken take_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
+Imported import_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
                 std::size_t n_expected) {
-  return Taking(mesh, sizes, size_field, options, n_expected).run();
+  return Importer(mesh, sizes, size_field, options, n_expected).run();
 }
 
 std::vector<double> sizes_in_field(const mesh::Mesh& mesh, const std::string& name) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "barrio/adapt/adapt.hpp"
-#include "barrio/adapt/assembly/classes.hpp"
+#include "barrio/adapt/assembly/set_memberships.hpp"
 #include "barrio/adapt/assembly/other_cells.hpp"
 #include "barrio/adapt/assembly/transfer.hpp"
 #include "barrio/adapt/kernel/operator.hpp"
@@ -16,17 +16,17 @@
 
 namespace barrio::adapt::detail {
 
-inline constexpr std::uint16_t unlisted = 1;  ///< class of a face of the boundary or between materials that no list has
+inline constexpr std::uint16_t unlisted = 1;  ///< membership of a face of the boundary or between materials that no list has
 inline constexpr std::uint64_t of_mesh = 1;   ///< `Key::high` of a vertex that has a global id
 
 /// The kernel's view of a mesh, and what of the mesh it does not hold itself.
-struct Taken {
+struct Imported {
   Tets tets;
-  Classes faces;  ///< of listed faces, from `unlisted` + 1
-  Classes cells;
-  Classes vertices;
-  /// Vertices of this rank that are in sets: they stay. As (global id, class), ascending.
-  std::vector<std::pair<GlobalId, std::uint16_t>> vertex_classes;
+  SetMemberships faces;  ///< of listed faces, from `unlisted` + 1
+  SetMemberships cells;
+  SetMemberships vertices;
+  /// Vertices of this rank that are in sets: they stay. As (global id, membership), ascending.
+  std::vector<std::pair<GlobalId, std::uint16_t>> vertex_memberships;
   std::vector<mesh::SetInfo> sets;
   Transfer transfer;
   OtherCells others;
@@ -38,7 +38,7 @@ struct Taken {
 /// @param n_expected  tetrahedra that this rank may come to have
 /// @pre `check_adaptable` holds; one layer of ghosts over vertices, with listed sides
 /// @throws AgreedError{bad_input} naming a cell that is inverted or flat, or an edge whose boundary is no surface
-Taken take_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
+Imported import_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
                 std::size_t n_expected);
 
 /// Sizes at the local vertices, from a field of one real number. Collective.

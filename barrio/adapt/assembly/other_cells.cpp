@@ -29,7 +29,7 @@ std::array<Key, 4> keys_around(const mesh::Mesh& mesh, std::span<const LocalId> 
 }  // namespace
 
 void OtherCells::take(const mesh::Mesh& mesh, const Transfer& transfer, std::span<const Rank> owner,
-                      std::span<const std::uint32_t> class_of_cell, std::span<const std::uint32_t> class_of_face) {
+                      std::span<const std::uint32_t> membership_of_cell, std::span<const std::uint32_t> membership_of_face) {
   if (mesh.cells().has_one_type) return;
   const Rank me = mesh.context().rank();
   std::vector<LocalId> used;
@@ -59,7 +59,7 @@ void OtherCells::take(const mesh::Mesh& mesh, const Transfer& transfer, std::spa
     for (std::size_t i = 0; i < 3; ++i) vertex.at[i] = mesh.vertices().coordinates[3 * index(v) + i];
     vertex.key = key_of(mesh, v);
     vertex.owner = owner[index(v)];
-    vertex.on = Class::corner;
+    vertex.classification = Classification::corner;
     vertex.inverse_size = 1.0;  // no length is asked for
     std::ranges::copy(transfer.values_of(v), std::back_inserter(values_));
     vertex_origins_.push_back(transfer.vertex_origin(v));
@@ -75,14 +75,14 @@ void OtherCells::take(const mesh::Mesh& mesh, const Transfer& transfer, std::spa
     nodes.clear();
     for (const LocalId v : mesh.cells().nodes_of(c)) nodes.push_back(place[index(v)]);
     nodes_.add(nodes);
-    classes_.push_back(class_of_cell[c]);
+    memberships_.push_back(membership_of_cell[c]);
     origins_.push_back(transfer.cell_origin(local_id(c)));
   }
-  take_faces(mesh, owner, class_of_face);
+  take_faces(mesh, owner, membership_of_face);
 }
 
 void OtherCells::take_faces(const mesh::Mesh& mesh, std::span<const Rank> owner,
-                            std::span<const std::uint32_t> class_of_face) {
+                            std::span<const std::uint32_t> membership_of_face) {
   struct Side {
     std::array<Key, 4> keys;
     Rank rank;
@@ -104,7 +104,7 @@ void OtherCells::take_faces(const mesh::Mesh& mesh, std::span<const Rank> owner,
   const mesh::EntityTable& listed = mesh.entities(Dim::face);
   for (std::size_t f = 0; f < listed.size(); ++f) {
     if (!is_mine(listed.nodes_of(f))) continue;
-    OtherFace face{keys_around(mesh, listed.nodes_of(f)), static_cast<std::uint16_t>(class_of_face[f])};
+    OtherFace face{keys_around(mesh, listed.nodes_of(f)), static_cast<std::uint16_t>(membership_of_face[f])};
     std::size_t n = 0;
     for (auto one = std::ranges::lower_bound(sides, face.keys, {}, &Side::keys);
          one != sides.end() && one->keys == face.keys && n < face.ranks.size(); ++one)

@@ -18,7 +18,7 @@ namespace barrio::adapt::detail {
 /// A listed face of a cell that is no tetrahedron.
 struct OtherFace {
   std::array<Key, 4> keys{};  ///< around it, from the lowest; the last one none for a triangle
-  std::uint16_t face_class = 0;
+  std::uint16_t face_membership = 0;
   std::array<Rank, 2> ranks{-1, -1};  ///< that have such cells at it
 };
 
@@ -27,9 +27,9 @@ struct OtherFace {
 class OtherCells {
  public:
   /// @param owner  who decides about each local vertex
-  /// @param class_of_cell, class_of_face  of each local cell and listed face
+  /// @param membership_of_cell, membership_of_face  of each local cell and listed face
   void take(const mesh::Mesh& mesh, const Transfer& transfer, std::span<const Rank> owner,
-            std::span<const std::uint32_t> class_of_cell, std::span<const std::uint32_t> class_of_face);
+            std::span<const std::uint32_t> membership_of_cell, std::span<const std::uint32_t> membership_of_face);
   [[nodiscard]] bool is_empty() const noexcept { return vertices_.empty(); }
 
   /// Give their vertices a slot, unless they have one because tetrahedra use them. Once no tetrahedron changes any
@@ -53,11 +53,11 @@ class OtherCells {
   [[nodiscard]] mesh::CellType type(std::size_t c) const noexcept { return types_[c]; }
   /// Slots. @pre `add_to`
   [[nodiscard]] std::vector<Slot> nodes_of(std::size_t c) const;
-  [[nodiscard]] std::uint32_t class_of(std::size_t c) const noexcept { return classes_[c]; }
+  [[nodiscard]] std::uint32_t membership_of(std::size_t c) const noexcept { return memberships_[c]; }
   [[nodiscard]] std::span<const Origin> origins() const noexcept { return origins_; }
 
  private:
-  void take_faces(const mesh::Mesh& mesh, std::span<const Rank> owner, std::span<const std::uint32_t> class_of_face);
+  void take_faces(const mesh::Mesh& mesh, std::span<const Rank> owner, std::span<const std::uint32_t> membership_of_face);
 
   std::vector<Vertex> vertices_;        // of cells that this rank has, or some vertex of; ascending keys
   std::vector<double> values_;          // of each
@@ -67,7 +67,7 @@ class OtherCells {
   std::vector<std::int32_t> place_;     // of each slot; -1: none
   std::vector<mesh::CellType> types_;
   Ragged<std::int32_t> nodes_;  // of each cell: places of vertices
-  std::vector<std::uint32_t> classes_;
+  std::vector<std::uint32_t> memberships_;
   std::vector<Origin> origins_;
   std::vector<OtherFace> faces_;
   std::vector<Rank> neighbours_;

@@ -25,10 +25,10 @@ struct SharedItem {
   std::uint32_t n_ranks;  // of those that follow
 };
 
-class Giving {
+class Exporter {
  public:
-  Giving(mpi::Context& context, Taken&& taken, std::span<const Rank> neighbours)
-      : context_(context), taken_(std::move(taken)), neighbours_(neighbours.begin(), neighbours.end()) {
+  Exporter(mpi::Context& context, Imported&& imported, std::span<const Rank> neighbours)
+      : context_(context), imported_(std::move(imported)), neighbours_(neighbours.begin(), neighbours.end()) {
     const std::span<const Rank> more = others().neighbours();
     neighbours_.insert(neighbours_.end(), more.begin(), more.end());
     sort_unique(neighbours_);
@@ -36,7 +36,7 @@ class Giving {
 
   mesh::LocalMesh run() {
     out_.cell_dim = Dim::volume;
-    taken_.others.add_to(taken_.tets);
+    imported_.others.add_to(imported_.tets);
     find_owners();
     number_vertices();
     take_cells();
@@ -46,8 +46,8 @@ class Giving {
     spread();
     take_faces();
     take_sets();
-    taken_.transfer.give(context_, tets(), used_, mine_, others().origins(), out_);
-    free_memory(taken_.tets.tets);  // numbers take as much
+    imported_.transfer.give(context_, tets(), used_, mine_, others().origins(), out_);
+    free_memory(imported_.tets.tets);  // numbers take as much
     free_memory(owner_);
     number_cells();
     return std::move(out_);
@@ -56,7 +56,7 @@ class Giving {
  private:
   struct Face {
     std::array<Slot, 4> v{no_slot, no_slot, no_slot, no_slot};  // of a triangle three
-    std::uint16_t face_class = 0;
+    std::uint16_t face_membership = 0;
     GlobalId id = no_global_id;
     std::array<Rank, 2> ranks{};  // that have it, ascending
     std::size_t n_ranks = 0;
@@ -70,10 +70,10 @@ class Giving {
     [[nodiscard]] std::span<const Slot> nodes() const noexcept { return std::span(v).first(n_nodes()); }
   };
 
-  [[nodiscard]] const Tets& tets() const noexcept { return taken_.tets; }
-  [[nodiscard]] const OtherCells& others() const noexcept { return taken_.others; }
+  [[nodiscard]] const Tets& tets() const noexcept { return imported_.tets; }
+  [[nodiscard]] const OtherCells& others() const noexcept { return imported_.others; }
   [[nodiscard]] bool is_live(Slot v) const noexcept { return vertex(v).tet != no_slot || others().is_used(v); }
-  [[nodiscard]] const Vertex& vertex(Slot v) const noexcept { return taken_.tets.vertices[v]; }
+  [[nodiscard]] const Vertex& vertex(Slot v) const noexcept { return imported_.tets.vertices[v]; }
   [[nodiscard]] Rank me() const noexcept { return context_.rank(); }
 
   void find_owners() {
@@ -161,10 +161,10 @@ class Giving {
       const Tet& tet = tets().tets[t];
       if (tet.is_free()) continue;
       for (std::size_t f = 0; f < 4; ++f) {
-        if ((tet.face_class[f] & ~frozen_face) <= unlisted) continue;
+        if ((tet.face_membership[f] & ~frozen_face) <= unlisted) continue;
         if (tet.across[f] >= 0 && static_cast<std::size_t>(tet.across[f] >> 2) < t) continue;
         const auto& at = face_of[f];
-        Face face{{tet.v[at[0]], tet.v[at[1]], tet.v[at[2]], no_slot}, tet.face_class[f]};
+        Face face{{tet.v[at[0]], tet.v[at[1]], tet.v[at[2]], no_slot}, tet.face_membership[f]};
         std::ranges::sort(std::span(face.v).first(3), {}, [&](Slot v) { return vertex(v).key; });
         if (vertex(face.v[0]).owner != me()) continue;
         face.add(owner_[t]);
@@ -188,7 +188,7 @@ class Giving {
       if (is_found_[f]) continue;
       const OtherFace& from = others().faces()[f];
       Face& face = faces_.emplace_back();
-      face.face_class = from.face_class;
+      face.face_membership = from.face_membership;
       for (std::size_t i = 0; i < 4 && from.keys[i] != Key{}; ++i) face.v[i] = others().slot_of(from.keys[i]);
       for (const Rank rank : from.ranks) face.add(rank);
     }
@@ -213,7 +213,7 @@ class Giving {
 
   void find_ranks_at(Slot v, std::vector<Slot>& star, std::vector<Rank>& ranks) {
     star.clear();
-    if (vertex(v).tet != no_slot) taken_.tets.star(v, star);
+    if (vertex(v).tet != no_slot) imported_.tets.star(v, star);
     const std::span<const Rank> more = others().ranks_at(v);
     ranks.assign(more.begin(), more.end());
     for (const Slot t : star)
@@ -227,18 +227,18 @@ class Giving {
       std::vector<SharedItem> vertices;
       std::vector<SharedItem> faces;
       std::vector<Rank> ranks;             // of vertices, then of faces
-      std::vector<std::uint16_t> classes;  // of vertices, then of faces
+      std::vector<std::uint16_t> memberships;  // of vertices, then of faces
     };
     std::vector<Letter> letters(neighbours_.size());
     sharers_.assign(used_.size(), -1);
-    classes_.assign(used_.size(), no_set());
-    const auto tell = [&](std::uint16_t item_class, const SharedItem& item, const std::vector<Rank>& ranks,
+    memberships_.assign(used_.size(), no_set());
+    const auto tell = [&](std::uint16_t item_membership, const SharedItem& item, const std::vector<Rank>& ranks,
                           auto&& list) {
       for (const Rank rank : ranks) {
         if (rank == me()) continue;
         Letter& letter = letters[std::ranges::lower_bound(neighbours_, rank) - neighbours_.begin()];
         list(letter).push_back(item);
-        letter.classes.push_back(item_class);
+        letter.memberships.push_back(item_membership);
         letter.ranks.insert(letter.ranks.end(), ranks.begin(), ranks.end());
       }
     };
@@ -247,19 +247,19 @@ class Giving {
     for (std::size_t v = 0; v < tets().vertices.size(); ++v) {
       const Vertex& one = tets().vertices[v];
       if (!is_live(static_cast<Slot>(v)) || one.owner != me()) continue;
-      const std::uint16_t vertex_class = class_of(one.key);
-      if (place_[v] >= 0) classes_[place_[v]] = vertex_class;
+      const std::uint16_t vertex_membership = membership_of(one.key);
+      if (place_[v] >= 0) memberships_[place_[v]] = vertex_membership;
       if (neighbours_.empty()) continue;  // nobody else uses it
       find_ranks_at(static_cast<Slot>(v), star, users);
       if (place_[v] >= 0 && users.size() > 1) sharers_[place_[v]] = out_.rank_sets.add(users);
-      tell(vertex_class, {{one.key}, id_[v], static_cast<std::uint32_t>(users.size())}, users,
+      tell(vertex_membership, {{one.key}, id_[v], static_cast<std::uint32_t>(users.size())}, users,
            [](Letter& to) -> auto& { return to.vertices; });
     }
     for (const Face& face : faces_) {
       users.assign(face.ranks.begin(), face.ranks.begin() + static_cast<std::ptrdiff_t>(face.n_ranks));
       SharedItem item{{}, face.id, static_cast<std::uint32_t>(users.size())};
       std::ranges::transform(face.nodes(), item.keys.begin(), [&](Slot v) { return vertex(v).key; });
-      tell(face.face_class, item, users, [](Letter& to) -> auto& { return to.faces; });
+      tell(face.face_membership, item, users, [](Letter& to) -> auto& { return to.faces; });
       if (std::ranges::binary_search(users, me())) keep_face(face, users);
     }
     if (context_.size() == 1) return;
@@ -272,7 +272,7 @@ class Giving {
       message.put(letters[n].vertices);
       message.put(letters[n].faces);
       message.put(letters[n].ranks);
-      message.put(letters[n].classes);
+      message.put(letters[n].memberships);
       round.send(neighbours_[n], message.bytes());
     }
     round.close();
@@ -281,18 +281,18 @@ class Giving {
       const auto vertices = reader.get<SharedItem>();
       const auto faces = reader.get<SharedItem>();
       auto ranks = reader.get<Rank>();
-      const auto classes = reader.get<std::uint16_t>();
+      const auto memberships = reader.get<std::uint16_t>();
       for (std::size_t i = 0; i < vertices.size(); ++i) {
         const SharedItem& item = vertices[i];
         const Slot v = known.find(item.keys[0]);
-        classes_[place_[v]] = classes[i];
+        memberships_[place_[v]] = memberships[i];
         id_[v] = item.id;
         if (item.n_ranks > 1) sharers_[place_[v]] = out_.rank_sets.add(ranks.first(item.n_ranks));
         ranks = ranks.subspan(item.n_ranks);
       }
       for (std::size_t i = 0; i < faces.size(); ++i) {
         Face face;
-        face.face_class = classes[vertices.size() + i];
+        face.face_membership = memberships[vertices.size() + i];
         face.id = faces[i].id;
         for (std::size_t k = 0; k < 4 && faces[i].keys[k] != Key{}; ++k) face.v[k] = known.find(faces[i].keys[k]);
         keep_face(face, ranks.first(faces[i].n_ranks));
@@ -304,7 +304,7 @@ class Giving {
   /// Used vertices by key.
   class KnownKeys {
    public:
-    explicit KnownKeys(const Giving& from) {
+    explicit KnownKeys(const Exporter& from) {
       for (const Slot v : from.used_) keys_.emplace_back(from.vertex(v).key, v);
       std::ranges::sort(keys_);
     }
@@ -345,31 +345,31 @@ class Giving {
   }
 
   void take_sets() {
-    for (const mesh::SetInfo& info : taken_.sets) out_.sets.push_back({.info = info, .vertices = {}, .entities = {}});
+    for (const mesh::SetInfo& info : imported_.sets) out_.sets.push_back({.info = info, .vertices = {}, .entities = {}});
     for (std::size_t c = 0; c < mine_.size(); ++c)
-      for (const std::int32_t set : taken_.cells.sets_of(tets().tets[mine_[c]].cell_class & ~frozen_cell))
+      for (const std::int32_t set : imported_.cells.sets_of(tets().tets[mine_[c]].cell_membership & ~frozen_cell))
         out_.sets[set].entities[mesh::index(Dim::volume)].insert(local_id(c));
     for (std::size_t c = 0; c < others().n_cells(); ++c)
-      for (const std::int32_t set : taken_.cells.sets_of(others().class_of(c) & ~frozen_cell))
+      for (const std::int32_t set : imported_.cells.sets_of(others().membership_of(c) & ~frozen_cell))
         out_.sets[set].entities[mesh::index(Dim::volume)].insert(local_id(mine_.size() + c));
     for (std::size_t f = 0; f < kept_.size(); ++f)
-      for (const std::int32_t set : taken_.faces.sets_of(kept_[f].face_class & ~frozen_face))
+      for (const std::int32_t set : imported_.faces.sets_of(kept_[f].face_membership & ~frozen_face))
         out_.sets[set].entities[mesh::index(Dim::face)].insert(local_id(f));
     for (std::size_t v = 0; v < used_.size(); ++v)
-      for (const std::int32_t set : taken_.vertices.sets_of(classes_[v])) out_.sets[set].vertices.insert(local_id(v));
+      for (const std::int32_t set : imported_.vertices.sets_of(memberships_[v])) out_.sets[set].vertices.insert(local_id(v));
   }
 
   /// Of a vertex of this rank.
-  [[nodiscard]] std::uint16_t class_of(const Key& key) const {
+  [[nodiscard]] std::uint16_t membership_of(const Key& key) const {
     if (key.high != of_mesh) return no_set();
     const GlobalId id{static_cast<std::int64_t>(key.low)};
-    const auto at = std::ranges::lower_bound(taken_.vertex_classes, id, {}, [](const auto& one) { return one.first; });
-    return at != taken_.vertex_classes.end() && at->first == id ? at->second : no_set();
+    const auto at = std::ranges::lower_bound(imported_.vertex_memberships, id, {}, [](const auto& one) { return one.first; });
+    return at != imported_.vertex_memberships.end() && at->first == id ? at->second : no_set();
   }
   static constexpr std::uint16_t no_set() noexcept { return 0xFFFF; }
 
   mpi::Context& context_;
-  Taken taken_;
+  Imported imported_;
   std::vector<Rank> neighbours_;
   mesh::LocalMesh out_;
   std::vector<Rank> owner_;          // of each tetrahedron
@@ -378,7 +378,7 @@ class Giving {
   std::vector<std::int32_t> place_;  // of each vertex; -1: not used here
   std::vector<GlobalId> id_;         // of each vertex
   std::vector<std::int32_t> sharers_;
-  std::vector<std::uint16_t> classes_;  // of used vertices
+  std::vector<std::uint16_t> memberships_;  // of used vertices
   std::vector<Face> faces_;             // that this rank numbers
   std::vector<bool> is_found_;          // of each listed face of others: a tetrahedron has it
   std::vector<Face> kept_;              // that its cells have
@@ -387,8 +387,8 @@ class Giving {
 
 }  // namespace
 
-mesh::LocalMesh give_back(mpi::Context& context, Taken&& taken, std::span<const Rank> neighbours) {
-  return Giving(context, std::move(taken), neighbours).run();
+mesh::LocalMesh export_mesh(mpi::Context& context, Imported&& imported, std::span<const Rank> neighbours) {
+  return Exporter(context, std::move(imported), neighbours).run();
 }
 
 }  // namespace barrio::adapt::detail

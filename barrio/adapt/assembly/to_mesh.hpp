@@ -8,7 +8,7 @@ namespace barrio::adapt::detail {
 
 /// Make what this rank owns of the adapted mesh: a tetrahedron belongs to the owner of its lowest vertex. Collective.
 /// Vertices, cells and listed faces are numbered along a Hilbert curve, so that no distribution changes their ids.
-/// @param taken  consumed. @param[in] neighbours  ranks that see tetrahedra that this one sees, ascending
-mesh::LocalMesh give_back(mpi::Context& context, Taken&& taken, std::span<const Rank> neighbours);
+/// @param imported  consumed. @param[in] neighbours  ranks that see tetrahedra that this one sees, ascending
+mesh::LocalMesh export_mesh(mpi::Context& context, Imported&& imported, std::span<const Rank> neighbours);
 
 }  // namespace barrio::adapt::detail

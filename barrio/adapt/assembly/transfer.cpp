@@ -61,10 +61,10 @@ bool names_entities(const mesh::MeshTag& tag) {
                              [](mesh::EntityCode code) { return code != mesh::EntityCode::none && !is_set(code); });
 }
 
-Transfer::Transfer(const mesh::Mesh& mesh, const std::string& origin_field, const std::string& left_behind) {
+Transfer::Transfer(const mesh::Mesh& mesh, const std::string& parent_field, const std::string& left_behind) {
   for (std::size_t f = 0; f < mesh.fields().size(); ++f)
     if (mesh.fields()[f]->name != left_behind) add_field(mesh, f);
-  if (!origin_field.empty()) add_origins(mesh, origin_field);
+  if (!parent_field.empty()) add_parents(mesh, parent_field);
   find_tags(mesh);
   if (!of_vertices_.empty()) vertex_origins_ = origins_of(mesh, Dim::vertex);
   if (!of_cells_.empty()) cell_origins_ = origins_of(mesh, Dim::volume);
@@ -96,7 +96,7 @@ void Transfer::add_field(const mesh::Mesh& mesh, std::size_t from) {
   (field.dim == Dim::vertex ? of_vertices_ : of_cells_).push_back(std::move(kept));
 }
 
-void Transfer::add_origins(const mesh::Mesh& mesh, const std::string& name) {
+void Transfer::add_parents(const mesh::Mesh& mesh, const std::string& name) {
   std::vector<std::int64_t> ids;
   for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
     ids.push_back(value(mesh.cells().id(c)));
@@ -107,7 +107,7 @@ void Transfer::add_origins(const mesh::Mesh& mesh, const std::string& name) {
   if (!ids.empty()) std::memcpy(kept.rows.data(), ids.data(), kept.rows.size());
   fields_.push_back({name, Dim::volume, 2, std::vector<std::int64_t>()});
   of_cells_.push_back(std::move(kept));
-  has_origin_field_ = true;
+  has_parent_field_ = true;
 }
 
 /// Which tags have values on vertices and cells of any rank, and which on all vertices.
@@ -196,7 +196,7 @@ void Transfer::give(mpi::Context& context, const Tets& kernel, std::span<const S
   for (const Slot t : tets) origins.push_back(kernel.tet_origin(t));
   origins.insert(origins.end(), others.begin(), others.end());
   write_kept(context, of_cells_, Dim::volume, origins, out);
-  if (!has_origin_field_) return;
+  if (!has_parent_field_) return;
   auto& pairs = std::get<std::vector<std::int64_t>>(out.fields.back().values);
   for (std::size_t c = 0; c < tets.size(); ++c) pairs[2 * c + 1] = kernel.tets[tets[c]].changed != 0 ? 1 : 0;
 }

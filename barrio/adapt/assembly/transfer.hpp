@@ -24,10 +24,10 @@ class Transfer {
  public:
   Transfer() = default;
   /// Keep values of owned entities. Collective.
-  /// @param origin_field  name of one more field on cells, as AdaptOptions::origin_field; empty: none
+  /// @param parent_field  name of one more field on cells, as AdaptOptions::parent_field; empty: none
   /// @param left_behind  name of a field on vertices that does not go along
   /// Cost: one reduction, one halo exchange of the linear values
-  Transfer(const mesh::Mesh& mesh, const std::string& origin_field, const std::string& left_behind);
+  Transfer(const mesh::Mesh& mesh, const std::string& parent_field, const std::string& left_behind);
 
   [[nodiscard]] const Tets::Carried& carried() const noexcept { return carried_; }
   /// Give a vertex what it carries. Local.
@@ -72,7 +72,7 @@ class Transfer {
 
   void find_tags(const mesh::Mesh& mesh);
   void add_field(const mesh::Mesh& mesh, std::size_t from);
-  void add_origins(const mesh::Mesh& mesh, const std::string& name);
+  void add_parents(const mesh::Mesh& mesh, const std::string& name);
   void add_tag(const mesh::Mesh& mesh, std::size_t at, mesh::Dim dim, bool is_linear);
   void take_linear(const mesh::Mesh& mesh);
   void write_linear(const Tets& tets, std::span<const Slot> vertices, mesh::LocalMesh& out) const;
@@ -86,7 +86,7 @@ class Transfer {
   Tets::Carried carried_;
   std::vector<mesh::FieldData> fields_;  // without values
   std::vector<mesh::MeshTag> tags_;      // without values of entities
-  bool has_origin_field_ = false;        // the last one
+  bool has_parent_field_ = false;        // the last one
   std::vector<Linear> linear_;
   std::vector<Kept> of_vertices_;
   std::vector<Kept> of_cells_;

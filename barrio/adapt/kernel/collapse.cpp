@@ -6,32 +6,32 @@
 namespace barrio::adapt::detail {
 
 void Collapse::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
-  if (vertex(v).on == Class::corner) return;
+  if (vertex(v).classification == Classification::corner) return;
   star_.gather(mesh_, v);
   const double shortest = *std::ranges::min_element(star_.length);
   if (shortest >= limits_.short_edge) return has_nothing(v);
   // Four steps for each factor of two, so that short edges go first; among those of a step, by chance.
-  constexpr double most_halvings = 8;
-  const auto step = static_cast<std::uint64_t>(std::clamp(4 * (std::log2(shortest) + most_halvings), 0.0, 63.0));
+  constexpr double max_halvings = 8;
+  const auto step = static_cast<std::uint64_t>(std::clamp(4 * (std::log2(shortest) + max_halvings), 0.0, 63.0));
   out.push_back({step << 58U | hash_of(vertex(v).key, {0, round}) >> 6U, {v, no_slot, no_slot}, vertex(v).tet});
 }
 
 /// Whether the edge lies along what the vertex lies on, and folds no listed face onto another one.
 bool Collapse::is_along(Slot v, Slot to) const {
-  const Class on = vertex(v).on;
-  if (on == Class::volume) return true;
-  if (vertex(to).on > on) return false;
+  const Classification classification = vertex(v).classification;
+  if (classification == Classification::volume) return true;
+  if (vertex(to).classification > classification) return false;
   bool is_along = false;
   for (const Slot t : star_.tets) {
     const Tet& tet = mesh_.tets[t];
     if (!tet.has(to)) continue;
     const std::size_t at = tet.place_of(v);
     const std::size_t other = tet.place_of(to);
-    if (tet.face_class[other] != 0) return false;
-    if (on == Class::edge) {
+    if (tet.face_membership[other] != 0) return false;
+    if (classification == Classification::edge) {
       is_along = is_along || (tet.features & edge_bit(at, other)) != 0;
     } else {
-      for (std::size_t f = 0; f < 4; ++f) is_along = is_along || (f != at && f != other && tet.face_class[f] != 0);
+      for (std::size_t f = 0; f < 4; ++f) is_along = is_along || (f != at && f != other && tet.face_membership[f] != 0);
     }
   }
   return is_along;
@@ -39,13 +39,13 @@ bool Collapse::is_along(Slot v, Slot to) const {
 
 /// Whether listed faces keep their planes and sides.
 bool Collapse::keeps_planes(Slot v, Slot to) const {
-  constexpr double most_turn = 1e-12;  // square of the sine
+  constexpr double max_turn = 1e-12;  // square of the sine
   for (const Slot t : star_.tets) {
     const Tet& tet = mesh_.tets[t];
     if (tet.has(to)) continue;
     const std::size_t at = tet.place_of(v);
     for (std::size_t f = 0; f < 4; ++f) {
-      if (f == at || tet.face_class[f] == 0) continue;
+      if (f == at || tet.face_membership[f] == 0) continue;
       std::array<Point, 3> old{};
       std::array<Point, 3> now{};
       for (std::size_t i = 0; i < 3; ++i) {
@@ -56,7 +56,7 @@ bool Collapse::keeps_planes(Slot v, Slot to) const {
       const Point a = cross(old[1] - old[0], old[2] - old[0]);
       const Point b = cross(now[1] - now[0], now[2] - now[0]);
       const double ab = dot(a, b);
-      if (ab <= 0 || ab * ab < (1 - most_turn) * dot(a, a) * dot(b, b)) return false;
+      if (ab <= 0 || ab * ab < (1 - max_turn) * dot(a, a) * dot(b, b)) return false;
     }
   }
   return true;
@@ -91,7 +91,7 @@ bool Collapse::decide(const Candidate& candidate, std::uint32_t /*round*/, Chang
     if (star_.length[target] >= limits_.short_edge || !is_along(v, to)) continue;
     const double worst = worst_made(target, best);
     if (worst < best || (worst == best && chosen != no_slot && mesh_.key(chosen) < mesh_.key(to))) continue;
-    if (makes_long_edge(target) || (vertex(v).on != Class::volume && !keeps_planes(v, to))) continue;
+    if (makes_long_edge(target) || (vertex(v).classification != Classification::volume && !keeps_planes(v, to))) continue;
     best = worst;
     chosen = to;
   }
@@ -99,7 +99,7 @@ bool Collapse::decide(const Candidate& candidate, std::uint32_t /*round*/, Chang
   for (const Slot t : star_.tets) {
     const Tet& tet = mesh_.tets[t];
     if (tet.has(chosen)) continue;
-    NewTet one{tet.v, tet.face_class, tet.cell_class, tet.features, mesh_.tet_origin(t)};
+    NewTet one{tet.v, tet.face_membership, tet.cell_membership, tet.features, mesh_.tet_origin(t)};
     one.v[tet.place_of(v)] = chosen;
     out.made.push_back(one);
   }

@@ -14,22 +14,22 @@ constexpr double unit = 1 << 24;
 std::int64_t fixed(double x) noexcept { return std::llround(x * unit); }
 
 bool are_parallel(const Point& a, const Point& b) noexcept {
-  constexpr double most_turn = 1e-12;  // square of the sine
+  constexpr double max_turn = 1e-12;  // square of the sine
   const double ab = dot(a, b);
-  return ab * ab >= (1 - most_turn) * dot(a, a) * dot(b, b);
+  return ab * ab >= (1 - max_turn) * dot(a, a) * dot(b, b);
 }
 
 }  // namespace
 
 void Smooth::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
-  if (vertex(v).on == Class::corner) return;
+  if (vertex(v).classification == Classification::corner) return;
   out.push_back({hash_of(vertex(v).key, {1, round}), {v, no_slot, no_slot}, vertex(v).tet});
 }
 
 /// Keep to the plane of all listed faces, or to the line of the features. @return whether there is one
 bool Smooth::project(Slot v, Point& move) const {
-  const Class on = vertex(v).on;
-  if (on == Class::volume) return true;
+  const Classification classification = vertex(v).classification;
+  if (classification == Classification::volume) return true;
   // The axis of the lowest neighbour or face: no walk decides which one counts.
   std::optional<Point> axis;
   Key lowest;
@@ -37,10 +37,10 @@ bool Smooth::project(Slot v, Point& move) const {
     const Tet& tet = mesh_.tets[t];
     const std::size_t at = tet.place_of(v);
     for (std::size_t i = 0; i < 4; ++i) {
-      if (i == at || (on == Class::edge ? (tet.features & edge_bit(at, i)) == 0 : tet.face_class[i] == 0)) continue;
+      if (i == at || (classification == Classification::edge ? (tet.features & edge_bit(at, i)) == 0 : tet.face_membership[i] == 0)) continue;
       Point way{};
       Key key;
-      if (on == Class::edge) {
+      if (classification == Classification::edge) {
         way = vertex(tet.v[i]).at - vertex(v).at;
         key = mesh_.key(tet.v[i]);
       } else {
@@ -57,7 +57,7 @@ bool Smooth::project(Slot v, Point& move) const {
   }
   if (!axis) return false;
   const Point along = (dot(move, *axis) / dot(*axis, *axis)) * *axis;
-  if (on == Class::edge) {
+  if (classification == Classification::edge) {
     move = along;
     return true;
   }
@@ -71,7 +71,7 @@ bool Smooth::project(Slot v, Point& move) const {
 
 /// Towards the mean of the best places above each face, the worse the more.
 Point Smooth::best_move(const Vertex& centre) const {
-  constexpr double least_quality = 1e-6;
+  constexpr double min_quality = 1e-6;
   std::array<std::int64_t, 3> sum{};
   std::int64_t weights = 0;
   const double of_size = std::sqrt(2.0 / 3) / centre.inverse_size;  // height of a regular tetrahedron
@@ -82,7 +82,7 @@ Point Smooth::best_move(const Vertex& centre) const {
     const Point& c = star_.at[f[2]];
     const Point normal = cross(b - a, c - a);  // away from the centre
     const double area = std::sqrt(dot(normal, normal));
-    const double q = std::cbrt(std::max<double>(mesh_.tets[star_.tets[i]].quality, least_quality));
+    const double q = std::cbrt(std::max<double>(mesh_.tets[star_.tets[i]].quality, min_quality));
     const double weight = 1 / (q * q);
     const double of_area = std::sqrt(area * (4.0 / (3 * std::sqrt(3.0))));
     const double height = (1 - limits_.by_size) * of_area + limits_.by_size * of_size;
@@ -118,11 +118,11 @@ bool Smooth::decide(const Candidate& candidate, std::uint32_t /*round*/, Change&
   if (!project(v, move)) return false;
   const double least = std::min<double>(star_.worst, limits_.floor);
   const std::optional<std::int64_t> before = badness(centre.at, 0);
-  constexpr double least_gain = 0.005;
+  constexpr double min_gain = 0.005;
   for (const double step : {1.0, 0.5, 0.25}) {
     const Point at = centre.at + step * move;
     const std::optional<std::int64_t> now = badness(at, least);
-    if (!now || (before && static_cast<double>(*now) >= (1 - least_gain) * static_cast<double>(*before))) continue;
+    if (!now || (before && static_cast<double>(*now) >= (1 - min_gain) * static_cast<double>(*before))) continue;
     out.moved = v;
     out.to = at;
     return true;

@@ -46,13 +46,13 @@ bool Split::decide(const Candidate& candidate, std::uint32_t round, Change& out)
     worst = std::min<double>(worst, tet.quality);
     const std::size_t ia = tet.place_of(a);
     const std::size_t ib = tet.place_of(b);
-    if ((tet.features & edge_bit(ia, ib)) != 0) middle.on = Class::edge;
+    if ((tet.features & edge_bit(ia, ib)) != 0) middle.classification = Classification::edge;
     for (std::size_t f = 0; f < 4; ++f)
-      if (f != ia && f != ib && tet.face_class[f] != 0) middle.on = std::min(middle.on, Class::surface);
+      if (f != ia && f != ib && tet.face_membership[f] != 0) middle.classification = std::min(middle.classification, Classification::surface);
     for (const auto& [gone, kept] : {std::array{ia, ib}, std::array{ib, ia}}) {
-      NewTet one{tet.v, tet.face_class, tet.cell_class, tet.features, mesh_.tet_origin(t)};
+      NewTet one{tet.v, tet.face_membership, tet.cell_membership, tet.features, mesh_.tet_origin(t)};
       one.v[gone] = new_vertex;
-      one.face_class[kept] = 0;
+      one.face_membership[kept] = 0;
       std::array<Point, 4> p{};
       for (std::size_t i = 0; i < 4; ++i) {
         if (i != gone && i != kept) one.features &= static_cast<std::uint8_t>(~edge_bit(gone, i));

@@ -7,13 +7,13 @@
 namespace barrio::adapt::detail {
 namespace {
 
-constexpr std::size_t most_link = 7;  // Freitag and Ollivier-Gooch 1997: larger rings are hardly ever worth it
-constexpr double least_gain = 1.05;   // of the cubed mean ratio
+constexpr std::size_t max_link = 7;  // Freitag and Ollivier-Gooch 1997: larger rings are hardly ever worth it
+constexpr double min_gain = 1.05;   // of the cubed mean ratio
 
 /// The best way to cut a polygon around an edge into triangles, each the base of two tetrahedra. Source: Klincsek 1980.
 struct Cut {
-  std::array<std::array<double, most_link>, most_link> best{};
-  std::array<std::array<std::uint8_t, most_link>, most_link> via{};
+  std::array<std::array<double, max_link>, max_link> best{};
+  std::array<std::array<std::uint8_t, max_link>, max_link> via{};
 };
 
 Cut best_cut(std::span<const Point> p, const Point& a, const Point& b, double least) {
@@ -65,27 +65,27 @@ float Swap::worst_of(std::span<const Slot> tets) const {
 bool Swap::may_take_out(const Ring& ring, Slot a, Slot b) const {
   const Tet& first = mesh_.tets[ring.tets[0]];
   const std::size_t n = ring.tets.size();
-  if (ring.link.size() > most_link || ring.link.size() < 3) return false;
+  if (ring.link.size() > max_link || ring.link.size() < 3) return false;
   if ((first.features & edge_bit(first.place_of(a), first.place_of(b))) != 0) return false;
   for (std::size_t i = 0; i < n; ++i) {
     const Tet& tet = mesh_.tets[ring.tets[i]];
-    if (tet.cell_class != first.cell_class) return false;
+    if (tet.cell_membership != first.cell_membership) return false;
     // The face (a, b, link[i]) is across from link[i + 1].
     const Slot next = ring.link[(i + 1) % ring.link.size()];
-    if ((i > 0 || ring.is_closed) && tet.face_class[tet.place_of(next)] != 0) return false;
+    if ((i > 0 || ring.is_closed) && tet.face_membership[tet.place_of(next)] != 0) return false;
   }
   if (ring.is_closed) return true;
-  // On the boundary: both faces in one plane and of one class.
+  // On the boundary: both faces in one plane and of one membership.
   const Tet& last = mesh_.tets[ring.tets[n - 1]];
-  const std::uint16_t of_first = first.face_class[first.place_of(ring.link[1])];
-  const std::uint16_t of_last = last.face_class[last.place_of(ring.link[n - 1])];
+  const std::uint16_t of_first = first.face_membership[first.place_of(ring.link[1])];
+  const std::uint16_t of_last = last.face_membership[last.place_of(ring.link[n - 1])];
   if (of_first == 0 || of_first != of_last) return false;
-  constexpr double most_turn = 1e-12;  // square of the sine
+  constexpr double max_turn = 1e-12;  // square of the sine
   const Point ab = vertex(b).at - vertex(a).at;
   const Point x = cross(ab, vertex(ring.link[0]).at - vertex(a).at);
   const Point y = cross(vertex(ring.link[n]).at - vertex(a).at, ab);
   const double xy = dot(x, y);
-  return xy > 0 && xy * xy >= (1 - most_turn) * dot(x, x) * dot(y, y);
+  return xy > 0 && xy * xy >= (1 - max_turn) * dot(x, x) * dot(y, y);
 }
 
 /// What the ring becomes without its edge. @return the least quality of it; below 0 if that is no gain
@@ -97,25 +97,25 @@ double Swap::without_edge(Slot a, Slot b, std::vector<NewTet>& made) {
     std::ranges::rotate(ring_.link, lowest);
   }
   const std::size_t m = ring_.link.size();
-  std::array<Point, most_link> p{};
+  std::array<Point, max_link> p{};
   for (std::size_t i = 0; i < m; ++i) p[i] = vertex(ring_.link[i]).at;
-  const Cut cut = best_cut(std::span(p).first(m), vertex(a).at, vertex(b).at, least_gain * worst_of(ring_.tets));
+  const Cut cut = best_cut(std::span(p).first(m), vertex(a).at, vertex(b).at, min_gain * worst_of(ring_.tets));
   if (cut.best[0][m - 1] < 0) return -1;
   const Tet& first = mesh_.tets[ring_.tets[0]];
-  const std::uint16_t outside = ring_.is_closed ? 0 : first.face_class[first.place_of(ring_.link[1])];
+  const std::uint16_t outside = ring_.is_closed ? 0 : first.face_membership[first.place_of(ring_.link[1])];
   made.clear();
-  std::array<std::array<std::size_t, 2>, 2 * most_link> open{};
+  std::array<std::array<std::size_t, 2>, 2 * max_link> open{};
   std::size_t n_open = 0;
   open[n_open++] = {0, m - 1};
   while (n_open > 0) {
     const auto [i, j] = open[--n_open];
     if (j - i < 2) continue;
     const std::size_t k = cut.via[i][j];
-    NewTet up{{ring_.link[i], ring_.link[k], ring_.link[j], b}, {}, first.cell_class, 0};
-    NewTet down{{ring_.link[i], ring_.link[j], ring_.link[k], a}, {}, first.cell_class, 0};
+    NewTet up{{ring_.link[i], ring_.link[k], ring_.link[j], b}, {}, first.cell_membership, 0};
+    NewTet down{{ring_.link[i], ring_.link[j], ring_.link[k], a}, {}, first.cell_membership, 0};
     if (i == 0 && j == m - 1) {
-      up.face_class[1] = outside;
-      down.face_class[2] = outside;
+      up.face_membership[1] = outside;
+      down.face_membership[2] = outside;
     }
     made.push_back(up);
     made.push_back(down);
@@ -129,10 +129,10 @@ double Swap::without_edge(Slot a, Slot b, std::vector<NewTet>& made) {
 double Swap::without_face(Slot t, std::size_t f, std::vector<NewTet>& made) const {
   const Tet* low = &mesh_.tets[t];
   const Slot other = low->across[f];
-  if (other < 0 || low->face_class[f] != 0) return -1;
+  if (other < 0 || low->face_membership[f] != 0) return -1;
   const Tet* high = &mesh_.tets[other >> 2];
-  if (high->cell_class != low->cell_class) return -1;
-  const double least = least_gain * std::min(low->quality, high->quality);
+  if (high->cell_membership != low->cell_membership) return -1;
+  const double least = min_gain * std::min(low->quality, high->quality);
   std::size_t at = f;
   Slot d = low->v[f];
   Slot e = high->v[other & 3];
@@ -148,7 +148,7 @@ double Swap::without_face(Slot t, std::size_t f, std::vector<NewTet>& made) cons
   made.clear();
   double worst = 2;
   for (std::size_t i = 0; i < 3; ++i) {
-    const NewTet one{{d, low->v[face[(first + i) % 3]], low->v[face[(first + i + 1) % 3]], e}, {}, low->cell_class, 0};
+    const NewTet one{{d, low->v[face[(first + i) % 3]], low->v[face[(first + i + 1) % 3]], e}, {}, low->cell_membership, 0};
     worst = std::min(worst, mesh_.quality_of(one.v));
     if (worst <= least) return -1;
     made.push_back(one);

@@ -41,8 +41,8 @@ Slot Tets::add_tet(const NewTet& from) {
   }
   Tet& tet = tets[at];
   tet.v = from.v;
-  tet.face_class = from.face_class;
-  tet.cell_class = from.cell_class;
+  tet.face_membership = from.face_membership;
+  tet.cell_membership = from.cell_membership;
   tet.features = from.features;
   if (carried_.tet_origins) tet_origins_[at] = from.origin;
   tet.quality = static_cast<float>(quality_of(tet.v));
@@ -105,7 +105,7 @@ void Tets::link_face(Slot tet, std::size_t face) {
     return;
   }
   const Slot other = entry.tet_face;
-  if (entry.is_outer) tets[tet].face_class[face] = entry.face_class;
+  if (entry.is_outer) tets[tet].face_membership[face] = entry.face_membership;
   if (other < 0) return;
   tets[tet].across[face] = other;
   tets[other >> 2].across[other & 3] = mine;
@@ -129,7 +129,7 @@ void Tets::open_cavity(std::span<const Slot> old, std::size_t n_made) {
       const Slot other = tet.across[f];
       if (other >= 0 && tets[other >> 2].mark == mark) continue;
       const auto key = face_key(tet, f);
-      find_face(key) = {key, other, generation_, tet.face_class[f], true};
+      find_face(key) = {key, other, generation_, tet.face_membership[f], true};
       if (other >= 0) tets[other >> 2].across[other & 3] = no_slot;
     }
     for (std::size_t e = 0; tet.features != 0 && e < 6; ++e)

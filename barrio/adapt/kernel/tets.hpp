@@ -28,7 +28,7 @@ struct Key {
 };
 
 /// Lowest dimension of what a vertex lies on: it may only move and collapse along that.
-enum class Class : std::uint8_t { corner, edge, surface, volume };
+enum class Classification : std::uint8_t { corner, edge, surface, volume };
 
 /// Fills a line of the cache, as a tetrahedron does: neighbours are met in no order.
 struct alignas(64) Vertex {
@@ -39,7 +39,7 @@ struct alignas(64) Vertex {
   std::uint32_t mark = 0;  ///< scratch
   Rank owner = 0;          ///< who decides what happens to it
   std::int16_t place = 0;  ///< scratch, valid beside a mark
-  Class on : 4 = Class::volume;
+  Classification classification : 4 = Classification::volume;
   bool is_met : 1 = false;  ///< of this rank, with a tetrahedron that others see
   /// Low four bits: one for each operator that has not looked since something changed around it; high four bits: one
   /// for each that may find something to do (`note_wants`).
@@ -50,12 +50,12 @@ struct alignas(64) Tet {
   std::array<Slot, 4> v{no_slot, no_slot, no_slot, no_slot};  ///< det(v1 - v0, v2 - v0, v3 - v0) > 0
   /// 4 * tet + its face, across from v[i]. -1: none, or none that this rank sees
   std::array<Slot, 4> across{no_slot, no_slot, no_slot, no_slot};
-  std::array<std::uint16_t, 4> face_class{};  ///< of the face across from v[i]; 0: it is inside and nothing lies on it
+  std::array<std::uint16_t, 4> face_membership{};  ///< of the face across from v[i]; 0: it is inside and nothing lies on it
   float quality = 0.0F;                       ///< cube of the mean ratio
   std::uint32_t changed = 0;                  ///< the round that made it
   std::uint32_t mark = 0;                     ///< scratch
   std::uint32_t reserved = 0;                 ///< the pass in which an earlier candidate waits for it
-  std::uint32_t cell_class = 0;
+  std::uint32_t cell_membership = 0;
   std::uint8_t features = 0;  ///< bit e: edge e is a feature of the boundary
 
   [[nodiscard]] bool is_free() const noexcept { return v[0] < 0; }
@@ -89,11 +89,11 @@ struct Origin {
   bool operator==(const Origin&) const = default;
 };
 
-/// A tetrahedron that is to be. Its classes and features count where what it replaces does not say them.
+/// A tetrahedron that is to be. Its memberships and features count where what it replaces does not say them.
 struct NewTet {
   std::array<Slot, 4> v{};
-  std::array<std::uint16_t, 4> face_class{};
-  std::uint32_t cell_class = 0;
+  std::array<std::uint16_t, 4> face_membership{};
+  std::uint32_t cell_membership = 0;
   std::uint8_t features = 0;
   Origin origin = {};
 };
@@ -105,7 +105,7 @@ struct Ring {
   bool is_closed = false;
 };
 
-/// Bits of classes: faces and tetrahedra that have them stay as they are.
+/// Bits of memberships: faces and tetrahedra that have them stay as they are.
 inline constexpr std::uint16_t frozen_face = 0x8000;
 inline constexpr std::uint32_t frozen_cell = 0x8000'0000;
 
@@ -114,7 +114,7 @@ class Tets {
  public:
   std::vector<Vertex> vertices;
   std::vector<Tet> tets;
-  bool has_frozen = false;  ///< some class has a bit that says so
+  bool has_frozen = false;  ///< some membership has a bit that says so
 
   /// What vertices and tetrahedra carry beside their own: room for it is made before the first one is added.
   struct Carried {
@@ -171,7 +171,7 @@ class Tets {
     std::array<Slot, 3> key{};
     Slot tet_face = no_slot;  ///< -1: nothing lies across
     std::uint32_t generation = 0;
-    std::uint16_t face_class = 0;
+    std::uint16_t face_membership = 0;
     bool is_outer = false;  ///< of the cavity
   };
   template <class Accept>

@@ -62,14 +62,14 @@ void check_kept(mesh::Mesh& mesh, const AdaptOptions& options, AdaptReport& repo
                       {.subject = report.left_out[0],
                        .cause = "cannot be kept while cells change",
                        .remedy = "drop it first, or go on without such things: leaves_out, --leave-out"});
-  if (options.origin_field.empty()) return;
+  if (options.parent_field.empty()) return;
   const bool is_field = std::ranges::any_of(mesh.fields(), [&](const auto& field) {
-    return field->name == options.origin_field && field->dim == mesh::Dim::volume;
+    return field->name == options.parent_field && field->dim == mesh::Dim::volume;
   });
   const bool is_tag =
-      std::ranges::any_of(mesh.tags(), [&](const mesh::MeshTag& tag) { return tag.info.name == options.origin_field; });
+      std::ranges::any_of(mesh.tags(), [&](const mesh::MeshTag& tag) { return tag.info.name == options.parent_field; });
   if (is_field || is_tag)
-    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("field '{}' for origins", options.origin_field),
+    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("field '{}' for origins", options.parent_field),
                                          .cause = fmt::format("cannot be: the mesh has a {} of that name",
                                                               is_field ? "field on cells" : "tag"),
                                          .remedy = "choose another name"});
@@ -108,16 +108,16 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
     }
     const std::vector<double> n_cells = detail::predicted_cells(mesh, function, nodal);
     const std::vector<std::int64_t> work = detail::predicted_work(n_cells);
-    expected = detail::forecast(context, n_cells, work, options.most_cells_per_rank);
+    expected = detail::forecast(context, n_cells, work, options.max_cells_per_rank);
     if (function == nullptr)
       std::ranges::copy(nodal, mesh.add_field<double>(sizes_name, mesh::Dim::vertex).values().begin());
     balance.before(mesh, work, expected.work);
   }
   const detail::Sizes sizes(function);
-  std::optional<detail::Taken> taken;
+  std::optional<detail::Imported> imported;
   try {
     const Region taking(context.trace(), take_region);
-    taken = detail::take_mesh(mesh, sizes, sizes_name, options, static_cast<std::size_t>(expected.cells));
+    imported = detail::import_mesh(mesh, sizes, sizes_name, options, static_cast<std::size_t>(expected.cells));
   } catch (const AgreedError&) {
     put_back(mesh, had);
     throw;
@@ -125,22 +125,22 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
   {
     const mesh::Mesh consumed = std::move(mesh);
   }
-  detail::Schedule schedule(context, taken->tets, sizes, options);
+  detail::Schedule schedule(context, imported->tets, sizes, options);
   {
     const Region in_rounds(context.trace(), rounds_region);
     const auto start_of_rounds = std::chrono::steady_clock::now();
     schedule.run();
     report.kernel_seconds = seconds_since(start_of_rounds);
   }
-  const detail::Shape shape = detail::shape_of(context, taken->tets);
-  const auto n_others = mpi::sum(context, std::ssize(taken->others.origins()));
+  const detail::Shape shape = detail::shape_of(context, imported->tets);
+  const auto n_others = mpi::sum(context, std::ssize(imported->others.origins()));
   report.n_unchanged = shape.n_unchanged + n_others;
-  report.least_quality = shape.least_quality;
+  report.min_quality = shape.min_quality;
   report.mean_quality = shape.mean_quality;
   report.in_range = shape.in_range;
   {
     const Region giving(context.trace(), give_region);
-    mesh::LocalMesh local = detail::give_back(context, *std::move(taken), schedule.neighbours());
+    mesh::LocalMesh local = detail::export_mesh(context, *std::move(imported), schedule.neighbours());
     local.revision = revision;
     const bool is_even = balance.is_even(static_cast<double>(local.size(mesh::Dim::volume)),
                                          static_cast<double>(shape.n_tets + n_others) / context.size());

@@ -68,19 +68,19 @@ std::vector<std::int64_t> predicted_work(std::span<const double> n_cells) {
 }
 
 Forecast forecast(mpi::Context& context, std::span<const double> n_cells, std::span<const std::int64_t> work,
-                  double most_per_rank) {
+                  double max_per_rank) {
   std::array<double, 2> sums{std::accumulate(n_cells.begin(), n_cells.end(), 0.0),
                              static_cast<double>(std::accumulate(work.begin(), work.end(), std::int64_t{0}))};
   mpi::all_reduce(context, std::span<double>(sums), MPI_SUM);
   const double n = sums[0];
-  if (n > most_per_rank * context.size())
+  if (n > max_per_rank * context.size())
     throw AgreedError(
         ErrorCode::usage,
         {.subject = "wanted sizes",
          .cause = fmt::format("need about {:.2g} cells, and {:.2g} on {} ranks are allowed", n,
-                              most_per_rank * context.size(), context.size()),
+                              max_per_rank * context.size(), context.size()),
          .remedy =
-             "ask for larger cells, use more ranks, or allow more cells on each: most_cells_per_rank, --most-cells"});
+             "ask for larger cells, use more ranks, or allow more cells on each: max_cells_per_rank, --max-cells"});
   return {.cells = n / context.size(), .work = sums[1] / context.size()};
 }
 

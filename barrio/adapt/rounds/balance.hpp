@@ -25,7 +25,7 @@ struct Forecast {
 /// Add up what is predicted for this rank's cells. Collective. Cost: one reduction
 /// @throws AgreedError{usage} for more cells than that
 [[nodiscard]] Forecast forecast(mpi::Context& context, std::span<const double> n_cells,
-                                std::span<const std::int64_t> work, double most_per_rank);
+                                std::span<const std::int64_t> work, double max_per_rank);
 
 /// Cells that move to other ranks, where it is worth it. Its functions are collective.
 class Balance {

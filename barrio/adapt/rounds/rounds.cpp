@@ -228,9 +228,9 @@ std::int64_t Rounds::run_pass(Operator& op, OperatorCounts& counts) {
 bool Rounds::is_frozen(const Candidate& candidate, std::span<const Slot> cavity) const noexcept {
   return std::ranges::any_of(cavity, [&](Slot t) {
     const Tet& tet = mesh_.tets[t];
-    if ((tet.cell_class & frozen_cell) != 0) return true;
+    if ((tet.cell_membership & frozen_cell) != 0) return true;
     for (std::size_t f = 0; f < 4; ++f) {
-      if ((tet.face_class[f] & frozen_face) == 0) continue;
+      if ((tet.face_membership[f] & frozen_face) == 0) continue;
       if (std::ranges::none_of(candidate.of, [&](Slot v) { return v == tet.v[f]; })) return true;
     }
     return false;
@@ -353,7 +353,7 @@ void Rounds::tell(const Item& item, std::span<const Slot> made) {
     for (const Slot t : made) {
       const Tet& tet = mesh_.tets[t];
       if (std::ranges::none_of(tet.v, [&](Slot v) { return mesh_.vertices[v].owner == to; })) continue;
-      SentTet sent{{}, tet.face_class, tet.cell_class, tet.features};
+      SentTet sent{{}, tet.face_membership, tet.cell_membership, tet.features};
       if (mesh_.carried().tet_origins) news.tet_origins.push_back(mesh_.tet_origin(t));
       for (std::size_t i = 0; i < 4; ++i) {
         auto at = std::ranges::find(known, tet.v[i]);
@@ -365,7 +365,7 @@ void Rounds::tell(const Item& item, std::span<const Slot> made) {
     }
     for (const Slot v : known) {
       const Vertex& vertex = mesh_.vertices[v];
-      news.vertices.push_back({vertex.key, vertex.at, vertex.inverse_size, vertex.owner, vertex.on});
+      news.vertices.push_back({vertex.key, vertex.at, vertex.inverse_size, vertex.owner, vertex.classification});
       const std::span<const double> values = mesh_.values_of(v);
       news.values.insert(news.values.end(), values.begin(), values.end());
       if (mesh_.carried().vertex_origins) news.vertex_origins.push_back(mesh_.vertex_origin(v));
@@ -445,7 +445,7 @@ void Rounds::apply(const SentChange& change, const Heard& heard, const Candidate
       vertex.inverse_size = sent.inverse_size;
       vertex.key = sent.key;
       vertex.owner = sent.owner;
-      vertex.on = sent.on;
+      vertex.classification = sent.classification;
       v = border_.add_foreign(vertex);
       std::ranges::copy(heard.values.subspan(i * n_values, n_values), mesh_.values_of(v).begin());
       if (!heard.vertex_origins.empty()) mesh_.set_vertex_origin(v, heard.vertex_origins[i]);
@@ -455,7 +455,7 @@ void Rounds::apply(const SentChange& change, const Heard& heard, const Candidate
   change_.made.clear();
   for (std::size_t t = 0; t < heard.tets.size(); ++t) {
     const SentTet& sent = heard.tets[t];
-    NewTet one{{}, sent.face_class, sent.cell_class, static_cast<std::uint8_t>(sent.features)};
+    NewTet one{{}, sent.face_membership, sent.cell_membership, static_cast<std::uint8_t>(sent.features)};
     for (std::size_t i = 0; i < 4; ++i) one.v[i] = slots[sent.v[i]];
     if (!heard.tet_origins.empty()) one.origin = heard.tet_origins[t];
     change_.made.push_back(one);

@@ -58,12 +58,12 @@ class Rounds {
     Point at;
     double inverse_size;
     Rank owner;
-    Class on;
+    Classification classification;
   };
   struct SentTet {
     std::array<std::uint16_t, 4> v;  // places among the vertices of the change
-    std::array<std::uint16_t, 4> face_class;
-    std::uint32_t cell_class;
+    std::array<std::uint16_t, 4> face_membership;
+    std::uint32_t cell_membership;
     std::uint32_t features;
   };
   struct SentChange {

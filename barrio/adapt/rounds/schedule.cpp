@@ -20,10 +20,10 @@ std::chrono::steady_clock::time_point end_after(double seconds) {
 
 /// The cube of the mean ratio below which no change may make a tetrahedron: what is asked for, or, where they are worse
 /// on the whole, a part of what they have.
-double floor_of(double mean_quality, double least_quality) {
-  constexpr double least_of_all = 1e-3;  // a floor of 0 lets flat ones in, around which walks do not end
+double floor_of(double mean_quality, double min_quality) {
+  constexpr double min_of_all = 1e-3;  // a floor of 0 lets flat ones in, around which walks do not end
   constexpr double part = 0.6;
-  return std::pow(std::max(std::min(least_quality, part * mean_quality), least_of_all), 3);
+  return std::pow(std::max(std::min(min_quality, part * mean_quality), min_of_all), 3);
 }
 
 }  // namespace
@@ -31,8 +31,8 @@ double floor_of(double mean_quality, double least_quality) {
 Schedule::Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const AdaptOptions& options)
     : context_(context),
       tets_(tets),
-      least_quality_(options.least_quality),
-      rounds_(context, tets, sizes, limits_, end_after(options.most_seconds)),
+      min_quality_(options.min_quality),
+      rounds_(context, tets, sizes, limits_, end_after(options.max_seconds)),
       collapse_(tets, sizes, limits_, Activity::collapses),
       split_(tets, sizes, limits_, Activity::splits),
       swap_(tets, sizes, limits_, Activity::swaps),
@@ -56,10 +56,10 @@ void Schedule::run() {
 /// What has good cells and the wanted lengths stays where it is: a second call has little to do.
 /// @return whether lengths are what is wanted
 bool Schedule::set_limits() {
-  constexpr double most_edges = 0.95;
+  constexpr double max_edges = 0.95;
   const Shape before = shape_of(context_, tets_);
-  limits_.floor = floor_of(before.mean_quality, least_quality_);
-  const bool has_lengths = before.in_range >= most_edges;
+  limits_.floor = floor_of(before.mean_quality, min_quality_);
+  const bool has_lengths = before.in_range >= max_edges;
   if (has_lengths) limits_.long_edge = std::numbers::sqrt2;
   return has_lengths;
 }
@@ -84,10 +84,10 @@ void Schedule::improve() {
 }
 
 /// Rounds until one makes no more changes than a part of those of the first. @return changes
-std::int64_t Schedule::repeat(Operator& op, OperatorCounts& of, double part, int most_rounds) {
+std::int64_t Schedule::repeat(Operator& op, OperatorCounts& of, double part, int max_rounds) {
   std::int64_t n_first = -1;
   std::int64_t n_all = 0;
-  for (int round = 0; round < most_rounds && !rounds_.must_stop(); ++round) {
+  for (int round = 0; round < max_rounds && !rounds_.must_stop(); ++round) {
     const std::int64_t n = rounds_.run(op, of);
     if (n_first < 0) n_first = n;
     n_all += n;

@@ -35,11 +35,11 @@ class Schedule {
   int sweep();
   void improve();
   [[nodiscard]] std::int64_t n_tets() const;
-  std::int64_t repeat(Operator& op, OperatorCounts& of, double part, int most_rounds = 100);
+  std::int64_t repeat(Operator& op, OperatorCounts& of, double part, int max_rounds = 100);
 
   mpi::Context& context_;
   const Tets& tets_;
-  double least_quality_;
+  double min_quality_;
   Limits limits_{.floor = 0.0};
   Rounds rounds_;
   Collapse collapse_;

@@ -124,9 +124,9 @@ std::vector<double> sizes_from_errors(const mesh::Mesh& mesh, std::span<const do
                                       const ErrorTarget& target) {
   Least sizes(mesh);
   mpi::agree_after(mesh.context(), [&] {
-    if (!(target.error > 0) || !(target.order > 0) || !(target.most_change >= 1))
+    if (!(target.error > 0) || !(target.order > 0) || !(target.max_change >= 1))
       refuse(ErrorCode::usage,
-             fmt::format("error {} of order {}, change by {} at most", target.error, target.order, target.most_change),
+             fmt::format("error {} of order {}, change by {} at most", target.error, target.order, target.max_change),
              "is no target: errors and orders are above 0, changes at least 1");
     const std::size_t n = mesh.n_owned(mesh.cell_dim());
     if (errors.size() != n)
@@ -139,7 +139,7 @@ std::vector<double> sizes_from_errors(const mesh::Mesh& mesh, std::span<const do
                "is below 0 or not finite");
       const bool may_change = mesh.cells().type(c) == mesh::CellType::tet;
       const double factor = may_change ? std::pow(target.error / errors[c], 1 / target.order) : 1.0;
-      const double size = size_now(mesh, c) * std::clamp(factor, 1 / target.most_change, target.most_change);
+      const double size = size_now(mesh, c) * std::clamp(factor, 1 / target.max_change, target.max_change);
       for (const LocalId v : nodes) sizes.values()[index(v)] = std::min(sizes.values()[index(v)], size);
     }
   });

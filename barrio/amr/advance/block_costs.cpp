@@ -10,7 +10,7 @@ namespace barrio::amr::detail {
 namespace {
 
 constexpr double mean_weight = 64.0;
-constexpr double most_weight = 100.0 * mean_weight;
+constexpr double max_weight = 100.0 * mean_weight;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ void BlockCosts<D>::weigh(mpi::Context& context) {
       if (one.n == 0) continue;
       const double now = per_second * one.seconds / static_cast<double>(one.n);
       std::int32_t& weight = weights_[level][block];
-      weight = static_cast<std::int32_t>(std::lround(std::clamp(0.5 * (now + weight), 1.0, most_weight)));
+      weight = static_cast<std::int32_t>(std::lround(std::clamp(0.5 * (now + weight), 1.0, max_weight)));
       one = {};
     }
   }

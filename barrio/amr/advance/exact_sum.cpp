@@ -12,7 +12,7 @@ void ExactSum::add(double x) noexcept {
   constexpr int mantissa_bits = 52;
   constexpr std::uint64_t mantissa_mask = (std::uint64_t{1} << mantissa_bits) - 1;
   constexpr std::uint64_t exponent_mask = 0x7ff;
-  constexpr std::uint32_t most_adds = 1U << 30U;
+  constexpr std::uint32_t max_adds = 1U << 30U;
   const auto bits = std::bit_cast<std::uint64_t>(x);
   const std::uint64_t exponent = (bits >> mantissa_bits) & exponent_mask;
   if (exponent == exponent_mask) {
@@ -27,7 +27,7 @@ void ExactSum::add(double x) noexcept {
   const std::int64_t sign = std::signbit(x) ? -1 : 1;
   for (int d = 0; d < 3; ++d)
     digit[d] += sign * static_cast<std::int64_t>(static_cast<std::uint32_t>(wide >> (d * digit_bits)));
-  if (++n_since_carry_ == most_adds) {
+  if (++n_since_carry_ == max_adds) {
     carry(digits_);
     n_since_carry_ = 0;
   }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "barrio/amr/advance/ends.hpp"
+#include "barrio/amr/advance/boundary.hpp"
 #include "barrio/amr/advance/interpolate.hpp"
 #include "barrio/base/memory.hpp"
 
@@ -92,7 +92,7 @@ CellView<D> Tiles<D>::fill(const Hierarchy<D>& hierarchy, int level, std::size_t
       plans.ghosts->fill(block, direction, cells_beyond<D>(cells, direction, n_ghosts_), blocks, tile);
   if (plans.ghosts->has_coarse(block)) fill_from_coarse(hierarchy, level, block, plans, tile, time, part);
   if (has_end)
-    fill_beyond_ends(*system_, *options_, *space_, level, time, n_variables_, tile,
+    fill_boundary(*system_, *options_, *space_, level, time, n_variables_, tile,
                      system_->uses_corners() ? tile.cells : cells);
   return tile;
 }
@@ -108,7 +108,7 @@ void Tiles<D>::fill_from_coarse(const Hierarchy<D>& hierarchy, int level, std::s
     coarse.first = patch_.data();
   }
   if (!space_->domain(level - 1).contains(patch.cells))
-    fill_beyond_ends(*system_, *options_, *space_, level - 1, time, n_variables_, coarse, patch.cells);
+    fill_boundary(*system_, *options_, *space_, level - 1, time, n_variables_, coarse, patch.cells);
   const auto cells = space_->cells(hierarchy.blocks(level)[block].at);
   for (int direction = 0; direction < n_directions<D>; ++direction)
     if (plans.ghosts->source(block, direction).from == GhostPlan<D>::From::coarse)

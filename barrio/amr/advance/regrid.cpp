@@ -5,7 +5,7 @@
 #include <span>
 
 #include "barrio/amr/advance/body.hpp"
-#include "barrio/amr/advance/ends.hpp"
+#include "barrio/amr/advance/boundary.hpp"
 #include "barrio/amr/advance/interpolate.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -20,7 +20,7 @@ void Simulation<D>::Body::set_initial(int level, std::size_t block) {
   std::vector<double> u(n_variables);
   for (std::int64_t n = 0; n < cells.size(); ++n) {
     const Index at = cells.at(n);
-    options.initial(hierarchy.space().middle(level, at), u);
+    options.initial(hierarchy.space().centre(level, at), u);
     for (int v = 0; v < n_variables; ++v) view(v, at) = u[v];
   }
 }
@@ -75,12 +75,12 @@ void Simulation<D>::Body::check_size() const {
   std::int64_t n = 0;
   for (int level = 0; level < hierarchy.n_levels(); ++level) n += hierarchy.n_global(level);
   n *= hierarchy.space().block_size();
-  if (n > options.most_cells)
+  if (n > options.max_cells)
     refuse_together(ErrorCode::failed, fmt::format("the hierarchy at time {}", time),
                     fmt::format("needs {} cells, more than the {} that it may have", format_count(n),
-                                format_count(options.most_cells)),
+                                format_count(options.max_cells)),
                     "tag fewer cells, take fewer levels, or allow more");
-  if (options.most_bytes == std::numeric_limits<std::uint64_t>::max()) return;
+  if (options.max_bytes == std::numeric_limits<std::uint64_t>::max()) return;
   // The state, and what stands between the stages of the level with most blocks.
   std::uint64_t n_blocks = 0;
   std::uint64_t n_between = 0;
@@ -90,10 +90,10 @@ void Simulation<D>::Body::check_size() const {
     n_between = std::max(n_between, n_here);
   }
   const std::uint64_t needed = mpi::max(context, (n_blocks + n_between) * state.values_bytes());
-  if (needed > options.most_bytes)
+  if (needed > options.max_bytes)
     refuse_together(ErrorCode::failed, fmt::format("the hierarchy at time {}", time),
                     fmt::format("needs {} for the values of a rank, more than the {} that it may have",
-                                format_bytes(needed), format_bytes(options.most_bytes)),
+                                format_bytes(needed), format_bytes(options.max_bytes)),
                     "tag fewer cells, take fewer levels, more ranks, or allow more");
 }
 
@@ -133,7 +133,7 @@ void Simulation<D>::Body::fill_created(const BlockMotion& motion, int level, dou
   for (const auto& patch : under.patches()) {
     const CellView<D> coarse = under.view(patch, 0);
     if (!space.domain(level - 1).contains(patch.cells))
-      detail::fill_beyond_ends(*system, options, space, level - 1, at_time, n_variables, coarse, patch.cells);
+      detail::fill_boundary(*system, options, space, level - 1, at_time, n_variables, coarse, patch.cells);
     const Box cells = space.cells(hierarchy.blocks(level)[patch.block].at);
     detail::interpolate<D>(*system, coarse, detail::view_of<D>(blocks[level][patch.block], cells), cells, space.ratio(),
                            n_variables);

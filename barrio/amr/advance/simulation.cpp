@@ -28,8 +28,8 @@ void check(const SimulationOptions<D>& options, bool has_state) {
     refuse_together(ErrorCode::usage, fmt::format("CFL number {}", options.cfl), "is not above 0 and at most 1");
   if (!(options.time_step >= 0.0))
     refuse_together(ErrorCode::usage, fmt::format("time step {}", options.time_step), "is negative");
-  if (options.most_cells < 1)
-    refuse_together(ErrorCode::usage, fmt::format("at most {} cells", options.most_cells), "are none");
+  if (options.max_cells < 1)
+    refuse_together(ErrorCode::usage, fmt::format("at most {} cells", options.max_cells), "are none");
   if (options.regrid_interval < 1)
     refuse_together(ErrorCode::usage, fmt::format("a regrid interval of {} steps", options.regrid_interval), "is none");
   const int most = options.grid.block_cells / std::max(1, options.grid.ratio);
@@ -37,9 +37,9 @@ void check(const SimulationOptions<D>& options, bool has_state) {
     refuse_together(ErrorCode::usage, fmt::format("a buffer of {} cells", options.buffer_cells),
                     fmt::format("is not between 0 and {}, a block of the finer level", most));
   for (std::size_t k = 0; k < D; ++k)
-    for (const End end : options.ends[k])
-      if (end == End::given && !options.grid.is_periodic[k] && !options.given)
-        refuse_together(ErrorCode::usage, fmt::format("an end of axis {}", k), "has no values given for it");
+    for (const BoundaryCondition condition : options.boundary[k])
+      if (condition == BoundaryCondition::inflow && !options.grid.is_periodic[k] && !options.inflow)
+        refuse_together(ErrorCode::usage, fmt::format("the boundary of axis {}", k), "is an inflow without a state");
 }
 
 template <std::size_t D>

@@ -41,7 +41,7 @@ std::vector<double> Simulation<D>::integrals(int n, const CellFunction& function
       for (std::int64_t i = 0; i < cells.size(); ++i) {
         if (is_covered[i] != 0) continue;
         for (int v = 0; v < body.n_variables; ++v) u[v] = body.blocks[level][b][v * cells.size() + i];
-        function(space.middle(level, cells.at(i)), u, values);
+        function(space.centre(level, cells.at(i)), u, values);
         for (int k = 0; k < n; ++k) sums[k].add(values[k] * volume);
       }
     }

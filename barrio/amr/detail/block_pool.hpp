@@ -30,7 +30,7 @@ class BlockPool {
     free_.pop_back();
     return block;
   }
-  void give_back(std::byte* block) { free_.push_back(block); }
+  void release(std::byte* block) { free_.push_back(block); }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return chunks_.size() * chunk_bytes_; }
 
  private:

@@ -75,7 +75,7 @@ std::array<double, D> BlockSpace<D>::cell_size(int level) const noexcept {
 }
 
 template <std::size_t D>
-std::array<double, D> BlockSpace<D>::middle(int level, const Index& cell) const noexcept {
+std::array<double, D> BlockSpace<D>::centre(int level, const Index& cell) const noexcept {
   std::array<double, D> x = options_.low;
   const std::array<double, D> size = cell_size(level);
   for (std::size_t k = 0; k < D; ++k) x[k] += (static_cast<double>(cell[k]) + 0.5) * size[k];

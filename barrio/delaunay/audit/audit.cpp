@@ -275,10 +275,10 @@ class Auditor {
 
   /// Bound of a triangle's area; infinite if it has none.
   [[nodiscard]] double bound_of_area(std::int64_t t) {
-    double bound = options_.most_area > 0 ? options_.most_area : std::numeric_limits<double>::infinity();
+    double bound = options_.max_area > 0 ? options_.max_area : std::numeric_limits<double>::infinity();
     if (options_.keeps_regions && parts_)
       if (const std::int32_t region = parts_->region(static_cast<std::size_t>(t)); region > 0)
-        if (const double most = graph_.regions[static_cast<std::size_t>(region - 1)].most_area; most > 0)
+        if (const double most = graph_.regions[static_cast<std::size_t>(region - 1)].max_area; most > 0)
           bound = std::min(bound, most);
     if (!options_.area_at) return bound;
     Point centroid{};
@@ -308,7 +308,7 @@ class Auditor {
       }
       least = std::min(least, smallest);
       constexpr double rounding = 1e-6;
-      if (smallest >= options_.least_angle - rounding) continue;
+      if (smallest >= options_.min_angle - rounding) continue;
       ++n_below;
       if (is_at_small_angle(t, where)) {
         ++n_explained;
@@ -316,10 +316,10 @@ class Auditor {
         fault = fmt::format("triangle {} has {:.4f} degrees at {}", t, smallest, place(corner(t, where)));
       }
     }
-    result_.least_angle = least;
+    result_.min_angle = least;
     report("angles", fault.empty(),
            fault.empty() ? fmt::format("{:.4f} degrees at least; {} below {:g} where segments meet in small angles",
-                                       least, n_explained, options_.least_angle)
+                                       least, n_explained, options_.min_angle)
                          : fmt::format("{}, and {} more", fault, n_below - n_explained - 1));
   }
 
@@ -390,7 +390,7 @@ class Auditor {
     }
     if (wanted > 0) result_.yardstick = static_cast<double>(result_.n_triangles) / wanted;
     std::string text = fmt::format("{:.6g} at most", result_.largest_area);
-    if (options_.most_area > 0) text += fmt::format(" of {:.6g}", options_.most_area);
+    if (options_.max_area > 0) text += fmt::format(" of {:.6g}", options_.max_area);
     if (wanted > 0) text += fmt::format("; {:.3f} triangles where the largest would be one", result_.yardstick);
     report("areas", fault.empty(), fault.empty() ? text : fmt::format("{}, and {} more", fault, n_too_large - 1));
   }
@@ -432,7 +432,7 @@ Json to_json(const Audit& audit) {
     checks.push_back({{"check", check.name}, {"met", check.is_met}, {"text", check.text}});
   return {{"passes", audit.passes()},     {"checks", checks},
           {"points", audit.n_points},     {"triangles", audit.n_triangles},
-          {"exact_signs", audit.n_exact}, {"least_angle", audit.least_angle},
+          {"exact_signs", audit.n_exact}, {"min_angle", audit.min_angle},
           {"area", audit.area},           {"largest_area", audit.largest_area},
           {"yardstick", audit.yardstick}};
 }

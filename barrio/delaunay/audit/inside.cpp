@@ -8,8 +8,8 @@ namespace barrio::delaunay::detail {
 
 InsideTest::InsideTest(const AuditedMesh& mesh, std::vector<EdgeTable::Use> boundary)
     : mesh_(&mesh), boundary_(std::move(boundary)) {
-  constexpr std::size_t most_strips = 4096;
-  const std::size_t n = std::clamp<std::size_t>(boundary_.size(), 1, most_strips);
+  constexpr std::size_t max_strips = 4096;
+  const std::size_t n = std::clamp<std::size_t>(boundary_.size(), 1, max_strips);
   low_ = std::numeric_limits<double>::infinity();
   high_ = -low_;
   const auto span_of = [&](const EdgeTable::Use& use) {

@@ -107,7 +107,7 @@ PlanarGraph to_graph(const FlatMesh& mesh, std::vector<std::string>& left_out) {
   PlanarGraph graph;
   const std::vector<std::int32_t> number = keep_used_points(mesh, graph);
   for (const Region& region : mesh.regions)
-    graph.regions.push_back({.attribute = region.attribute, .most_area = region.most_area, .number = region.number});
+    graph.regions.push_back({.attribute = region.attribute, .max_area = region.max_area, .number = region.number});
   std::int64_t n_loose = 0;
   const std::vector<Use> uses = find_uses(mesh);
   for (std::size_t i = 0; i < uses.size();) {

@@ -45,8 +45,8 @@ PlanarGraph fractal_island(std::int64_t n_points, std::uint64_t seed) {
   // a rhombus whose angle at the edge's ends is 40 degrees, and those of the four lie in it, apart but for common ends,
   // if the peak rises by at most 45 degrees. So the curve never meets itself.
   constexpr int n_corners = 16;
-  constexpr double least_height = 0.05;
-  constexpr double most_height = 1.0 / 6;
+  constexpr double min_height = 0.05;
+  constexpr double max_height = 1.0 / 6;
   std::vector<Point> ring;
   for (int i = 0; i < n_corners; ++i) {
     const double angle = 2 * std::numbers::pi * i / n_corners;
@@ -61,7 +61,7 @@ PlanarGraph fractal_island(std::int64_t n_points, std::uint64_t seed) {
       const Point& b = ring[(i + 1) % ring.size()];
       const std::uint64_t chance = mix64(seed ^ mix64(drawn++));
       const double part = std::ldexp(static_cast<double>(chance >> 12U), -52);
-      const double height = (least_height + part * (most_height - least_height)) * ((chance & 1U) != 0 ? 1 : -1);
+      const double height = (min_height + part * (max_height - min_height)) * ((chance & 1U) != 0 ? 1 : -1);
       const auto at = [&](double along, double aside) {
         return Point{a[0] + along * (b[0] - a[0]) - aside * (b[1] - a[1]),
                      a[1] + along * (b[1] - a[1]) + aside * (b[0] - a[0])};

@@ -97,7 +97,7 @@ void name_regions(Triangulation& mesh, const PlanarGraph& graph) {
   mesh.regions.assign(1, {});
   for (const PlanarGraph::RegionSeed& seed : graph.regions)
     mesh.regions.push_back({.attribute = seed.attribute,
-                            .most_area = seed.most_area,
+                            .max_area = seed.max_area,
                             .number = seed.number != 0 ? seed.number : static_cast<std::int32_t>(mesh.regions.size())});
 }
 

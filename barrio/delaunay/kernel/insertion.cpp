@@ -8,7 +8,7 @@
 namespace barrio::delaunay::detail {
 namespace {
 
-constexpr std::int32_t most_triangles = (1 << 30) - 1;
+constexpr std::int32_t max_triangles = (1 << 30) - 1;
 constexpr std::uint32_t no_vertex = no_segment;  // the end of the list of rows
 
 /// Whether p lies beyond a hull edge: on the side of the outside, or in the middle of the edge.
@@ -205,7 +205,7 @@ std::int32_t Insertion::make_row() {
     return row;
   }
   const std::size_t row = mesh_->triangles.size();
-  if (row >= static_cast<std::size_t>(most_triangles))
+  if (row >= static_cast<std::size_t>(max_triangles))
     refuse(ErrorCode::failed, "triangulation", "needs more than 2^30 triangles", "allow larger triangles, or cut it");
   mesh_->triangles.resize(row + 1);
   mesh_->triangles[row].state = 0;

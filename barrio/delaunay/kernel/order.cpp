@@ -13,7 +13,7 @@ namespace barrio::delaunay::detail {
 namespace {
 
 constexpr int bits_of_place = 21;  // per coordinate: a place takes 42 bits, a round 5, and 17 are left
-constexpr std::size_t least_round = 1000;
+constexpr std::size_t min_round = 1000;
 
 struct Keyed {
   std::uint64_t key;
@@ -50,7 +50,7 @@ std::vector<std::int32_t> insertion_order(std::span<const Point> points) {
   const double width = std::max(high[0] - low[0], high[1] - low[1]);
   const double scale = width > 0 ? (std::ldexp(1.0, bits_of_place) - 1) / width : 0.0;
   int n_rounds = 1;  // the last has 3/4 of the points, the one before 3/4 of the rest
-  for (std::size_t n = points.size(); n > least_round; n /= 4) ++n_rounds;
+  for (std::size_t n = points.size(); n > min_round; n /= 4) ++n_rounds;
 
   std::vector<Keyed> items(points.size());
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -19,7 +19,7 @@ constexpr double nearer = 0.95;
 
 /// Whether signs of a point are exact: see `triangulate`.
 bool is_exact(const Point& p) noexcept {
-  return std::ranges::all_of(p, [](double x) { return x == 0.0 || std::abs(x) >= geometry::least_exact; });
+  return std::ranges::all_of(p, [](double x) { return x == 0.0 || std::abs(x) >= geometry::min_exact; });
 }
 
 double squared_distance(const Point& a, const Point& b) noexcept {
@@ -38,16 +38,16 @@ Refinement::Refinement(Triangulation& mesh, const RefineOptions& options)
       queue_(mesh),
       segments_(mesh),
       small_angles_(mesh) {
-  const double angle = options.least_angle * std::numbers::pi / 180;
+  const double angle = options.min_angle * std::numbers::pi / 180;
   sine_squared_ = std::sin(angle) * std::sin(angle);
   const double lens = std::cos(2 * angle);
   lens_ = lens * lens;
-  reach_ = options.least_angle > 0 ? nearer * 0.5 / std::tan(angle / 2) : std::numeric_limits<double>::infinity();
+  reach_ = options.min_angle > 0 ? nearer * 0.5 / std::tan(angle / 2) : std::numeric_limits<double>::infinity();
   constexpr double usual_angle = 20 * std::numbers::pi / 180;
   flattest_ = 4 / std::tan(std::max(angle, usual_angle));
   has_bounds_ =
-      options.most_area > 0 || options.area_at ||
-      (options.keeps_regions && std::ranges::any_of(mesh.regions, [](const Region& r) { return r.most_area > 0; }));
+      options.max_area > 0 || options.area_at ||
+      (options.keeps_regions && std::ranges::any_of(mesh.regions, [](const Region& r) { return r.max_area > 0; }));
 }
 
 /// Take what still waits out of the queue, which goes: refinement may have ended early.
@@ -57,9 +57,9 @@ Refinement::~Refinement() {
 }
 
 double Refinement::bound_of_area(const Triangle& t) {
-  double bound = options_->most_area > 0 ? options_->most_area : std::numeric_limits<double>::infinity();
+  double bound = options_->max_area > 0 ? options_->max_area : std::numeric_limits<double>::infinity();
   if (options_->keeps_regions)
-    if (const double of_region = mesh_->regions[t.region()].most_area; of_region > 0)
+    if (const double of_region = mesh_->regions[t.region()].max_area; of_region > 0)
       bound = std::min(bound, of_region);
   if (!options_->area_at) return bound;
   const Point& a = mesh_->point(t.vertices[0]);
@@ -217,7 +217,7 @@ Side Refinement::remove_vertices_near(Side segment) {
 
 /// Whether one more point might make too many triangles.
 bool Refinement::is_full() noexcept {
-  if (mesh_->n_triangles() + 2 <= options_->most_triangles) return false;
+  if (mesh_->n_triangles() + 2 <= options_->max_triangles) return false;
   report_.is_complete = false;
   return true;
 }
@@ -315,11 +315,11 @@ void Refinement::run() {
 }  // namespace detail
 
 RefineReport refine(Triangulation& mesh, const RefineOptions& options) {
-  if (!(options.least_angle >= 0 && options.least_angle <= 34))
-    refuse(ErrorCode::usage, "least angle", fmt::format("is {:g} degrees", options.least_angle),
+  if (!(options.min_angle >= 0 && options.min_angle <= 34))
+    refuse(ErrorCode::usage, "least angle", fmt::format("is {:g} degrees", options.min_angle),
            "give 0 to 34: larger ones cannot be had");
-  if (!(options.most_area >= 0))
-    refuse(ErrorCode::usage, "largest area", fmt::format("is {:g}", options.most_area), "give one above 0");
+  if (!(options.max_area >= 0))
+    refuse(ErrorCode::usage, "largest area", fmt::format("is {:g}", options.max_area), "give one above 0");
   detail::Refinement refinement(mesh, options);
   refinement.run();
   return refinement.report();

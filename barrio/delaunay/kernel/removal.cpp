@@ -30,11 +30,11 @@ void Removal::find_edges(Side corner) {
 
 /// Whether the corner where edge i begins can be cut off: it is convex, and the place of the vertex stays on the inner
 /// side of the cut. All is seen from that place, so that nothing else can lie in the triangle.
-bool Removal::is_ear(std::size_t i, const Point& centre, int least_sign) const noexcept {
+bool Removal::is_ear(std::size_t i, const Point& centre, int min_sign) const noexcept {
   const Point& a = mesh_->point(edges_[edges_[i].before].from);
   const Point& b = mesh_->point(edges_[i].from);
   const Point& c = mesh_->point(edges_[edges_[i].after].from);
-  return geometry::orient2d(a, b, c) > 0 && geometry::orient2d(a, c, centre) >= least_sign;
+  return geometry::orient2d(a, b, c) > 0 && geometry::orient2d(a, c, centre) >= min_sign;
 }
 
 std::size_t Removal::next_ear(const Point& centre) {

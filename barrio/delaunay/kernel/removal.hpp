@@ -29,7 +29,7 @@ class Removal {
     std::size_t after = 0;
   };
   void find_edges(Side corner);
-  [[nodiscard]] bool is_ear(std::size_t i, const Point& centre, int least_sign) const noexcept;
+  [[nodiscard]] bool is_ear(std::size_t i, const Point& centre, int min_sign) const noexcept;
   [[nodiscard]] std::size_t next_ear(const Point& centre);
   void cut(std::size_t i, std::int32_t row);
   void close(std::size_t i, std::int32_t row);

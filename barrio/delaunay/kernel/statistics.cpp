@@ -17,13 +17,13 @@ ShapeStatistics shape_statistics(const Triangulation& mesh) {
   for (std::size_t d = 0; d < sine_squared.size(); ++d)
     sine_squared[d] = std::pow(std::sin(degree * static_cast<double>(d)), 2);
   double least = 1.0;
-  double least_area = std::numeric_limits<double>::infinity();
+  double min_area = std::numeric_limits<double>::infinity();
   for (const Triangle& t : mesh.triangles.items()) {
     if (!t.is_used()) continue;
     const detail::Shape shape(mesh.point(t.vertices[0]), mesh.point(t.vertices[1]), mesh.point(t.vertices[2]));
     const double area = 0.5 * shape.double_area;
     found.area += area;
-    least_area = std::min(least_area, area);
+    min_area = std::min(min_area, area);
     found.largest_area = std::max(found.largest_area, area);
     // one after the other, as their product might underflow
     const double sine = shape.double_area / shape.squares[next_corner(shape.shortest)] * shape.double_area /
@@ -33,16 +33,16 @@ ShapeStatistics shape_statistics(const Triangulation& mesh) {
     ++found.n_of_degree[static_cast<std::size_t>(above - sine_squared.begin() - 1)];
   }
   if (found.largest_area > 0) {
-    found.least_angle = std::asin(std::sqrt(least)) / degree;
-    found.least_area = least_area;
+    found.min_angle = std::asin(std::sqrt(least)) / degree;
+    found.min_area = min_area;
   }
   return found;
 }
 
 Json to_json(const ShapeStatistics& statistics) {
   return {
-      {"angles", {{"least", statistics.least_angle}, {"triangles_of_degree", statistics.n_of_degree}}},
-      {"areas", {{"sum", statistics.area}, {"least", statistics.least_area}, {"largest", statistics.largest_area}}}};
+      {"angles", {{"least", statistics.min_angle}, {"triangles_of_degree", statistics.n_of_degree}}},
+      {"areas", {{"sum", statistics.area}, {"least", statistics.min_area}, {"largest", statistics.largest_area}}}};
 }
 
 }  // namespace barrio::delaunay

@@ -22,17 +22,17 @@ using detail::Insertion;
 using detail::PieceSides;
 using detail::Place;
 
-constexpr std::size_t most_points = (std::size_t{1} << 30U) - 2;
+constexpr std::size_t max_points = (std::size_t{1} << 30U) - 2;
 
 void check(const PlanarGraph& graph) {
-  if (graph.points.size() > most_points)
+  if (graph.points.size() > max_points)
     refuse(ErrorCode::bad_input, "points", "are more than 2^30", "cut the domain into parts");
   const auto check_place = [](const char* what, std::size_t i, const Point& p) {
     for (const double x : p) {
       if (!std::isfinite(x))
         refuse(ErrorCode::bad_input, fmt::format("{} {}", what, i), fmt::format("has the coordinate {}", x),
                "give numbers");
-      if (x != 0.0 && (std::abs(x) < geometry::least_exact || std::abs(x) > geometry::most_exact))
+      if (x != 0.0 && (std::abs(x) < geometry::min_exact || std::abs(x) > geometry::max_exact))
         refuse(ErrorCode::bad_input, fmt::format("{} {}", what, i), fmt::format("has the coordinate {:g}", x),
                "scale coordinates to between 1e-45 and 1e60, where signs of determinants are exact");
     }

@@ -12,11 +12,11 @@ namespace barrio::delaunay::detail {
 /// @param make  appends row i to a vector @param put  takes the first row and what was made
 template <class T, class Make, class Put>
 void buffered(std::size_t n_rows, Make&& make, Put&& put) {
-  constexpr std::size_t most_rows = std::size_t{1} << 16U;
+  constexpr std::size_t max_rows = std::size_t{1} << 16U;
   std::vector<T> buffer;
-  for (std::size_t first = 0; first < n_rows; first += most_rows) {
+  for (std::size_t first = 0; first < n_rows; first += max_rows) {
     buffer.clear();
-    const std::size_t end = std::min(first + most_rows, n_rows);
+    const std::size_t end = std::min(first + max_rows, n_rows);
     for (std::size_t i = first; i < end; ++i) make(i, buffer);
     put(static_cast<std::int64_t>(first), std::span<const T>(buffer));
   }

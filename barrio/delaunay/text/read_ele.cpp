@@ -23,7 +23,7 @@ void find_regions(FlatMesh& mesh, const std::vector<double>& attributes) {
   distinct.erase(repeated.begin(), repeated.end());
   for (const double attribute : distinct)
     mesh.regions.push_back(
-        {.attribute = attribute, .most_area = 0.0, .number = static_cast<std::int32_t>(mesh.regions.size() + 1)});
+        {.attribute = attribute, .max_area = 0.0, .number = static_cast<std::int32_t>(mesh.regions.size() + 1)});
   for (const double attribute : attributes)
     mesh.triangle_regions.push_back(
         static_cast<std::int32_t>(std::ranges::lower_bound(distinct, attribute) - distinct.begin() + 1));

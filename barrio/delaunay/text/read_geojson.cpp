@@ -94,9 +94,9 @@ class Reader {
     ++n_features_;
     if (type_of(feature) != "Feature") fail("is no Feature");
     if (const auto found = feature.find("properties"); found != feature.end() && found->is_object()) {
-      constexpr std::size_t most_names = 20;
+      constexpr std::size_t max_names = 20;
       for (const auto& [name, value] : found->items()) {
-        if (properties_.size() < most_names)
+        if (properties_.size() < max_names)
           properties_.insert(name);
         else if (!properties_.contains(name))
           ++n_more_properties_;

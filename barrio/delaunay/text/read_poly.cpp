@@ -12,7 +12,7 @@
 namespace barrio::delaunay {
 namespace {
 
-constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t max_rows = std::numeric_limits<std::int32_t>::max();
 
 /// Lines of words, without blank ones and comments.
 class Rows {
@@ -59,7 +59,7 @@ std::int32_t marker_at(const Rows& rows, std::size_t i) {
 
 /// The head of the list of points, which `rows` stands at, and the list.
 void read_points(Rows& rows, PolyFile& file) {
-  const std::int64_t n = rows.integer(0, "the number of points", 0, most_rows);
+  const std::int64_t n = rows.integer(0, "the number of points", 0, max_rows);
   if (rows.size() > 1 && rows.integer(1, "the dimension", 0, 100) != 2)
     rows.reader().fail("points are not of the plane", "give 2 coordinates a point");
   const std::int64_t n_attributes = rows.size() > 2 ? rows.integer(2, "the number of attributes", 0, 1000) : 0;
@@ -68,7 +68,7 @@ void read_points(Rows& rows, PolyFile& file) {
     file.graph.attributes.push_back({.name = fmt::format("attribute_{}", k + 1)});
   for (std::int64_t i = 0; i < n; ++i) {
     rows.need(fmt::format("point {} of {}", i + 1, n));
-    const std::int64_t number = rows.integer(0, "the number of a point", 0, most_rows);
+    const std::int64_t number = rows.integer(0, "the number of a point", 0, max_rows);
     if (i == 0) file.first_number = number;
     if (file.first_number > 1) rows.reader().fail("the first point is neither 0 nor 1", "number points from 0 or 1");
     if (number != file.first_number + i)
@@ -83,7 +83,7 @@ void read_points(Rows& rows, PolyFile& file) {
 
 void read_segments(Rows& rows, PolyFile& file) {
   if (!rows.next()) return;
-  const std::int64_t n = rows.integer(0, "the number of segments", 0, most_rows);
+  const std::int64_t n = rows.integer(0, "the number of segments", 0, max_rows);
   const bool has_markers = rows.size() > 1 && rows.integer(1, "the number of markers", 0, 1) == 1;
   const std::int64_t last = file.first_number + std::ssize(file.graph.points) - 1;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -100,7 +100,7 @@ void read_segments(Rows& rows, PolyFile& file) {
 
 void read_holes(Rows& rows, PolyFile& file) {
   if (!rows.next()) return;
-  const std::int64_t n = rows.integer(0, "the number of holes", 0, most_rows);
+  const std::int64_t n = rows.integer(0, "the number of holes", 0, max_rows);
   for (std::int64_t i = 0; i < n; ++i) {
     rows.need(fmt::format("hole {} of {}", i + 1, n));
     file.graph.holes.push_back({rows.real(1, "x of a hole"), rows.real(2, "y of a hole")});
@@ -109,13 +109,13 @@ void read_holes(Rows& rows, PolyFile& file) {
 
 void read_regions(Rows& rows, PolyFile& file) {
   if (!rows.next()) return;
-  const std::int64_t n = rows.integer(0, "the number of regions", 0, most_rows);
+  const std::int64_t n = rows.integer(0, "the number of regions", 0, max_rows);
   for (std::int64_t i = 0; i < n; ++i) {
     rows.need(fmt::format("region {} of {}", i + 1, n));
     PlanarGraph::RegionSeed seed{.place = {rows.real(1, "x of a region"), rows.real(2, "y of a region")}};
     seed.attribute = rows.real(3, "the attribute of a region");
     // a negative area means that there is no bound
-    if (rows.size() > 4) seed.most_area = std::max(rows.real(4, "the area of a region"), 0.0);
+    if (rows.size() > 4) seed.max_area = std::max(rows.real(4, "the area of a region"), 0.0);
     file.graph.regions.push_back(seed);
   }
 }
@@ -130,7 +130,7 @@ PolyFile read_poly(const std::string& path) {
     read_points(rows, file);
     return file;
   }
-  if (rows.integer(0, "the number of points", 0, most_rows) == 0) {
+  if (rows.integer(0, "the number of points", 0, max_rows) == 0) {
     Rows points(std::filesystem::path(path).replace_extension(".node"));
     points.need("the number of points");
     read_points(points, file);

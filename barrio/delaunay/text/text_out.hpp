@@ -25,7 +25,7 @@ class TextOut {
   template <class... Values>
   void add(fmt::format_string<Values...> format, Values&&... values) {
     fmt::format_to(std::back_inserter(buffer_), format, std::forward<Values>(values)...);
-    if (buffer_.size() > most_bytes) flush();
+    if (buffer_.size() > max_bytes) flush();
   }
   /// Write all that is left: what may still fail then is a rename. @throws Error{failed}
   void end();
@@ -33,7 +33,7 @@ class TextOut {
   void appear();
 
  private:
-  static constexpr std::size_t most_bytes = std::size_t{1} << 20U;
+  static constexpr std::size_t max_bytes = std::size_t{1} << 20U;
   void flush();
   [[noreturn]] void fail(int reason) const;
 

@@ -43,7 +43,7 @@ void write_poly(const PlanarGraph& graph, const std::string& path) {
   out.add("{}\n", graph.regions.size());
   for (std::size_t i = 0; i < graph.regions.size(); ++i)
     out.add("{} {} {} {} {}\n", i + 1, graph.regions[i].place[0], graph.regions[i].place[1], graph.regions[i].attribute,
-            graph.regions[i].most_area > 0 ? graph.regions[i].most_area : -1.0);
+            graph.regions[i].max_area > 0 ? graph.regions[i].max_area : -1.0);
   out.end();
   out.appear();
 }

@@ -107,7 +107,7 @@ constexpr int counted_tag = 3;
 /// Messages of a counted delivery; empty ones are not sent. Words reach farther than bytes: MPI counts in an int.
 class Counted {
  public:
-  Counted(mpi::Context& context, std::size_t n_most) : context_(context) { requests_.reserve(n_most); }
+  Counted(mpi::Context& context, std::size_t n_max) : context_(context) { requests_.reserve(n_max); }
   void receive_words(std::uint64_t* into, std::size_t n_bytes, Rank from);
   void send_words(const std::byte* words, std::size_t n_bytes, Rank to);
   void send_bytes(const std::byte* bytes, std::size_t n_bytes, Rank to);
@@ -123,6 +123,6 @@ class Counted {
 };
 
 /// `Route::automatic` takes `counted` on up to this many ranks.
-constexpr int most_counted_ranks = 256;
+constexpr int max_counted_ranks = 256;
 
 }  // namespace barrio::exchange::detail

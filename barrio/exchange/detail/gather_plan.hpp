@@ -48,13 +48,13 @@ struct GatherPlan {
   GatherEdges down;       // slots that this rank combines, by the other sharers
   GatherFold down_fold;
   std::vector<Rank> neighbours;    // sharers with whom messages are exchanged, ascending
-  std::uint64_t n_most_ranks = 1;  // ranks that share one id, at most, over all ranks
+  std::uint64_t n_max_ranks = 1;  // ranks that share one id, at most, over all ranks
 
   [[nodiscard]] std::size_t n_slots() const noexcept { return position_offsets.size() - 1; }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
-/// Find out who shares what. Collective. @param most_pairwise  fill `all` if no id is shared by more ranks than this
-GatherPlan plan_gather(mpi::Context& context, std::span<const GlobalId> ids, std::uint64_t most_pairwise);
+/// Find out who shares what. Collective. @param max_pairwise  fill `all` if no id is shared by more ranks than this
+GatherPlan plan_gather(mpi::Context& context, std::span<const GlobalId> ids, std::uint64_t max_pairwise);
 
 }  // namespace barrio::exchange::detail

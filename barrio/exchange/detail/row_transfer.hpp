@@ -114,8 +114,8 @@ void pack_columns(const Destinations& destinations, std::span<const Rank> to, st
   });
   // All columns together are read once, but are written at columns x messages places at a time: more than the processor
   // can follow if they come from memory.
-  constexpr std::size_t most_in_cache = std::size_t{1} << 20U;
-  if (to.size() * row_bytes <= most_in_cache) {
+  constexpr std::size_t max_in_cache = std::size_t{1} << 20U;
+  if (to.size() * row_bytes <= max_in_cache) {
     scatter_columns<Values...>(destinations, to, begins, columns...);
     return;
   }

@@ -230,8 +230,8 @@ bool RepeatedCore::test() {
   // when caches hold something else.
   // At most this long in one go: a call that gives the core away takes long too, and moves nothing.
   constexpr double longest = 2e-3;
-  constexpr double least_copy_seconds = 2e-6;
-  const double longest_idle = std::max(4 * context_.profile().test_seconds, least_copy_seconds);
+  constexpr double min_copy_seconds = 2e-6;
+  const double longest_idle = std::max(4 * context_.profile().test_seconds, min_copy_seconds);
   const bool yields =
       context_.wait_policy().spin_polls == 0 || context_.wait_policy().kind == mpi::WaitPolicy::Kind::block;
   bool has_moved = true;

@@ -14,7 +14,7 @@ constexpr std::uint32_t n_first_rounds = 4;   // caches and connections are cold
 constexpr std::uint32_t n_rounds_of_try = 3;  // of which the first does not count: it follows another strategy
 constexpr std::uint32_t n_passes_of_trial = 3;
 constexpr std::uint32_t n_rounds_after_trial = 400;
-constexpr std::uint32_t most_rounds_after_trial = 100'000;
+constexpr std::uint32_t max_rounds_after_trial = 100'000;
 constexpr double hopeless = 1.1;    // what a candidate takes of the best one's time to be tried no more
 constexpr double advantage = 0.97;  // what a candidate must take of the chosen one's time to take its place
 constexpr double never = std::numeric_limits<double>::infinity();
@@ -67,7 +67,7 @@ void StrategyChoice::end_trial() {
   // A choice that holds is checked less often.
   n_until_trial_ = is_better
                        ? n_rounds_after_trial
-                       : std::min(std::max(n_until_trial_, n_rounds_after_trial / 4) * 4, most_rounds_after_trial);
+                       : std::min(std::max(n_until_trial_, n_rounds_after_trial / 4) * 4, max_rounds_after_trial);
   if (is_better) chosen_ = found;
   is_trying_ = false;
   n_rounds_ = 0;

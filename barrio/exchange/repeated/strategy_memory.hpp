@@ -35,12 +35,12 @@ class LearntChoice {
 
  private:
   [[nodiscard]] bool may_lead(const void* member) {
-    constexpr std::uint32_t most_others = 32;  // rounds of others after which a leader that begins none is none
+    constexpr std::uint32_t max_others = 32;  // rounds of others after which a leader that begins none is none
     if (leader_ == member) {
       n_others_ = 0;
       return true;
     }
-    if (leader_ != nullptr && ++n_others_ <= most_others) return false;
+    if (leader_ != nullptr && ++n_others_ <= max_others) return false;
     leader_ = member;
     n_others_ = 0;
     begun_ = -1.0;

@@ -28,10 +28,10 @@ class TestPace {
   void tested(bool moved_data) noexcept { n_until_test_ = moved_data ? 1 : stride_; }
   /// @param seconds  from the end of begin() to the begin of end()
   void end_round(double seconds) noexcept {
-    constexpr double most_of_computing = 0.01;
+    constexpr double max_of_computing = 0.01;
     std::uint32_t n = n_tests_;
     if (!is_fixed_ && test_seconds_ > 0.0) {
-      const double affordable = most_of_computing * seconds / test_seconds_;
+      const double affordable = max_of_computing * seconds / test_seconds_;
       n = std::clamp<std::uint32_t>(affordable < 1e6 ? static_cast<std::uint32_t>(affordable) : n, 1, n);
     }
     stride_ = std::max<std::uint32_t>(n_calls_ / (n + 1), 1);

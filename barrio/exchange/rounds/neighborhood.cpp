@@ -24,10 +24,10 @@ namespace barrio::exchange {
 namespace {
 
 void check_size(std::size_t n_bytes) {
-  if (n_bytes > PacketRound::most_message_bytes)
+  if (n_bytes > PacketRound::max_message_bytes)
     throw Error(ErrorCode::usage, {.subject = "message",
                                    .cause = fmt::format("{} bytes are more than the {} that one may have", n_bytes,
-                                                        PacketRound::most_message_bytes),
+                                                        PacketRound::max_message_bytes),
                                    .remedy = "send it in pieces; a negative length is taken for a huge one"});
 }
 
@@ -178,10 +178,10 @@ detail::Difference detail::first_difference(const Likeness& theirs, const Likene
     return {"its termination", std::string(name(theirs.termination)), std::string(name(ours.termination))};
   if (theirs.packet_bytes != ours.packet_bytes)
     return {"the size of its packets", fmt::to_string(theirs.packet_bytes), fmt::to_string(ours.packet_bytes)};
-  if (theirs.first_packet_least != ours.first_packet_least || theirs.first_packet_most != ours.first_packet_most)
+  if (theirs.first_packet_min != ours.first_packet_min || theirs.first_packet_max != ours.first_packet_max)
     return {"the size of its first packets",
-            fmt::format("{} to {}", theirs.first_packet_least, theirs.first_packet_most),
-            fmt::format("{} to {}", ours.first_packet_least, ours.first_packet_most)};
+            fmt::format("{} to {}", theirs.first_packet_min, theirs.first_packet_max),
+            fmt::format("{} to {}", ours.first_packet_min, ours.first_packet_max)};
   if (theirs.epoch != ours.epoch)
     return {"its number of rounds", fmt::to_string(theirs.epoch), fmt::to_string(ours.epoch)};
   return {};

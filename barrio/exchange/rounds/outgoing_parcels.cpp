@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t first_words = 64;  // of a parcel's buffer
 // Buffers kept from round to round: at most so many, each of at most so many words.
-constexpr std::size_t most_spares = 8;
-constexpr std::size_t most_spare_words = 8192;
+constexpr std::size_t max_spares = 8;
+constexpr std::size_t max_spare_words = 8192;
 
 }  // namespace
 
@@ -71,7 +71,7 @@ void OutgoingParcels::end_round(int tag, std::span<const Rank> lost) {
       new Buffer(std::move(parcel.buffer));
     } else {  // its receiver has taken in the lost ones before it
       std::erase_if(lost_, [&](const Lost& one) { return one.to == parcel.to && one.tag == tag; });
-      if (spares_.size() < most_spares && parcel.buffer.size() <= most_spare_words)
+      if (spares_.size() < max_spares && parcel.buffer.size() <= max_spare_words)
         spares_.push_back(std::move(parcel.buffer));
     }
   }

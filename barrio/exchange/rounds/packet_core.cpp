@@ -54,8 +54,8 @@ Termination PacketCore::prepare(Termination wanted) {
   if (wanted != Termination::automatic) return wanted;
   if (!automatic_) {
     // With n ranks, two that are no neighbours have a common one if their degrees add up to n - 1 or more.
-    const auto least_degree = mpi::min(context_, std::ssize(neighbours_));
-    automatic_ = 2 * least_degree >= context_.size() - 1 ? Termination::consensus : Termination::automatic;
+    const auto min_degree = mpi::min(context_, std::ssize(neighbours_));
+    automatic_ = 2 * min_degree >= context_.size() - 1 ? Termination::consensus : Termination::automatic;
   }
   return *automatic_;
 }
@@ -67,8 +67,8 @@ Termination PacketCore::termination() const noexcept {
 Likeness PacketCore::likeness() const noexcept {
   return {.epoch = epoch_,
           .packet_bytes = options_.packet_bytes,
-          .first_packet_least = options_.first_packet.least,
-          .first_packet_most = options_.first_packet.most,
+          .first_packet_min = options_.first_packet.least,
+          .first_packet_max = options_.first_packet.most,
           .first_tag = tags_.first,
           .termination = options_.termination};
 }

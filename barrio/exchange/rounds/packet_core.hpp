@@ -155,7 +155,7 @@ class PacketCore final : public RoundCore {
   /// Free the buffers of large messages, if the last round had none.
   void release_large_buffers(std::size_t channel);
   /// Bytes above which a buffer is kept only as long as each round needs one like it.
-  [[nodiscard]] std::size_t most_kept_bytes() const noexcept {
+  [[nodiscard]] std::size_t max_kept_bytes() const noexcept {
     return std::max(packet_bytes_, options_.first_packet.most) + 64;
   }
   /// Take in what has arrived in this round or, if nothing has, in the other open ones; pause if nothing has at all.

@@ -100,10 +100,10 @@ void PacketCore::wait_for_buffer(std::size_t channel, std::size_t n_bytes) {
     wait_for_send(send_place(channel, sender.current));
   }
   Buffer& buffer = ring_buffer(channel, sender.current);
-  const bool is_far_too_large = buffer.size() * 8 > std::max(4 * n_bytes, most_kept_bytes());
+  const bool is_far_too_large = buffer.size() * 8 > std::max(4 * n_bytes, max_kept_bytes());
   const std::size_t n_words = words_of(n_bytes + guard_bytes);
   if (is_far_too_large || buffer.size() < n_words) buffer = Buffer(n_words);
-  if (n_bytes > most_kept_bytes()) sender.has_large_buffers = sender.has_sent_large = true;
+  if (n_bytes > max_kept_bytes()) sender.has_large_buffers = sender.has_sent_large = true;
   sender.end = buffer.bytes() + n_bytes;
   cursors_[channel].at = buffer.bytes() + header_bytes;
   (void)take_place(channel, 0);  // the first guard
@@ -115,7 +115,7 @@ void PacketCore::release_large_buffers(std::size_t channel) {
   sender.has_large_buffers = false;
   for (std::size_t place = 0; place < ring_depth_; ++place) {
     Buffer& buffer = ring_buffer(channel, place);
-    if (buffer.size() * 8 <= most_kept_bytes()) continue;
+    if (buffer.size() * 8 <= max_kept_bytes()) continue;
     if (is_free(channel, place)) {
       buffer = Buffer();
     } else {

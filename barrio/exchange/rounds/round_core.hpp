@@ -19,8 +19,8 @@ namespace barrio::exchange::detail {
 struct Likeness {
   std::uint64_t epoch;
   std::uint64_t packet_bytes;        // of a full packet
-  std::uint64_t first_packet_least;  // bytes
-  std::uint64_t first_packet_most;   // bytes
+  std::uint64_t first_packet_min;  // bytes
+  std::uint64_t first_packet_max;   // bytes
   std::int32_t first_tag;
   Termination termination;
 };

@@ -16,9 +16,9 @@ namespace {
 
 // Messages of at least this length are received straight into the columns, by a datatype that takes a microsecond or
 // two to make. Shorter ones are copied out of a buffer. Both ends decide alike, since MPI wants the same types there.
-constexpr std::size_t least_direct_bytes = 16384;
-constexpr std::size_t most_direct_bytes = std::size_t{1} << 30U;
-bool is_direct(std::size_t n_bytes) { return n_bytes >= least_direct_bytes && n_bytes <= most_direct_bytes; }
+constexpr std::size_t min_direct_bytes = 16384;
+constexpr std::size_t max_direct_bytes = std::size_t{1} << 30U;
+bool is_direct(std::size_t n_bytes) { return n_bytes >= min_direct_bytes && n_bytes <= max_direct_bytes; }
 
 /// Where the rows of one sender go.
 class Target {
@@ -160,9 +160,9 @@ std::vector<RowsFrom> transfer_counted(mpi::Context& context, const std::vector<
 
 Destinations::Destinations(std::span<const Rank> to, int n_ranks, std::size_t row_bytes) {
   if (to.empty()) return;
-  constexpr std::size_t most_far = 4096;
-  const std::size_t most_slots = std::max(to.size(), most_far);
-  if (static_cast<std::size_t>(n_ranks) <= most_slots) {
+  constexpr std::size_t max_far = 4096;
+  const std::size_t max_slots = std::max(to.size(), max_far);
+  if (static_cast<std::size_t>(n_ranks) <= max_slots) {
     n_slots_ = n_ranks;
     count(to, row_bytes);
     return;
@@ -174,7 +174,7 @@ Destinations::Destinations(std::span<const Rank> to, int n_ranks, std::size_t ro
   }
   low_ = low;
   n_slots_ = static_cast<std::size_t>(high - low) + 1;
-  is_sparse_ = n_slots_ > most_slots;
+  is_sparse_ = n_slots_ > max_slots;
   if (is_sparse_) {
     sort(to, row_bytes);
   } else {
@@ -209,7 +209,7 @@ void Destinations::sort(std::span<const Rank> to, std::size_t row_bytes) {
 std::vector<RowsFrom> transfer_rows(mpi::Context& context, const Destinations& destinations, const ItemKind& kind,
                                     const TransferredRows& rows, Route route) {
   const std::vector<BytesTo>& outgoing = destinations.entries();
-  const bool counts = route == Route::counted || (route == Route::automatic && context.size() <= most_counted_ranks);
+  const bool counts = route == Route::counted || (route == Route::automatic && context.size() <= max_counted_ranks);
   if (counts) return transfer_counted(context, outgoing, announce(context, destinations.fault(), kind, outgoing), rows);
 
   route = agree_on_route(context, destinations.fault(), kind, outgoing, route);

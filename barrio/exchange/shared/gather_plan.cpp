@@ -37,7 +37,7 @@ Unique find_unique(std::span<const GlobalId> ids) {
 }
 
 /// Tell each rank with whom it shares its unique ids.
-Edges find_edges(mpi::Context& context, std::span<const GlobalId> ids, std::uint64_t most_pairwise, GatherPlan& plan) {
+Edges find_edges(mpi::Context& context, std::span<const GlobalId> ids, std::uint64_t max_pairwise, GatherPlan& plan) {
   TupleList<Rank, LocalId, GlobalId> rows;
   rows.reserve(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) rows.push_back(home_of(ids[i], context.size()), local_id(i), ids[i]);
@@ -53,10 +53,10 @@ Edges find_edges(mpi::Context& context, std::span<const GlobalId> ids, std::uint
     }
   };
   for_each_id([&](std::size_t first, std::size_t last) {
-    plan.n_most_ranks = std::max<std::uint64_t>(plan.n_most_ranks, last - first);
+    plan.n_max_ranks = std::max<std::uint64_t>(plan.n_max_ranks, last - first);
   });
-  plan.n_most_ranks = mpi::max(context, plan.n_most_ranks);
-  plan.has_all = plan.n_most_ranks <= most_pairwise;
+  plan.n_max_ranks = mpi::max(context, plan.n_max_ranks);
+  plan.has_all = plan.n_max_ranks <= max_pairwise;
   Edges edges;
   for_each_id([&](std::size_t first, std::size_t last) {
     // A hash spreads the work over the sharers; the complement makes it differ from the hash that chose the home.
@@ -163,10 +163,10 @@ std::uint64_t GatherPlan::memory_bytes() const noexcept {
          barrio::memory_bytes(neighbours);
 }
 
-GatherPlan plan_gather(mpi::Context& context, std::span<const GlobalId> ids, std::uint64_t most_pairwise) {
+GatherPlan plan_gather(mpi::Context& context, std::span<const GlobalId> ids, std::uint64_t max_pairwise) {
   GatherPlan plan;
   const Unique unique = find_unique(ids);
-  Edges edges = find_edges(context, unique.ids, most_pairwise, plan);
+  Edges edges = find_edges(context, unique.ids, max_pairwise, plan);
 
   // Ids with a single position need nothing: number the others without gaps.
   std::vector<char> is_slot(unique.ids.size());

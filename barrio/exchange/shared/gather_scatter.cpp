@@ -12,15 +12,15 @@
 namespace barrio::exchange {
 namespace {
 
-constexpr std::uint64_t most_pairwise(const GatherScatterOptions& options) {
+constexpr std::uint64_t max_pairwise(const GatherScatterOptions& options) {
   if (options.method == GatherMethod::pairwise) return std::numeric_limits<std::uint64_t>::max();
-  return options.method == GatherMethod::automatic ? options.most_pairwise_ranks : 0;
+  return options.method == GatherMethod::automatic ? options.max_pairwise_ranks : 0;
 }
 
 }  // namespace
 
 GatherScatter::GatherScatter(mpi::Context& context, std::span<const GlobalId> ids, GatherScatterOptions options)
-    : core_(std::make_unique<detail::GatherCore>(context, detail::plan_gather(context, ids, most_pairwise(options)),
+    : core_(std::make_unique<detail::GatherCore>(context, detail::plan_gather(context, ids, max_pairwise(options)),
                                                  options.method)),
       n_positions_(ids.size()) {
   if (options.method == GatherMethod::automatic) choose_fastest();
@@ -32,11 +32,11 @@ GatherScatter::GatherScatter(GatherScatter&&) noexcept = default;
 
 void GatherScatter::choose_fastest() {
   mpi::Context& context = core_->context();
-  const std::uint64_t n_most_ranks = core_->plan().n_most_ranks;
+  const std::uint64_t n_max_ranks = core_->plan().n_max_ranks;
   std::vector<GatherMethod> methods{GatherMethod::owner, GatherMethod::crystal};
   if (core_->has_pairwise()) methods.insert(methods.begin(), GatherMethod::pairwise);
   core_->set_method(methods.front());
-  if (n_most_ranks == 1) return;  // nothing ever travels
+  if (n_max_ranks == 1) return;  // nothing ever travels
 
   std::vector<double> values(n_positions_, 0.0);
   const auto exchange = [&](GatherMethod method) {

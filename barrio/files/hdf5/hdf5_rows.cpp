@@ -319,9 +319,9 @@ NativeValues read_native_attribute(Place where, const std::string& path, const s
   if (!attribute.handle) return {};
   const hid_t type = attribute.type.get();
   const hssize_t n = H5Sget_simple_extent_npoints(attribute.space.get());
-  constexpr std::size_t most_bytes = 1U << 16U;
+  constexpr std::size_t max_bytes = 1U << 16U;
   const std::size_t n_bytes = n < 1 ? 0 : static_cast<std::size_t>(n) * H5Tget_size(type);
-  if (n_bytes == 0 || n_bytes > most_bytes || H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tis_variable_str(type) > 0)
+  if (n_bytes == 0 || n_bytes > max_bytes || H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tis_variable_str(type) > 0)
     return {};
   NativeValues values = native_values(type);
   values.bytes.resize(n_bytes);

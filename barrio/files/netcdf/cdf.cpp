@@ -166,7 +166,7 @@ void CdfFile::parse(CdfHeader& header) {
   version_ = static_cast<unsigned char>(header.bytes()[3]);
   std::uint64_t n_records = header.word32();
   if (version_ == 5) n_records = n_records << 32U | header.word32();
-  constexpr std::uint64_t most_dimensions = 1024;  // of a variable
+  constexpr std::uint64_t max_dimensions = 1024;  // of a variable
   std::vector<std::int64_t> dimensions;            // 0: the record dimension
   for (std::uint64_t n = header.list(10); n > 0; --n) {
     dimensions_.push_back(header.name());
@@ -179,7 +179,7 @@ void CdfFile::parse(CdfHeader& header) {
   for (std::uint64_t n = header.list(11); n > 0; --n) {
     Variable variable{.name = header.name()};
     const std::uint64_t n_dimensions = header.count();
-    if (n_dimensions > most_dimensions)
+    if (n_dimensions > max_dimensions)
       header.refuse(fmt::format("has a variable '{}' with {} dimensions", variable.name, n_dimensions));
     for (std::uint64_t d = 0; d < n_dimensions; ++d) {
       const std::uint64_t id = header.count();

@@ -36,7 +36,7 @@ bool are_degrees(std::string_view units, std::string_view direction) {
 }
 
 /// The coordinate variable along whose dimension most others run; one with a single place only if all have one.
-const ClimateListing::Variable* most_used(const std::vector<const ClimateListing::Variable*>& all,
+const ClimateListing::Variable* max_used(const std::vector<const ClimateListing::Variable*>& all,
                                           const std::vector<std::int64_t>& n_uses) {
   const auto weight = [&](const ClimateListing::Variable* variable) {
     return std::tuple(variable->shape[0] > 1, n_uses[variable->dimensions[0]], variable->shape[0]);
@@ -114,7 +114,7 @@ const ClimateListing::Variable* ClimateListing::find_axis(Axis axis, const std::
   for (const Variable& variable : listing_.variables)
     for (const std::int32_t dimension : variable.dimensions)
       if (dimension >= 0 && variable.shape.size() > 1) n_uses[dimension] += 1;
-  return most_used(all, n_uses);
+  return max_used(all, n_uses);
 }
 
 const ClimateListing::Variable* ClimateListing::find_levels(std::int32_t latitudes, std::int32_t longitudes) const {
@@ -128,7 +128,7 @@ const ClimateListing::Variable* ClimateListing::find_levels(std::int32_t latitud
   for (const Variable& variable : listing_.variables)
     if (is_coordinate(variable) && n_uses[variable.dimensions[0]] > 0 && is_such(variable, level))
       all.push_back(&variable);
-  return most_used(all, n_uses);
+  return max_used(all, n_uses);
 }
 
 std::vector<double> ClimateListing::numbers(const Variable& variable, const std::string& path) const {

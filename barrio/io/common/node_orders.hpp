@@ -49,6 +49,6 @@ std::span<const std::int8_t> cgns_order(mesh::CellType type, int n_nodes) noexce
 bool is_known_kind(mesh::CellType type, int n_nodes) noexcept;
 
 /// The most nodes that such a cell has.
-inline constexpr int most_cell_nodes = 27;
+inline constexpr int max_cell_nodes = 27;
 
 }  // namespace barrio::io::detail

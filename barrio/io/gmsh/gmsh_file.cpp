@@ -331,7 +331,7 @@ void read_gmsh_elements(const std::string& path, const GmshIndex& index, const G
   Scanner in(path, gmsh_remedy);
   for (const GmshSegment& segment : shares.elements) {
     const std::size_t block = segment.block;
-    std::array<std::int64_t, most_cell_nodes + 1> words{};
+    std::array<std::int64_t, max_cell_nodes + 1> words{};
     const std::size_t n = gmsh_nodes_per_element(index.elements[block].type);
     in.go_to(segment.offset);
     for (std::int64_t i = 0; i < segment.count; ++i) {

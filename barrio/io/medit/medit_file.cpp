@@ -52,14 +52,14 @@ class MeditNumbers {
  private:
   template <class InFile, class T>
   void binary(std::span<T> numbers) {
-    std::array<InFile, most_numbers> row{};
+    std::array<InFile, max_numbers> row{};
     const std::span<InFile> read = std::span(row).first(numbers.size());
     in_.binary(read);
     std::ranges::transform(read, numbers.begin(), [&](InFile number) {
       return static_cast<T>(head_.is_swapped ? byte_swapped(number) : number);
     });
   }
-  static constexpr std::size_t most_numbers = 16;  // more than any row has
+  static constexpr std::size_t max_numbers = 16;  // more than any row has
   Scanner& in_;
   const MeditHead& head_;
 };
@@ -90,10 +90,10 @@ class MeditIndexer {
   }
   void leave_out(std::string name) {
     if (std::ranges::find(index_.left_out, name) != index_.left_out.end()) return;
-    constexpr std::size_t most_names = 50;
-    if (index_.left_out.size() < most_names)
+    constexpr std::size_t max_names = 50;
+    if (index_.left_out.size() < max_names)
       index_.left_out.push_back(std::move(name));
-    else if (index_.left_out.size() == most_names)
+    else if (index_.left_out.size() == max_names)
       index_.left_out.emplace_back("and more");
   }
   void refuse_cells(const MeditKeyword& keyword, std::int64_t n) const {

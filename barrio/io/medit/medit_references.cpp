@@ -127,8 +127,8 @@ class MeditChooser {
       has_names = has_names || (lost_of_set_[s] == 0 && !set.name.empty() && list_of(set) == nullptr);
       if (lost_of_set_[s] == 0) continue;
       n_lost += 1;
-      constexpr std::size_t most_shown = 5;
-      if (sets.size() < most_shown)
+      constexpr std::size_t max_shown = 5;
+      if (sets.size() < max_shown)
         sets.push_back(set.name.empty() ? fmt::format("{} {}", mesh::name(set.kind), set.id)
                                         : fmt::format("'{}'", set.name));
     }

@@ -44,15 +44,15 @@ void split_lists(VtkGrid& grid, const std::string& path) {
     times.push_back(n_cells_in(grid.types[c], grid.offsets[c + 1] - grid.offsets[c]));
   if (std::ranges::all_of(times, [](std::size_t n) { return n == 1; })) return;
   // A long list with a long row of values would let a small file fill any memory.
-  constexpr int most_components = 64;
+  constexpr int max_components = 64;
   for (const VtkArray& array : grid.on_cells)
-    if (array.n_components > most_components)
+    if (array.n_components > max_components)
       throw Error(
           ErrorCode::bad_input,
           {.subject = path,
            .cause = fmt::format("array '{}' has {} values a cell, which each piece of a poly-line or strip would "
                                 "get; at most {} are repeated",
-                                array.name, array.n_components, most_components),
+                                array.name, array.n_components, max_components),
            .remedy = "cut the poly-lines and strips first, or leave the array out"});
   VtkGrid cells;
   for (std::size_t c = 0; c < times.size(); ++c) {

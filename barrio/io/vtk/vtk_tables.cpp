@@ -32,16 +32,16 @@ struct Move {
   std::int64_t first_row = 0;  ///< in the block; the others follow, since cells of a type ascend with the shares
 };
 
-constexpr std::size_t most_nodes = most_cell_nodes;  // of a cell that is no polygon
+constexpr std::size_t max_nodes = max_cell_nodes;  // of a cell that is no polygon
 /// Triangles of strips have a block of their own: in polygonal data they stand in another list than other triangles, so
 /// both together would not ascend with the shares.
-constexpr std::size_t strip_key = mesh::n_cell_types * (most_nodes + 1);
+constexpr std::size_t strip_key = mesh::n_cell_types * (max_nodes + 1);
 constexpr std::size_t n_keys = strip_key + 1;
 
 /// The block a shape belongs to: by type and number of nodes.
 std::size_t key_of(const VtkShape& shape, int vtk_type) {
   if (vtk_type == vtk_strip) return strip_key;
-  return static_cast<std::size_t>(shape.type) * (most_nodes + 1) + static_cast<std::size_t>(shape.n_nodes);
+  return static_cast<std::size_t>(shape.type) * (max_nodes + 1) + static_cast<std::size_t>(shape.n_nodes);
 }
 
 class TablesMaker {
@@ -96,8 +96,8 @@ class TablesMaker {
     for (std::size_t key = 0; key < n_keys; ++key) {
       if (n[key] == 0) continue;
       CellBlock block;
-      block.type = key == strip_key ? CellType::triangle : static_cast<CellType>(key / (most_nodes + 1));
-      block.nodes_per_cell = key == strip_key ? 3 : static_cast<int>(key % (most_nodes + 1));
+      block.type = key == strip_key ? CellType::triangle : static_cast<CellType>(key / (max_nodes + 1));
+      block.nodes_per_cell = key == strip_key ? 3 : static_cast<int>(key % (max_nodes + 1));
       block.rows = {n[key], context_.size()};
       Move move{std::move(cells[key]), {}, before[key]};
       for (std::size_t i = 0; i < move.cells.size(); ++i) move.to.push_back(block.rows.rank_of(move.first_row + i));

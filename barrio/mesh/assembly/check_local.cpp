@@ -146,16 +146,16 @@ void MeshAdoption::check_entities(Dim dim) {
       refuse(ErrorCode::usage, fmt::format("offsets of {}s", name),
              fmt::format("do not ascend from 0 to the {} nodes", all.nodes.size()));
   }
-  const auto least_nodes = [](CellType type) {
+  const auto min_nodes = [](CellType type) {
     return std::max(topology(type).n_corners, type == CellType::edge ? 2 : 3);
   };
   const bool are_alike =
-      all.offsets.empty() && all.types.size() == 1 && all.nodes_per_entity >= least_nodes(all.types[0]);
+      all.offsets.empty() && all.types.size() == 1 && all.nodes_per_entity >= min_nodes(all.types[0]);
   if (are_alike && are_places(all.nodes, from_.n_vertices())) return;
   for (std::size_t i = 0; i < n; ++i) {
     const auto nodes = all.nodes_of(i);
     const CellType type = all.type(i);
-    const int least = least_nodes(type);
+    const int least = min_nodes(type);
     if (nodes.size() < static_cast<std::size_t>(least))
       refuse(ErrorCode::usage, fmt::format("{} {}", name, barrio::value(all.ids[i])),
              fmt::format("has {} nodes, too few for a {}", nodes.size(), topology(type).name));

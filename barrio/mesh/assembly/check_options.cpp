@@ -5,7 +5,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
-#include "barrio/mesh/assembly/ghosts.hpp"
+#include "barrio/mesh/assembly/ghosts/ghosts.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh::detail {

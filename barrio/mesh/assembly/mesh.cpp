@@ -12,7 +12,7 @@
 #include "barrio/base/text.hpp"
 #include "barrio/mesh/assembly/assembly.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
-#include "barrio/mesh/assembly/ghosts.hpp"
+#include "barrio/mesh/assembly/ghosts/ghosts.hpp"
 #include "barrio/mesh/assembly/storage.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "barrio/exchange/halo.hpp"
-#include "barrio/mesh/assembly/ghosts.hpp"
+#include "barrio/mesh/assembly/ghosts/ghosts.hpp"
 
 namespace barrio::mesh::detail {
 

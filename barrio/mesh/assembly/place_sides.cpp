@@ -2,7 +2,7 @@
 #include <array>
 #include <utility>
 
-#include "barrio/mesh/assembly/cells_around.hpp"
+#include "barrio/mesh/assembly/ghosts/cells_around.hpp"
 #include "barrio/mesh/assembly/held_sides.hpp"
 #include "barrio/mesh/assembly/plan_halo.hpp"
 #include "barrio/mesh/assembly/sets_of_places.hpp"

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "barrio/mesh/assembly/cells_around.hpp"
+#include "barrio/mesh/assembly/ghosts/cells_around.hpp"
 #include "barrio/mesh/assembly/sets_of_places.hpp"
-#include "barrio/mesh/assembly/side_message.hpp"
+#include "barrio/mesh/assembly/ghosts/side_message.hpp"
 
 // Listed sides go where the cells go that have them.
 

@@ -51,9 +51,9 @@ void keep_mixed(std::vector<Candidate>& candidates) {
 
 // Limits that a sound tolerance never reaches: it is shorter than the edges of cells, so few vertices lie in a cube of
 // eight tolerances, and few become one. Beyond these limits work would grow faster than the mesh.
-constexpr std::size_t most_in_a_cell = 8192;
-constexpr int most_links_in_a_chain = 64;
-constexpr std::size_t most_in_a_chain = 4096;
+constexpr std::size_t max_in_a_cell = 8192;
+constexpr int max_links_in_a_chain = 64;
+constexpr std::size_t max_in_a_chain = 4096;
 
 [[noreturn]] void refuse_tolerance(double tolerance, std::string cause) {
   throw AgreedError(ErrorCode::differs, {.subject = fmt::format("tolerance {:g}", tolerance),
@@ -240,7 +240,7 @@ std::vector<Joints::Match> Joints::find_matches() {
     most = std::max(most, end - begin);
   }
   most = mpi::max(context_, static_cast<std::int64_t>(most));
-  if (most > most_in_a_cell)
+  if (most > max_in_a_cell)
     refuse_tolerance(widest_tolerance_, fmt::format("{} vertices lie within some eight times as much", most));
   std::vector<Match> matches;
   for (std::size_t begin = 0; begin < candidates.size();) {
@@ -330,7 +330,7 @@ void Joints::merge() {
   };
   std::vector<bool> has_news(partners_.size(), true);
   for (int n_rounds = 0;; ++n_rounds) {
-    if (n_rounds > most_links_in_a_chain)
+    if (n_rounds > max_links_in_a_chain)
       refuse_tolerance(widest_tolerance_, fmt::format("it merges chains of more than {} vertices", n_rounds));
     std::vector<Rank> to;
     std::vector<News> news;
@@ -432,7 +432,7 @@ void Joints::count_chains() {
     begin = end;
   }
   most = mpi::max(context_, static_cast<std::int64_t>(most));
-  if (most > most_in_a_chain)
+  if (most > max_in_a_chain)
     refuse_tolerance(widest_tolerance_, fmt::format("{} vertices that are farther apart become one", most));
   std::vector<std::int64_t> n_chained(joints_.size(), 0);
   for (const auto& merged : loose) count_chained(merged, n_chained);

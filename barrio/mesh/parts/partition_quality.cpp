@@ -85,7 +85,7 @@ class Halo {
     }
     mpi::all_reduce(context_, std::span<std::int64_t>(n_shared), MPI_SUM);
     quality.n_shared_vertices = mpi::sum(context_, n_vertices);
-    quality.most_shared_vertices = *std::max_element(n_shared.begin(), n_shared.end());
+    quality.max_shared_vertices = *std::max_element(n_shared.begin(), n_shared.end());
   }
 
   /// Shared uses of a vertex.
@@ -109,7 +109,7 @@ class Halo {
     PerPart n_neighbours(homes.size(context_.rank()), 0);
     for (const Neighbours& pair : pairs) n_neighbours[pair.part - homes.first(context_.rank())] += 1;
     const std::int64_t most = n_neighbours.empty() ? 0 : *std::max_element(n_neighbours.begin(), n_neighbours.end());
-    quality.most_neighbours = mpi::max(context_, most);
+    quality.max_neighbours = mpi::max(context_, most);
     quality.mean_neighbours = static_cast<double>(mpi::sum(context_, std::ssize(pairs))) / tables_.n_parts;
   }
 
@@ -140,7 +140,7 @@ class Halo {
     });
     mpi::all_reduce(context_, std::span<std::int64_t>(n_ghosts), MPI_SUM);
     for (const std::int64_t n : n_ghosts) quality.n_ghost_cells += n;
-    quality.most_ghost_cells = *std::max_element(n_ghosts.begin(), n_ghosts.end());
+    quality.max_ghost_cells = *std::max_element(n_ghosts.begin(), n_ghosts.end());
   }
 
   mpi::Context& context_;
@@ -182,11 +182,11 @@ Json to_json(const PartitionQuality& quality) {
             {"weight_imbalance", quality.weight_imbalance},
             {"empty_parts", quality.n_empty_parts},
             {"ghost_cells", quality.n_ghost_cells},
-            {"most_ghost_cells", quality.most_ghost_cells},
+            {"max_ghost_cells", quality.max_ghost_cells},
             {"shared_vertices", quality.n_shared_vertices},
-            {"most_shared_vertices", quality.most_shared_vertices},
+            {"max_shared_vertices", quality.max_shared_vertices},
             {"mean_neighbours", quality.mean_neighbours},
-            {"most_neighbours", quality.most_neighbours},
+            {"max_neighbours", quality.max_neighbours},
             {"cut_sides", quality.n_cut_sides},
             {"split_parts", quality.n_split_parts}};
   return json;

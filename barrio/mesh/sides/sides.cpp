@@ -31,7 +31,7 @@ constexpr RegionName all_sides_region{"mesh.all_sides"};
 constexpr int largest_face = 32;
 
 /// The most corners that a face of a polyhedron has; at least 4. Local.
-std::size_t most_corners(const EntityTable& cells) {
+std::size_t max_corners(const EntityTable& cells) {
   std::size_t most = 4;
   for (std::size_t c = 0; c < cells.size() && (c == 0 || !cells.has_one_type || !cells.offsets.empty()); ++c) {
     if (cells.type(c) != CellType::polyhedron) continue;
@@ -437,7 +437,7 @@ Sides::Sides(const Mesh& mesh, Dim dim) : context_(&mesh.context()), dim_(dim) {
   }
   // The capacity for corners is the same on every rank, because sides travel in it.
   const std::size_t most =
-      static_cast<std::size_t>(mpi::max(mesh.context(), static_cast<std::int64_t>(most_corners(cells))));
+      static_cast<std::size_t>(mpi::max(mesh.context(), static_cast<std::int64_t>(max_corners(cells))));
   if (most <= 4) {
     Builder<4>(mesh, *this).build();
   } else if (most <= 8) {

@@ -14,8 +14,8 @@ namespace barrio::mesh::detail {
 /// Copy a row: mostly a few words, for which a call would cost more than the copy.
 inline void copy_row(std::byte* to, const std::byte* from, std::size_t n_bytes) noexcept {
   constexpr std::size_t word = 8;
-  constexpr std::size_t most_by_words = 8 * word;
-  if (n_bytes > most_by_words || n_bytes % word != 0) {
+  constexpr std::size_t max_by_words = 8 * word;
+  if (n_bytes > max_by_words || n_bytes % word != 0) {
     std::memcpy(to, from, n_bytes);
     return;
   }

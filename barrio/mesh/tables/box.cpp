@@ -180,9 +180,9 @@ void check(const BoxOptions& options, int n_ranks) {
     refuse_together(ErrorCode::usage, fmt::format("{} x {} x {} parts", parts[0], parts[1], parts[2]),
                     "are more than can be numbered", "ask for fewer");
   // Every rank holds the list of pieces.
-  constexpr double most_volumes = 1e6;
+  constexpr double max_volumes = 1e6;
   const auto& v = options.volumes;
-  if (static_cast<double>(v[0]) * v[1] * v[2] > most_volumes)
+  if (static_cast<double>(v[0]) * v[1] * v[2] > max_volumes)
     refuse_together(ErrorCode::usage, fmt::format("{} x {} x {} volumes", v[0], v[1], v[2]), "are more than a million",
                     "ask for fewer");
 }

@@ -189,14 +189,14 @@ bool validate_locally(mpi::Context& context, const MeshTables& tables, const std
   }
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
     const CellBlock& block = tables.blocks[b];
-    const auto n_least = block.type == CellType::polygon ? 3 : static_cast<int>(n_corners(block.type, 0));
-    if (block.nodes_per_cell >= n_least && detail::has_sound_nodes(block, n_vertices)) continue;
+    const auto n_min = block.type == CellType::polygon ? 3 : static_cast<int>(n_corners(block.type, 0));
+    if (block.nodes_per_cell >= n_min && detail::has_sound_nodes(block, n_vertices)) continue;
     const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
       const auto nodes = block.cell(i);
       const std::string who = fmt::format("{} {}", topology(block.type).name, first + static_cast<std::int64_t>(i));
-      if (std::ssize(nodes) < n_least)
-        refuse(fmt::format("{} has {} vertices, at least {} are needed", who, nodes.size(), n_least));
+      if (std::ssize(nodes) < n_min)
+        refuse(fmt::format("{} has {} vertices, at least {} are needed", who, nodes.size(), n_min));
       for (const GlobalId node : nodes) {
         if (value(node) < 0 || value(node) >= n_vertices)
           refuse(fmt::format("{} has vertex {}, but there are {} vertices", who, value(node), n_vertices));

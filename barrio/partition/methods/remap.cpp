@@ -43,9 +43,9 @@ std::vector<Wish> wishes_of(std::span<const Part> part, std::span<const std::int
 /// Pairs of ranks and parts. The rank with the number of a part decides for it.
 class Pairs {
  public:
-  Pairs(mpi::Context& context, std::vector<Wish> wishes, int most_passes)
+  Pairs(mpi::Context& context, std::vector<Wish> wishes, int max_passes)
       : context_(context), wishes_(std::move(wishes)) {
-    for (int pass = 0; pass < most_passes && propose(); ++pass) {
+    for (int pass = 0; pass < max_passes && propose(); ++pass) {
     }
     pair_what_is_left();
   }
@@ -133,14 +133,14 @@ void Pairs::pair_what_is_left() {
 }  // namespace
 
 std::vector<std::int32_t> remap(mpi::Context& context, std::vector<std::int32_t> part,
-                                std::span<const std::int64_t> weights, int most_passes) {
+                                std::span<const std::int64_t> weights, int max_passes) {
   if (context.size() == 1) return part;
   std::vector<Wish> wishes = wishes_of(part, weights);
   std::vector<Part> parts;
   parts.reserve(wishes.size());
   for (const Wish& wish : wishes) parts.push_back(wish.part);
   std::ranges::sort(parts);
-  const std::vector<Rank> ranks = Pairs(context, std::move(wishes), most_passes).ranks_of(parts);
+  const std::vector<Rank> ranks = Pairs(context, std::move(wishes), max_passes).ranks_of(parts);
   for (Part& one : part) one = ranks[static_cast<std::size_t>(std::ranges::lower_bound(parts, one) - parts.begin())];
   return part;
 }

@@ -104,12 +104,12 @@ class Questions {
   double end_;
 };
 
-/// How many messages, of half a limit, pass at once: 1, 2, 4 ... `most_at_once`.
+/// How many messages, of half a limit, pass at once: 1, 2, 4 ... `max_at_once`.
 template <class Make>
 std::optional<std::uint64_t> find_at_once(Questions& questions, const Window& window, std::uint64_t n_bytes,
                                           const Make& make) {
   std::uint64_t found = 0;
-  for (int n = 1; n <= most_at_once; n *= 2) {
+  for (int n = 1; n <= max_at_once; n *= 2) {
     const double seconds = window.seconds(n_bytes * static_cast<std::uint64_t>(n));
     const Answer answer = questions.ask(make(n_bytes, n, seconds), 0, seconds);
     if (answer == Answer::unknown) return std::nullopt;
@@ -125,7 +125,7 @@ std::uint64_t half_of(std::uint64_t limit) {
 
 /// Whether a limit is on all that is on its way: no more passed at once than one message of that size has.
 bool is_on_all(std::uint64_t limit, std::uint64_t at_once) {
-  return limit >= 2 * smallest_message && at_once < most_at_once && 2 * at_once * half_of(limit) <= 3 * limit;
+  return limit >= 2 * smallest_message && at_once < max_at_once && 2 * at_once * half_of(limit) <= 3 * limit;
 }
 
 /// The largest size of which something holds, if it holds of all smaller ones; 0 if it holds of none; nothing if that

@@ -15,7 +15,7 @@ struct MessageLimits {
   std::optional<std::uint64_t> eager_bytes;
   std::optional<std::uint64_t> arriving_bytes;  ///< largest that the receiver gets while its sender computes
   std::optional<std::uint64_t> detached_bytes;  ///< largest whose send completes while its receiver computes
-  /// Of messages of half the eager limit: how many are kept at once, `most_at_once` at most.
+  /// Of messages of half the eager limit: how many are kept at once, `max_at_once` at most.
   std::optional<std::uint64_t> at_once;
   bool is_cumulative = false;  ///< the limit is on all that is on its way, not on each message
   /// The same for sends that complete while their receiver computes.
@@ -29,7 +29,7 @@ struct MessageLimits {
 };
 
 inline constexpr std::uint64_t largest_message = std::uint64_t{4} << 20U;
-inline constexpr int most_at_once = 256;
+inline constexpr int max_at_once = 256;
 inline constexpr double longest_search_seconds = 40.0;
 
 /// Find the limits by bisection, to 64 bytes. Both sides of the pair. On a busy host an answer is taken from trials

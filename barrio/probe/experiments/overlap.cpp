@@ -34,10 +34,10 @@ double wait_of(const Timeline& timeline) {
 
 /// Bytes a second from side 0 to side 1, with `depth` messages on their way at most.
 double stream_rate(Pair& pair, std::size_t n_bytes, std::size_t depth) {
-  constexpr std::size_t most_bytes = std::size_t{2} << 20U;
+  constexpr std::size_t max_bytes = std::size_t{2} << 20U;
   constexpr int n_trials = 3;
   constexpr int tag = 5;
-  const std::size_t n_messages = std::clamp<std::size_t>(most_bytes / n_bytes, 8, 256);
+  const std::size_t n_messages = std::clamp<std::size_t>(max_bytes / n_bytes, 8, 256);
   std::vector<std::byte> bytes(n_bytes * depth);
   std::vector<MPI_Request> requests(depth, MPI_REQUEST_NULL);
   double best = 1e30;

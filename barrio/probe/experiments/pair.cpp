@@ -110,7 +110,7 @@ void Pair::estimate_offset() {
 }
 
 double Pair::meet() {
-  constexpr int most_tries = 20;
+  constexpr int max_tries = 20;
   constexpr double sleep_seconds = 20e-3;
   swap(0.0);
   for (int n_tries = 1;; ++n_tries) {
@@ -118,7 +118,7 @@ double Pair::meet() {
     broadcast(std::as_writable_bytes(std::span(&start, 1)));
     // Who did not have its core when the instant was proposed hears of it too late.
     const bool is_late = max(now() < start ? 0.0 : 1.0) > 0.0;
-    if (!is_late || n_tries == most_tries) {
+    if (!is_late || n_tries == max_tries) {
       while (now() < start) {
       }
       return start;

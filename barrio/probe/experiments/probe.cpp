@@ -17,7 +17,7 @@
 namespace barrio::probe {
 namespace {
 
-constexpr double most_lost_time = 0.05;
+constexpr double max_lost_time = 0.05;
 
 Json experiment(Pair& pair, Depth depth, Profile& profile) {
   Json found = Json::object();
@@ -44,7 +44,7 @@ Json experiment(Pair& pair, Depth depth, Profile& profile) {
   profile.is_measured = true;
   lost = std::max(lost, find_lost_time(pair));
   found["lost_time"] = lost;
-  found["is_disturbed"] = lost > most_lost_time || !limits.are_found();
+  found["is_disturbed"] = lost > max_lost_time || !limits.are_found();
   if (depth == Depth::limits) return found;
 
   found["blocking_calls"] = find_blocking_calls(pair);
@@ -55,7 +55,7 @@ Json experiment(Pair& pair, Depth depth, Profile& profile) {
   found["programs"] = run_programs(pair, limits);
   lost = std::max(lost, find_lost_time(pair));
   found["lost_time"] = lost;
-  found["is_disturbed"] = lost > most_lost_time || !limits.are_found();
+  found["is_disturbed"] = lost > max_lost_time || !limits.are_found();
   return found;
 }
 

@@ -57,8 +57,8 @@ Status check_options(std::span<const Rank> neighbours, std::span<const double> w
     if (!(options.seconds >= 0.0 && options.seconds <= 1e6))
       refuse("time", fmt::format("is {} s", options.seconds), "use 0 to a million seconds");
     if (options.node && *options.node < 0) refuse("node", fmt::format("is {}", *options.node), "use numbers >= 0");
-    if (!(options.least_gain >= 0.0 && options.least_gain <= 1.0))
-      refuse("least gain", fmt::format("is {}", options.least_gain), "use a part, 0 to 1");
+    if (!(options.min_gain >= 0.0 && options.min_gain <= 1.0))
+      refuse("least gain", fmt::format("is {}", options.min_gain), "use a part, 0 to 1");
   });
 }
 
@@ -116,7 +116,7 @@ std::vector<Rank> solve(int n_ranks, const exchange::Parcels<Row>& rows, const R
              .cost_after = result.cost_before,
              .share_before = result.before.inter_node_share(),
              .share_after = result.before.inter_node_share()};
-  if (result.cost_after >= (1.0 - options.least_gain) * result.cost_before) return {};
+  if (result.cost_after >= (1.0 - options.min_gain) * result.cost_before) return {};
   figures.cost_after = result.cost_after;
   figures.share_after = result.after.inter_node_share();
   std::vector<Rank> new_rank(n_ranks);

@@ -17,7 +17,7 @@
 namespace barrio::rankmap {
 namespace {
 
-constexpr std::size_t most_faults = 8;
+constexpr std::size_t max_faults = 8;
 
 /// Where a plan has a rank.
 struct Seat {
@@ -112,7 +112,7 @@ Verification verify_placement(mpi::Context& context, const std::string& path) {
                         on_host.size, host);
   if (found.n_elsewhere == 0) found.n_torn = mpi::sum(context, std::int64_t{fault.empty() ? 0 : 1});
   Rank told = -1;
-  while (found.faults.size() < most_faults) {
+  while (found.faults.size() < max_faults) {
     const Rank next = mpi::min(context, !fault.empty() && context.rank() > told ? context.rank() : context.size());
     if (next == context.size()) break;
     std::string text = fault;

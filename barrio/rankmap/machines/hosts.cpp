@@ -14,8 +14,8 @@
 namespace barrio::rankmap {
 namespace {
 
-constexpr std::size_t most_names = 1 << 20;
-constexpr int most_places = 1 << 20;  // of one host
+constexpr std::size_t max_names = 1 << 20;
+constexpr int max_places = 1 << 20;  // of one host
 
 [[noreturn]] void refuse_names(std::string_view text, std::string cause) {
   throw Error(ErrorCode::usage, {.subject = fmt::format("hosts '{}'", text),
@@ -27,7 +27,7 @@ std::optional<int> count_in(std::string_view text) {
   int value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || problem != std::errc{} || end != text.data() + text.size() || value < 0) return {};
-  if (value > most_places) return {};
+  if (value > max_places) return {};
   return value;
 }
 
@@ -55,7 +55,7 @@ std::vector<std::string> numbers_of(std::string_view list, std::string_view whol
     const auto first = count_in(low);
     const auto last = dash == std::string_view::npos ? first : count_in(range.substr(dash + 1));
     if (!first || !last || *last < *first) refuse_names(whole, fmt::format("'{}' is no number or range", range));
-    if (static_cast<std::size_t>(*last - *first) >= most_names)
+    if (static_cast<std::size_t>(*last - *first) >= max_names)
       refuse_names(whole, fmt::format("'{}' is of too many", range));
     for (int number = *first; number <= *last; ++number) numbers.push_back(fmt::format("{:0{}}", number, low.size()));
   }
@@ -71,7 +71,7 @@ void expand_one(std::string_view name, std::string_view whole, std::vector<std::
     const std::size_t close = name.find(']', open);
     if (close == std::string_view::npos) refuse_names(whole, "has a '[' without ']'");
     const auto numbers = numbers_of(name.substr(open + 1, close - open - 1), whole);
-    if (made.size() * numbers.size() > most_names) refuse_names(whole, "is of too many names");
+    if (made.size() * numbers.size() > max_names) refuse_names(whole, "is of too many names");
     std::vector<std::string> longer;
     for (const std::string& start : made)
       for (const std::string& number : numbers) longer.push_back(start + number);

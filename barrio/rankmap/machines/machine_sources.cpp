@@ -141,14 +141,14 @@ std::vector<double> read_distance_matrix(const std::string& path, int& n_cores) 
   LineReader reader(path);
   std::vector<double> values;
   std::size_t n = 0;
-  constexpr std::size_t most_cores = 1 << 14;
+  constexpr std::size_t max_cores = 1 << 14;
   const char* const form = "give a matrix of distances between cores: n lines of n numbers";
   while (reader.next_line()) {
     const auto words = reader.words();
     if (words.empty() || words.front().starts_with('#') || words.front().starts_with('%')) continue;
     if (n == 0 && words.size() == 1 && values.empty() && words.front() != "0") continue;  // the number of rows
     if (n == 0) n = words.size();
-    if (n > most_cores) reader.fail(fmt::format("is a row of {} cores; {} are possible", n, most_cores), form);
+    if (n > max_cores) reader.fail(fmt::format("is a row of {} cores; {} are possible", n, max_cores), form);
     if (words.size() != n) reader.fail(fmt::format("has {} numbers, and the first row has {}", words.size(), n), form);
     if (values.size() == n * n) reader.fail(fmt::format("is more than {} rows of {} numbers", n, n), form);
     const std::size_t row = values.size() / n;

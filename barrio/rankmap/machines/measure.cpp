@@ -19,7 +19,7 @@ namespace barrio::rankmap {
 namespace {
 
 constexpr int ping_tag = 11;
-constexpr int least_trips = 5;
+constexpr int min_trips = 5;
 constexpr double limit_seconds = 20.0;
 
 double clock_seconds() noexcept {
@@ -88,7 +88,7 @@ class PingPong {
     // The first rank says with each ball whether another will come.
     for (int trip = 0;; ++trip) {
       const double sent = clock_seconds();
-      char goes_on = trip < least_trips || sent - start < seconds ? 1 : 0;
+      char goes_on = trip < min_trips || sent - start < seconds ? 1 : 0;
       if (is_first_) {
         send(std::as_bytes(std::span(&goes_on, 1)));
         if (goes_on == 0) break;

@@ -16,7 +16,7 @@
 #include "barrio/rankmap/record/find.h"
 #include "barrio/rankmap/record/record.h"
 
-enum { first_chunk = 1 << 14, largest_chunk = 1 << 20, max_chunks = 1024, max_name = 256, most_tries = 1000 };
+enum { first_chunk = 1 << 14, largest_chunk = 1 << 20, max_chunks = 1024, max_name = 256, max_tries = 1000 };
 
 static struct barrio_recorder* const recorder = &barrio_recorder;
 
@@ -94,7 +94,7 @@ static int create_file(void) {
   snprintf(kept.folder, sizeof kept.folder, kept.is_folder_ours ? "%s.ranks" : "%s", wanted);
   if (kept.is_folder_ours) mkdir(kept.folder, S_IRWXU | S_IRWXG | S_IROTH | S_IXOTH);
   name_job();
-  for (kept.n_tries = 1; kept.n_tries <= most_tries; ++kept.n_tries) {
+  for (kept.n_tries = 1; kept.n_tries <= max_tries; ++kept.n_tries) {
     snprintf(kept.path, sizeof kept.path, "%s/%s.%d.%d.rank", kept.folder, kept.job, kept.n_tries, recorder->rank);
     const int file = open(kept.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
     if (file >= 0) {

@@ -15,7 +15,7 @@ constexpr double power = 12;  // of the norm: nodes within a tenth of the busies
 
 std::size_t at(int i) noexcept { return i; }
 
-constexpr double least_looks = 1000;
+constexpr double min_looks = 1000;
 
 // What an exchange takes that is looked at: its partners, and all nodes' loads.
 double look_seconds(const CommunicationGraph& graph, const Machine& machine) {
@@ -39,11 +39,11 @@ class Relief {
         share_(share),
         is_fixed_(is_fixed),
         deadline_(deadline),
-        n_looks_left_(std::max(least_looks, seconds / look_seconds(graph, machine))),
+        n_looks_left_(std::max(min_looks, seconds / look_seconds(graph, machine))),
         half_nodes_(filled_nodes(machine, graph.n_ranks()) / 2),
         loads_(compute_node_loads(graph, machine, placement)),
         change_(loads_.size(), 0.0),
-        least_(1e-12 * mixed_cost(graph, machine, placement, share)) {}
+        min_(1e-12 * mixed_cost(graph, machine, placement, share)) {}
 
   bool run(double n_moves, std::uint64_t seed) {
     descend();
@@ -113,7 +113,7 @@ class Relief {
       placement_.exchange(core, other);
       largest = loads_[at(busiest())];
       mixed += (1 - share_) * changes.of_z + share_ * (changes.inside + half_nodes_ * (largest - largest_before));
-      if (mixed < best_mixed - least_) {
+      if (mixed < best_mixed - min_) {
         best_mixed = mixed;
         best = placement_;
       }
@@ -125,7 +125,7 @@ class Relief {
   // The exchange of a rank of this node that helps most. @return false if there is none
   bool relieve(int node) {
     // Rounding is no gain.
-    const double least = std::max(1e-9 * half_nodes_ * loads_[at(node)], least_);
+    const double least = std::max(1e-9 * half_nodes_ * loads_[at(node)], min_);
     double best = -least;
     int best_core = -1, best_other = -1;
     for (int core = machine_.first_core(node); core < machine_.first_core(node) + machine_.cores_of_node(node);
@@ -243,7 +243,7 @@ class Relief {
   double n_looks_left_;
   double half_nodes_;
   std::vector<double> loads_, change_;
-  double least_;
+  double min_;
   double scale_ = 1.0;
   std::vector<int> touched_;
   bool is_late_ = false;

@@ -12,7 +12,7 @@ namespace barrio::rankmap {
 namespace {
 
 // An exchange counts as better only beyond rounding errors, or two equal placements could take turns for ever.
-double least_gain(const CommunicationGraph& graph, const Machine& machine, const Placement& placement) {
+double min_gain(const CommunicationGraph& graph, const Machine& machine, const Placement& placement) {
   return 1e-12 * cost(graph, machine, placement);
 }
 
@@ -25,7 +25,7 @@ class NearSearch {
         placement_(placement),
         deadline_(deadline),
         is_fixed_(is_fixed),
-        least_gain_(least_gain(graph, machine, placement)),
+        min_gain_(min_gain(graph, machine, placement)),
         last_seen_by_(graph.n_ranks(), no_rank),
         is_waiting_(graph.n_ranks(), false) {}
 
@@ -104,7 +104,7 @@ class NearSearch {
       return;
     }
     ++counts_.n_tried;
-    if (exchange_delta(graph_, machine_, placement_, from, core) >= -least_gain_) return;
+    if (exchange_delta(graph_, machine_, placement_, from, core) >= -min_gain_) return;
     ++counts_.n_exchanged;
     const Rank other = placement_.rank_at(core);
     placement_.exchange(from, core);
@@ -117,7 +117,7 @@ class NearSearch {
   Placement& placement_;
   Deadline deadline_;
   const std::vector<bool>& is_fixed_;
-  double least_gain_;
+  double min_gain_;
   std::vector<Rank> last_seen_by_;
   std::vector<bool> is_waiting_;
   std::deque<Rank> waiting_;
@@ -152,7 +152,7 @@ SearchCounts exchange_in_blocks(const CommunicationGraph& graph, const Machine& 
                                 int block, Deadline deadline) {
   BARRIO_ASSERT(cheap, block >= 1, block);
   SearchCounts counts;
-  const double gain = least_gain(graph, machine, placement);
+  const double gain = min_gain(graph, machine, placement);
   for (int begin = 0; begin < machine.n_cores();) {
     const int end = block < machine.n_cores() - begin ? begin + block : machine.n_cores();
     if (!exchange_in_block(graph, machine, placement, begin, end, gain, deadline, counts)) {

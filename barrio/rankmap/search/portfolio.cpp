@@ -30,7 +30,7 @@ constexpr double first_round = 0.1;  // of such a run
 constexpr double second_round = 0.4;
 constexpr double first_share = 0.4;  // of a tournament's moves
 constexpr int survivors = 4;         // one of so many
-constexpr double least_start_seconds = 0.5e-3;
+constexpr double min_start_seconds = 0.5e-3;
 constexpr double annealing_of_first = 0.5;  // of the time of the first start
 constexpr double first_rung = 1.25;         // ends after so many times the first start
 constexpr double group_share = 0.05;        // of a rung, for moving whole groups after one bisection
@@ -105,7 +105,7 @@ class Portfolio {
   void make_first_start() {
     starts_.push_back(given_);
     if (plan_.construction != nullptr) add_start(candidate(*plan_.construction, "construction"));
-    double seconds = least_start_seconds;
+    double seconds = min_start_seconds;
     // Bisection knows little of a machine without structure.
     if (!machine_.is_dense()) {
       bisect(0);
@@ -168,8 +168,8 @@ class Portfolio {
       add_start(candidate(construct_nearest(graph_, machine_), "greedy construction"));
       left -= greedy;
     }
-    const double most_group_moves = can_move_groups(machine_) ? group_share * left / group_move_seconds(machine_) : 0.0;
-    const double n_group_moves = std::clamp(most_group_moves, 0.0, group_moves_per_group * machine_.n_groups());
+    const double max_group_moves = can_move_groups(machine_) ? group_share * left / group_move_seconds(machine_) : 0.0;
+    const double n_group_moves = std::clamp(max_group_moves, 0.0, group_moves_per_group * machine_.n_groups());
     const double one = bisection_seconds() + group_move_seconds(machine_) * n_group_moves;
     const double share = has_gain_table(graph_, machine_) ? start_share : start_share_without_table;
     const int n = static_cast<int>(std::min<double>(share * left / one, max_bisections));

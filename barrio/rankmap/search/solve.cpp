@@ -21,7 +21,7 @@ namespace barrio::rankmap {
 namespace {
 
 constexpr double few_ranks = 128, many_ranks = 8192;  // a second between
-constexpr double least_seconds = 0.01, most_seconds = 1e6;
+constexpr double min_seconds = 0.01, max_seconds = 1e6;
 constexpr double max_construction_choices = 32e6;
 
 constexpr std::array<std::pair<std::string_view, Method>, 4> methods{
@@ -49,7 +49,7 @@ void check(const TrafficMatrix& traffic, const Machine& machine, const MapOption
            fmt::format("has {} cores for {} ranks", machine.n_cores(), traffic.n_ranks()),
            "describe a machine with at least one core per rank");
   if (options.block < 1) refuse(ErrorCode::usage, "block", fmt::format("is {}", options.block), "use 1 core or more");
-  if (options.seconds != automatic_seconds && !(options.seconds >= 0.0 && options.seconds <= most_seconds))
+  if (options.seconds != automatic_seconds && !(options.seconds >= 0.0 && options.seconds <= max_seconds))
     refuse(ErrorCode::usage, "time", fmt::format("is {} s", options.seconds), "use 0 to a million seconds");
   if (!(options.patience > 0.0))
     refuse(ErrorCode::usage, "patience", fmt::format("is {}", options.patience), "use a number above 0, or infinity");
@@ -153,7 +153,7 @@ MapResult map_with_core_costs(const TrafficMatrix& traffic, const Machine& machi
 
 double seconds_of(const MapOptions& options, int n_ranks) {
   if (options.seconds != automatic_seconds) return options.seconds;
-  const double seconds = std::max({least_seconds, std::min(1.0, n_ranks / few_ranks), n_ranks / many_ranks});
+  const double seconds = std::max({min_seconds, std::min(1.0, n_ranks / few_ranks), n_ranks / many_ranks});
   return std::exp2(std::ceil(std::log2(seconds)));  // where a rung of the search ends
 }
 
@@ -184,7 +184,7 @@ MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOpt
   detail::Candidate found = given;
   const double seconds = seconds_of(options, traffic.n_ranks());
   // One start and one look at all partners are made whatever the time.
-  const double least = least_seconds * 4 + 4e-6 * static_cast<double>(graph.partners.size() + graph.offsets.size());
+  const double least = min_seconds * 4 + 4e-6 * static_cast<double>(graph.partners.size() + graph.offsets.size());
   const Deadline deadline(options.patience * (seconds + least));
   if (options.method == Method::best) {
     found = detail::search(graph, machine, given,

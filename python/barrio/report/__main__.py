@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         results = collect(options.run)
         if results.skipped:
             _say(_left_out(results.skipped))
-        from .probe_pages import is_for_probe_only, make_probe_pages
+        from .probe.pages import is_for_probe_only, make_probe_pages
 
         output = Path(options.output)
         if is_for_probe_only(results):

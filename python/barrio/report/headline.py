@@ -11,9 +11,9 @@ from .documents import Document
 from .machines import given_order, nodes_in_words
 from .markup import Html, paragraph, raw, tag
 from .message_times import fit_in_words, times_of
-from .section_audit import audit_in_words
-from .section_mapping import has_gained
-from .section_run import has_passed
+from .sections.audit import audit_in_words
+from .sections.mapping import has_gained
+from .sections.run import has_passed
 from .story import Story, base_name
 from .traffic import Traffic
 from .triangulations import audits, passes, seconds_of, triangulations

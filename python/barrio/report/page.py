@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from .headline import cards, summary
 from .markup import Html, paragraph, raw, tag
-from .section_adapt import adapt_section, bench_adapt_section
-from .section_amr import amr_section
-from .section_audit import audit_section
-from .section_bench import bench_section
-from .section_delaunay import bench_delaunay_section, delaunay_section
-from .section_machine import machine_section
-from .section_mesh import ghosts_section, mesh_section, parts_section
-from .section_next import errors_section, next_section, raw_section
-from .section_probe import probe_section
-from .section_run import field_section, phases_section
-from .section_traffic import traffic_section
+from .sections.adapt import adapt_section, bench_adapt_section
+from .sections.amr import amr_section
+from .sections.audit import audit_section
+from .sections.bench import bench_section
+from .sections.delaunay import bench_delaunay_section, delaunay_section
+from .sections.machine import machine_section
+from .sections.mesh import ghosts_section, mesh_section, parts_section
+from .sections.next import errors_section, next_section, raw_section
+from .sections.probe import probe_section
+from .sections.run import field_section, phases_section
+from .sections.traffic import traffic_section
 from .story import Section, Story, base_name
 from .style import CSS
 

@@ -57,13 +57,13 @@ def is_refined(document: Document) -> bool:
     if isinstance(document.data.get("is_refined"), bool):
         return bool(document.data["is_refined"])
     added = [document.number("points_added", where) for where in ("inside", "on_segments")]
-    least, bound = document.number("angles", "least"), least_angle_asked(document)
+    least, bound = document.number("angles", "least"), min_angle_asked(document)
     if any(added) or not is_whole(document) or least is None or bound is None:
         return True
     return least >= bound - _ROUNDING
 
 
-def least_angle_asked(document: Document) -> float | None:
+def min_angle_asked(document: Document) -> float | None:
     """Return the bound of angles in degrees; None if there is none."""
     bound = document.number("options", "min_angle")
     return bound if bound is not None and 0.0 < bound <= 60.0 else None
@@ -71,7 +71,7 @@ def least_angle_asked(document: Document) -> float | None:
 
 def has_sharp_corners(document: Document) -> bool:
     """Tell whether all was done, and segments that meet in small angles left smaller ones than asked."""
-    least, bound = document.number("angles", "least"), least_angle_asked(document)
+    least, bound = document.number("angles", "least"), min_angle_asked(document)
     if least is None or bound is None or not (is_whole(document) and is_refined(document)):
         return False
     return least < bound - _ROUNDING
@@ -79,7 +79,7 @@ def has_sharp_corners(document: Document) -> bool:
 
 def bounds_in_words(document: Document) -> str:
     """Name the bounds that were asked for; nothing if there are none."""
-    angle, area = least_angle_asked(document), document.number("options", "max_area")
+    angle, area = min_angle_asked(document), document.number("options", "max_area")
     said = []
     if angle is not None and not (is_audit(document) and _has_let_pass(document, angle)):
         said.append(f"angles of at least {degrees(angle)}")
@@ -126,7 +126,7 @@ def is_met(check: dict[str, Any]) -> bool:
 
 def _has_let_pass(audit: Document, bound: float) -> bool:
     """Tell whether an audit met smaller angles and minds none: it may have been told to, by --no-refinement."""
-    least = audit.number("audit", "least_angle")
+    least = audit.number("audit", "min_angle")
     minds = any(c.get("check") == "angles" and not is_met(c) for c in checks_of(audit))
     return least is not None and least < bound - _ROUNDING and not minds
 

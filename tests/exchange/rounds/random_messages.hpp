@@ -15,8 +15,8 @@ using namespace barrio::test;
 /// Messages between random ranks of random lengths, several between some, of which every rank knows all.
 class RandomMessages {
  public:
-  /// @param most_bytes  of one message
-  RandomMessages(std::uint64_t which, std::uint64_t most_bytes) : which_(which), most_bytes_(most_bytes) {
+  /// @param max_bytes  of one message
+  RandomMessages(std::uint64_t which, std::uint64_t max_bytes) : which_(which), max_bytes_(max_bytes) {
     const Rank me = world().rank();
     for (Rank peer = 0; peer < world().size(); ++peer) {
       for (const std::size_t n_bytes : sizes(me, peer)) out.push_back({peer, n_bytes});
@@ -45,7 +45,7 @@ class RandomMessages {
     std::vector<std::size_t> all;
     for (std::uint64_t i = 0; i < n; ++i) {
       const std::uint64_t scale = number({71, which_, word(from), word(to), i}) % 3;
-      const std::uint64_t most = scale == 0 ? 16 : scale == 1 ? 3000 : most_bytes_;
+      const std::uint64_t most = scale == 0 ? 16 : scale == 1 ? 3000 : max_bytes_;
       all.push_back(number({72, which_, word(from), word(to), i}) % (most + 1));
     }
     return all;
@@ -61,7 +61,7 @@ class RandomMessages {
   }
 
   std::uint64_t which_;
-  std::uint64_t most_bytes_;
+  std::uint64_t max_bytes_;
   std::vector<std::vector<std::byte>> arriving_;
   std::vector<Rank> from_;
 };

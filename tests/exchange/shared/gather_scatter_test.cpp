@@ -290,7 +290,7 @@ TEST(GatherScatter, TheChoiceIsAgreedAndTakesTheLeastTime) {
 
 TEST(GatherScatter, PairwiseIsLeftOutWhereTooManyShareAnId) {
   if (world().size() < 3) GTEST_SKIP() << "wants an id on three ranks";
-  const GatherScatter gather(world(), ids_of(Sharing::all_shared, world().rank()), {.most_pairwise_ranks = 2});
+  const GatherScatter gather(world(), ids_of(Sharing::all_shared, world().rank()), {.max_pairwise_ranks = 2});
   EXPECT_NE(gather.method(), GatherMethod::pairwise);
   EXPECT_EQ(gather.timings().size(), 2U);
 }

@@ -120,7 +120,7 @@ class ChangingFile : public testing::Test {
   }
 
   /// Read on all ranks with each change at each place. @return cases that ran
-  int sweep(const fs::path& good, std::int64_t most_places = 10) {
+  int sweep(const fs::path& good, std::int64_t max_places = 10) {
     const std::string whole = outcome(good);
     EXPECT_EQ(whole.find(':'), std::string::npos) << whole;
     int n_cases = 0;
@@ -134,8 +134,8 @@ class ChangingFile : public testing::Test {
         mpi::broadcast(world(), std::span(&n, 1), rank);
         EXPECT_GT(n, 0);
         std::int64_t last = 0;
-        for (std::int64_t i = 0; i < most_places; ++i) {
-          const std::int64_t at = 1 + i * (n - 1) / std::max<std::int64_t>(most_places - 1, 1);
+        for (std::int64_t i = 0; i < max_places; ++i) {
+          const std::int64_t at = 1 + i * (n - 1) / std::max<std::int64_t>(max_places - 1, 1);
           if (at == last) continue;
           last = at;
           Order order{&change, copy(good), good};

@@ -66,13 +66,13 @@ PartitionQuality judge(const test::WholeMesh& whole, const std::vector<std::int6
         if (other != part) neighbours[part].insert(other);
     }
   }
-  quality.most_shared_vertices = std::ranges::max(n_shared);
+  quality.max_shared_vertices = std::ranges::max(n_shared);
   for (std::size_t p = 0; p < n_parts; ++p) {
     const auto n_ghosts = static_cast<std::int64_t>(whole.ghosts_of(static_cast<int>(p), whole.n_parts).size());
     quality.n_ghost_cells += n_ghosts;
-    quality.most_ghost_cells = std::max(quality.most_ghost_cells, n_ghosts);
+    quality.max_ghost_cells = std::max(quality.max_ghost_cells, n_ghosts);
     const auto n = static_cast<std::int64_t>(neighbours[p].size());
-    quality.most_neighbours = std::max(quality.most_neighbours, n);
+    quality.max_neighbours = std::max(quality.max_neighbours, n);
     quality.mean_neighbours += static_cast<double>(n) / whole.n_parts;
   }
 
@@ -107,11 +107,11 @@ void expect_equals_oracle(MeshTables tables, bool weighted) {
   EXPECT_DOUBLE_EQ(found.weight_imbalance, expected.weight_imbalance);
   EXPECT_EQ(found.n_empty_parts, expected.n_empty_parts);
   EXPECT_EQ(found.n_ghost_cells, expected.n_ghost_cells);
-  EXPECT_EQ(found.most_ghost_cells, expected.most_ghost_cells);
+  EXPECT_EQ(found.max_ghost_cells, expected.max_ghost_cells);
   EXPECT_EQ(found.n_shared_vertices, expected.n_shared_vertices);
-  EXPECT_EQ(found.most_shared_vertices, expected.most_shared_vertices);
+  EXPECT_EQ(found.max_shared_vertices, expected.max_shared_vertices);
   EXPECT_DOUBLE_EQ(found.mean_neighbours, expected.mean_neighbours);
-  EXPECT_EQ(found.most_neighbours, expected.most_neighbours);
+  EXPECT_EQ(found.max_neighbours, expected.max_neighbours);
   EXPECT_EQ(found.n_cut_sides, expected.n_cut_sides);
   EXPECT_EQ(found.n_split_parts, expected.n_split_parts);
 }

@@ -77,7 +77,7 @@ def test_headline_is_of_the_triangulation(tmp_path: Path, write: Write) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"is_complete": False}, "plate.h5m: it ended at --most-triangles: not all triangles are as"),
+        ({"is_complete": False}, "plate.h5m: it ended at --max-triangles: not all triangles are as"),
         ({"bad_triangles": {"at_segments": 23}},
          "plate.h5m: 23 times a triangle stayed as it is, since segments may not be split."),
         ({"bad_triangles": {"by_rounding": 1}},
@@ -139,7 +139,7 @@ def test_several_triangulations_stand_in_a_table(tmp_path: Path, write: Write) -
 def test_what_to_try_next_is_what_is_not_there(
     tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("barrio.report.section_next.find_program", lambda _: "barrio")
+    monkeypatch.setattr("barrio.report.sections.next.find_program", lambda _: "barrio")
     document = made.delaunay() | {"output": "out/plate.ele"}
     document["options"] = document["options"] | {"region_areas": False}
     asked = "barrio delaunay in/plate.poly --min-angle 25 --max-area 0.01"
@@ -233,7 +233,7 @@ def test_audits_have_their_faults_first(tmp_path: Path, write: Write) -> None:
     assert "triangle 14 has 24.9 degrees" in page and "3 signs needed fractions" in page
     clean = made.audit()
     clean["audit"] = clean["audit"] | {"passes": True, "checks": clean["audit"]["checks"][::2]}
-    clean["audit"]["least_angle"] = 8.28  # so it was not asked for more
+    clean["audit"]["min_angle"] = 8.28  # so it was not asked for more
     assert "of plate.poly with areas of at most 0.01: 2 of 2 checks" in text_of(
         report(tmp_path, write(clean))
     )

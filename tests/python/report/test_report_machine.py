@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import report_samples as made
-from barrio.report import section_machine
+from barrio.report.sections import machine as section_machine
 from barrio.report.__main__ import main
 from barrio.report.figures import Line, by_size
 from report_form import check

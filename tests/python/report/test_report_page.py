@@ -273,8 +273,8 @@ def place_program(monkeypatch: pytest.MonkeyPatch, folder: Path, *names: str) ->
         program = folder / "build" / "release" / "bin" / name
         program.parent.mkdir(parents=True, exist_ok=True)
         program.write_text("")
-    module = folder / "build" / "release" / "python" / "barrio" / "report" / "section_next.py"
-    monkeypatch.setattr("barrio.report.section_next.__file__", str(module))
+    module = folder / "build" / "release" / "python" / "barrio" / "report" / "sections" / "next.py"
+    monkeypatch.setattr("barrio.report.sections.next.__file__", str(module))
     monkeypatch.chdir(folder)
 
 

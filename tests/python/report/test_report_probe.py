@@ -14,7 +14,7 @@ import pytest
 import report_samples as made
 from barrio.report import timelines
 from barrio.report.__main__ import main
-from barrio.report.probe_data import mpi_name
+from barrio.report.probe.data import mpi_name
 from report_form import check
 
 Write = Callable[..., str]

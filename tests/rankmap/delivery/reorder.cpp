@@ -123,7 +123,7 @@ TEST(Reorder, LittleGainMovesNobody) {
   const int n = world().size();
   Weights weights(n, 0.5, 3);
   const auto [neighbours, mine] = weights.row(world().rank());
-  const Reordered found = reorder(world(), neighbours, mine, {.node = world().rank() % 2, .least_gain = 1.0});
+  const Reordered found = reorder(world(), neighbours, mine, {.node = world().rank() % 2, .min_gain = 1.0});
   EXPECT_EQ(found.n_moved, 0);
   EXPECT_EQ(found.cost_after, found.cost_before);
   EXPECT_EQ(found.comm.rank(), world().rank());
@@ -151,7 +151,7 @@ TEST(Reorder, RefusesBadInputOnAllRanks) {
   EXPECT_TRUE(has(refused({0}, {}), "0 for 1 neighbours"));
   EXPECT_TRUE(has(refused({}, {}, {.inside = 5.0, .outside = 1.0}), "5 inside and 1 outside"));
   EXPECT_TRUE(has(refused({}, {}, {.seconds = -1.0}), "time"));
-  EXPECT_TRUE(has(refused({}, {}, {.least_gain = 2.0}), "least gain"));
+  EXPECT_TRUE(has(refused({}, {}, {.min_gain = 2.0}), "least gain"));
   EXPECT_TRUE(has(refused({}, {}, {.node = is_last ? -1 : 0}), "node: is -1"));
   if (world().size() > 1) {
     EXPECT_TRUE(has(refused({}, {}, {.node = is_last ? std::optional<int>(1) : std::nullopt}), "by some ranks only"));

@@ -19,7 +19,7 @@ from barrio_case import COMMAND, IS_QUICK, MPIEXEC, RANKS, execute
 PROGRAM = os.environ["BARRIO_RECORD_PROGRAM"]
 FLAVOUR = os.environ["BARRIO_MPI"]
 FORTRAN = Path(__file__).parent / "ring.f90"
-MOST_INSTRUCTIONS = 100
+MAX_INSTRUCTIONS = 100
 
 Rows = dict[tuple[int, int], tuple[int, int]]
 
@@ -401,7 +401,7 @@ class Record(unittest.TestCase):
                 self.assertGreaterEqual(len(found), 2, text)
                 per_message = sum(int(n.replace(",", "")) for n in found) / 10000
                 self.assertGreater(per_message, 5, text)
-                self.assertLess(per_message, MOST_INSTRUCTIONS, text)
+                self.assertLess(per_message, MAX_INSTRUCTIONS, text)
                 print(
                     f"{' '.join(words)}: {per_message:.1f} instructions a message", file=sys.stderr
                 )

@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "apps/command.hpp"
+#include "apps/launch/program.hpp"
+#include "barrio/base/log.hpp"
+#include "barrio/mpi/node.hpp"
+
+namespace barrio::apps {
+namespace {
+
+constexpr int ranks_per_core = 64;
+
+bool is_assignment(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  return equals != std::string::npos && word.find('/') > equals && !word.starts_with("-");
+}
+
+/// The launch line, once it is clear that it makes sense; said on stderr.
+std::vector<std::string> announced_line(int n_ranks, const std::string& program,
+                                        const std::vector<std::string>& arguments, LauncherSpeech speech) {
+  if (ranks_of_launcher() > 0) {
+    throw Error(ErrorCode::usage, {.subject = fmt::format("--ranks {}", n_ranks),
+                                   .cause = fmt::format("a launcher has started {} ranks already", ranks_of_launcher()),
+                                   .remedy = "leave --ranks out under mpiexec or srun"});
+  }
+  // A launcher given far too many ranks for one machine hangs or dies in its own words.
+  const int limit = ranks_per_core * mpi::usable_cores();
+  if (n_ranks > limit) {
+    throw Error(ErrorCode::usage, {.subject = fmt::format("--ranks {}", n_ranks),
+                                   .cause = fmt::format("is more than {} for each of this machine's {} cores",
+                                                        ranks_per_core, mpi::usable_cores()),
+                                   .remedy = "use your cluster's launcher, and leave --ranks out"});
+  }
+  if (const std::string reason = why_not_startable(BARRIO_MPIEXEC); !reason.empty())
+    throw Error(ErrorCode::failed,
+                {.subject = BARRIO_MPIEXEC, .cause = reason, .remedy = "barrio doctor says what is missing"});
+  auto line = launch_line(n_ranks, program, arguments, speech);
+  Log log;
+  std::string why;
+  if (n_ranks > mpi::usable_cores()) why = fmt::format("; {} ranks share {} cores", n_ranks, mpi::usable_cores());
+  log.info(fmt::format("starting {} rank{}: {}{}", n_ranks, n_ranks == 1 ? "" : "s", fmt::join(line, " "), why));
+  return line;
+}
+
+/// What the exit code of a launcher tells of ranks of barrio, which themselves end with 0 to 4 or 70.
+/// @return the signal; 0 if none is known
+int signal_that_ended_a_rank(int code) {
+  if (code > signal_code && code <= signal_code + SIGRTMAX) return code - signal_code;
+  // MPICH's gives back the status as it is: the signal itself.
+  const bool is_mpich = std::string_view(BARRIO_MPI_FLAVOUR) == "mpich";
+  const bool is_of_rank = code <= exit_code(ErrorCode::differs) || code >= exit_code(ErrorCode::internal);
+  return is_mpich && !is_of_rank ? code : 0;
+}
+
+}  // namespace
+
+int ranks_of_launcher() {
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    if (const char* size = std::getenv(variable)) return std::atoi(size);
+  }
+  return 0;
+}
+
+void expect_no_other_processes() {
+  // Open MPI 4 starts a daemon for a process without a launcher, in case that it spawns others. A user's word stands.
+  constexpr int leaves_what_is_set = 0;
+  if (ranks_of_launcher() > 0) return;
+  ::setenv("OMPI_MCA_ess_singleton_isolated", "true", leaves_what_is_set);
+  // Such processes have one session folder in common, which one that ends removes while another starts, or opens a
+  // file. One process needs none: without it, file pointers shared between processes have no place to be kept.
+  ::setenv("OMPI_MCA_orte_create_session_dirs", "false", leaves_what_is_set);
+  ::setenv("OMPI_MCA_sharedfp", "individual", leaves_what_is_set);
+}
+
+std::vector<std::string> launch_line(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
+                                     LauncherSpeech speech) {
+  std::vector<std::string> line;
+  const bool is_oversubscribed = n_ranks > mpi::usable_cores();
+  if (const std::filesystem::path shim = preloaded_library("barrio_yield.so"); is_oversubscribed && !shim.empty()) {
+    const char* const others = std::getenv("LD_PRELOAD");  // what the user loads stays
+    line.push_back("LD_PRELOAD=" + shim.string() + (others != nullptr ? fmt::format(":{}", others) : ""));
+  }
+  if (std::string_view(BARRIO_MPI_FLAVOUR) == "openmpi") {
+    if (::geteuid() == 0) line.insert(line.end(), {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
+    line.insert(line.end(), {BARRIO_MPIEXEC, "-n", std::to_string(n_ranks), "--bind-to", "none"});
+    if (is_oversubscribed) line.emplace_back("--oversubscribe");
+    if (speech == LauncherSpeech::quiet) line.emplace_back("-q");
+  } else {
+    line.insert(line.end(), {BARRIO_MPIEXEC, "-n", std::to_string(n_ranks)});
+  }
+  line.push_back(program);
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  return line;
+}
+
+void become(const std::vector<std::string>& command) {
+  std::size_t first = 0;
+  while (first < command.size() && is_assignment(command[first])) {
+    const std::string& word = command[first++];
+    ::setenv(word.substr(0, word.find('=')).c_str(), word.substr(word.find('=') + 1).c_str(), 1);
+  }
+  std::vector<char*> words;
+  for (std::size_t i = first; i < command.size(); ++i) words.push_back(const_cast<char*>(command[i].c_str()));
+  words.push_back(nullptr);
+  ::execvp(words[0], words.data());
+  throw Error(ErrorCode::failed, {.subject = command[first],
+                                  .cause = fmt::format("cannot be started: {}", std::strerror(errno)),
+                                  .remedy = "barrio doctor says what is missing"});
+}
+
+void launch(int n_ranks, const std::string& program, const std::vector<std::string>& arguments) {
+  become(announced_line(n_ranks, program, arguments, LauncherSpeech::plain));
+}
+
+RanksEnd run_ranks(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
+                   ProgramOutput output) {
+  if (Progress::is_shown()) ::setenv("BARRIO_PROGRESS", "1", 1);  // to ranks, stderr is a pipe to their launcher
+  const ProgramEnd end = watch_program(announced_line(n_ranks, program, arguments, LauncherSpeech::quiet), output);
+  if (end.signal != 0) return {.code = signal_code + end.signal};
+  const int signal = signal_that_ended_a_rank(end.code);
+  if (signal == 0) return {.code = end.code};
+  return {.code = signal_code + signal,
+          .fault = Error(
+              ErrorCode::failed,
+              {.subject = fmt::format("--ranks {}", n_ranks),
+               .cause = fmt::format("signal {} ({}) has ended a rank{}", signal, ::strsignal(signal),
+                                    signal == SIGKILL ? ", as the system does when memory is short" : ""),
+               .remedy = signal == SIGKILL ? "use more nodes or a smaller case; the system's log says more" : ""})};
+}
+
+RanksEnd restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments) {
+  std::vector<std::string> rest;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--ranks") {
+      ++i;
+    } else if (!arguments[i].starts_with("--ranks=")) {
+      rest.push_back(arguments[i]);
+    }
+  }
+  return run_ranks(n_ranks, std::filesystem::read_symlink("/proc/self/exe").string(), rest);
+}
+
+}  // namespace barrio::apps

@@ -1,0 +1,99 @@
+#include "barrio/base/temporary_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace barrio {
+namespace {
+
+/// Lock a file for the process that has it open. A lock of the open file, not of the process: it lasts until the last
+/// copy of the descriptor is closed. @return false if another process has the lock
+bool lock(int file) noexcept {
+  struct flock whole{};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  return ::fcntl(file, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES);  // else there are no locks
+}
+
+bool is_same(int file, const std::string& name) noexcept {
+  struct stat open{};
+  struct stat named{};
+  return ::fstat(file, &open) == 0 && ::stat(name.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
+         open.st_dev == named.st_dev;
+}
+
+/// Remove a file that a job has left. @return an error number; EAGAIN if its job lives
+int remove_left(const std::string& name) noexcept {
+  const int file = ::open(name.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return errno == ENOENT ? 0 : errno;
+  int reason = 0;
+  if (!lock(file)) {
+    reason = EAGAIN;
+  } else if (is_same(file, name) && ::unlink(name.c_str()) != 0) {  // else it got its name, or was replaced
+    reason = errno;
+  }
+  ::close(file);
+  return reason;
+}
+
+}  // namespace
+
+Error cannot_write(const std::string& path, const std::string& reason) {
+  return {ErrorCode::failed,
+          {.subject = path,
+           .cause = fmt::format("cannot be written: {}", reason),
+           .remedy = "choose another place, or make room and rights for it"}};
+}
+
+TemporaryFile::TemporaryFile(const std::string& path, Writers writers)
+    : path_(path), name_(name_for(path) + (writers == Writers::one ? "" : std::to_string(::getpid()))) {
+  constexpr int max_tries = 100;  // each failed one means that another job came in between
+  for (int i = 0; i < max_tries; ++i) {
+    file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file_ >= 0) {
+      // Between making and locking it, another job may take it for a left one.
+      if (lock(file_) && is_in_place()) return;
+      close();
+      continue;
+    }
+    if (errno != EEXIST) throw cannot_write(path, std::strerror(errno));
+    const int reason = remove_left(name_);
+    if (reason == EAGAIN) break;
+    if (reason != 0) throw cannot_write(path, fmt::format("{} is in the way: {}", name_, std::strerror(reason)));
+  }
+  throw Error(ErrorCode::failed, {.subject = path,
+                                  .cause = fmt::format("cannot be written: another job is writing to {}", name_),
+                                  .remedy = "wait for its end, or choose another name"});
+}
+
+int TemporaryFile::descriptor() const noexcept { return ::fcntl(file_, F_DUPFD_CLOEXEC, 0); }
+
+int TemporaryFile::complete() noexcept {
+  if (!is_in_place()) {
+    close();
+    return ESTALE;
+  }
+  const int reason = std::rename(name_.c_str(), path_.c_str()) == 0 ? 0 : errno;
+  if (reason != 0) remove();
+  close();
+  return reason;
+}
+
+void TemporaryFile::remove() noexcept {
+  if (file_ >= 0 && is_in_place()) ::unlink(name_.c_str());
+  close();
+}
+
+bool TemporaryFile::is_in_place() const noexcept { return is_same(file_, name_); }
+
+void TemporaryFile::close() noexcept {
+  if (file_ >= 0) ::close(std::exchange(file_, -1));
+}
+
+}  // namespace barrio

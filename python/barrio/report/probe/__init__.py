@@ -1,0 +1,1 @@
+"""Reports on `barrio probe`: data, figures, findings, pages."""

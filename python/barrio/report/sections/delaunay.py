@@ -1,0 +1,287 @@
+"""The sections on triangulations of the plane: what `barrio delaunay` made, and its benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any
+
+from .. import figures, words
+from ..colours import tints
+from ..documents import Document, as_number
+from ..markup import Html, figure, legend, listing, paragraph, table, tag
+from ..pictures import Drawing
+from .bench import goals_table
+from ..story import Section, Story, base_name, missing_pictures, picture
+from ..triangulations import (
+    bounds_in_words,
+    counts_of_degrees,
+    has_sharp_corners,
+    is_refined,
+    min_angle_asked,
+    n_bad,
+    seconds_of,
+    speed_of,
+    triangulations,
+)
+
+_MAX_OPEN = 3  # triangulations whose angles are not folded away
+_MAX_LEGEND = 24
+_STAYED = {
+    "at_segments": "since segments may not be split",
+    "by_rounding": "since coordinates are too coarse for smaller ones",
+}
+_MESHERS = {"barrio": "barrio", "triangle": "Triangle", "cgal": "CGAL"}
+
+
+def delaunay_section(story: Story) -> Section | None:
+    """Show what `barrio delaunay` triangulated."""
+    documents = triangulations(story.results.of("delaunay"))
+    drawing = story.drawing("plane")
+    if not documents and drawing is None:
+        return None
+    body = [_in_words(document) for document in documents[:_MAX_OPEN]]
+    body += [tag("div", note, class_="note") for document in documents for note in _notes(document)]
+    if drawing is not None:
+        body += _mesh_pictures(story, drawing)
+    if len(documents) == 1:
+        body.append(
+            tag("div", _facts(documents), _angles(documents[0], "Triangles"), class_="beside")
+        )
+    elif documents:
+        body += [_facts(documents), *_all_angles(documents)]
+    return Section("delaunay", "Triangulation", body)
+
+
+def bench_delaunay_section(story: Story) -> Section | None:
+    """Show what `barrio bench delaunay` measured, missed goals first."""
+    documents = story.results.of("bench.delaunay")
+    if not documents:
+        return None
+    body: list[Html] = []
+    for document in documents:
+        body += _bench(document)
+    return Section("bench-delaunay", "Benchmark of triangulation", body)
+
+
+def _in_words(document: Document) -> Html:
+    points, segments = (document.number(f"{what}_in_file") for what in ("points", "segments"))
+    source = base_name(document.text("input"))
+    speed = speed_of(document)
+    return paragraph(
+        tag("b", _name(document)),
+        f": {words.plural(points, 'point')} and {words.plural(segments, 'segment')}"
+        f"{f' of {source}' if source else ''} became {words.plural(document.number('triangles'), 'triangle')}"
+        f" in {words.seconds(seconds_of(document))}",
+        f", {words.number(speed / 1e6)} M a second" if speed is not None else None,
+        f". {_asked(document)}",
+    )
+
+
+def _asked(document: Document) -> str:
+    """Say within which bounds, and how far."""
+    hull = document.table("options").get("hull") is True
+    up_to = " It goes up to the convex hull." if hull else ""
+    if not is_refined(document):
+        return f"No points were added: it is the triangulation of what was there.{up_to}"
+    said = [bounds_in_words(document)] if bounds_in_words(document) else []
+    if document.table("options").get("region_areas") is True and document.number("regions"):
+        said.append("any largest areas that the file gives its regions")
+    asked = f"Asked for were {', and '.join(said)}." if said else "No bounds were asked for."
+    return asked + up_to
+
+
+def _name(document: Document) -> str:
+    return base_name(document.text("output")) or document.path.name
+
+
+def _notes(document: Document) -> list[str]:
+    """Say what is not as it was wanted, and what is not there."""
+    name, notes = _name(document), []
+    if document.data.get("is_complete") is False:
+        notes.append(f"{name}: it ended at --max-triangles: not all triangles are as wanted.")
+    for why, said in _STAYED.items():
+        n = n_bad(document, why)
+        if n:
+            often = "once" if n == 1 else f"{words.count(n)} times"
+            notes.append(f"{name}: {often} a triangle stayed as it is, {said}.")
+    least = document.number("angles", "least")
+    if least is not None and has_sharp_corners(document):
+        notes.append(
+            f"{name}: an angle of {words.number(least)} degrees stays, as triangles do where segments "
+            "meet in small angles."
+        )
+    outside = document.number("points_outside")
+    if outside is not None and outside > 0:
+        lie, are = ("lies", "is no vertex") if outside == 1 else ("lie", "are no vertices")
+        notes.append(
+            f"{name}: {words.plural(outside, 'point')} of the file {lie} outside of the segments, or "
+            f"in holes, and {are}."
+        )
+    left_out = [str(what) for what in document.items("left_out")]
+    if left_out:
+        notes.append(f"{name} is without what could not be kept: {words.listing(left_out)}.")
+    return notes
+
+
+def _mesh_pictures(story: Story, drawing: Drawing) -> list[Html]:
+    facts, name = drawing.facts, drawing.path.name
+    if "plane" not in drawing.images:
+        return [missing_pictures(drawing, story.wants_pictures)]
+    regions = [one for one in facts["regions"] if isinstance(one, list)]
+    by = f", coloured by its {words.count(len(regions))} regions" if len(regions) > 1 else ""
+    thick = " Thick lines are edges on segments." if facts["n_lines"] else ""
+    many = "" if facts["has_edges"] else " Other edges are too many to be drawn."
+    said = f"{words.plural(facts['n_cells'], 'triangle')} from above{by}"
+    shown = [picture(drawing.images["plane"], f"{name}, {said}", f"{name}: {said}.{thick}{many}")]
+    if "finest" in drawing.images:
+        caption = "The place of the smallest triangle, with all edges."
+        shown.append(picture(drawing.images["finest"], caption, caption))
+    body = [tag("div", shown, class_="frames") if len(shown) > 1 else shown[0]]
+    if 1 < len(regions) <= _MAX_LEGEND:
+        named = zip(tints(len(regions)), regions, strict=True)
+        body.append(legend([(tint, _region_in_words(*region)) for tint, region in named]))
+    if drawing.fault:
+        body.append(missing_pictures(drawing, story.wants_pictures))
+    return body
+
+
+def _region_in_words(region: int, attribute: float | None, n_triangles: int) -> str:
+    of_file = as_number(attribute)
+    marked = f", attribute {of_file:g}" if region and of_file is not None else ""
+    what = f"region {region}" if region else "no region"
+    return f"{what}{marked}: {words.plural(n_triangles, 'triangle')}"
+
+
+def _facts(documents: list[Document]) -> Html:
+    rows: list[list[Any]] = [
+        [d.path.name, *[write(d) for write in _FACTS.values()]] for d in documents
+    ]
+    head = ["run", *_FACTS]
+    return listing(head, rows[0]) if len(rows) == 1 else table(head, rows)
+
+
+def _counted(*keys: str) -> Callable[[Document], str]:
+    return lambda of: words.count(of.number(*keys))
+
+
+def _timed(key: str) -> Callable[[Document], str]:
+    return lambda of: words.seconds(of.number(key))
+
+
+def _measured(*keys: str) -> Callable[[Document], str]:
+    return lambda of: words.number(of.number(*keys))
+
+
+def _speed(of: Document) -> str:
+    speed = speed_of(of)
+    return words.NOTHING if speed is None else f"{words.number(speed / 1e6)} M"
+
+
+def _bytes_each(of: Document) -> str:
+    memory, n = of.number("memory_bytes"), of.number("triangles")
+    return words.NOTHING if memory is None or not n else words.in_bytes(memory / n)
+
+
+_FACTS: dict[str, Callable[[Document], str]] = {
+    "triangles": _counted("triangles"),
+    "vertices": _counted("vertices"),
+    "points of the file": _counted("points_in_file"),
+    "points added inside": _counted("points_added", "inside"),
+    "points added on segments": _counted("points_added", "on_segments"),
+    "segments of the file": _counted("segments_in_file"),
+    "regions": _counted("regions"),
+    "least angle, degrees": _measured("angles", "least"),
+    "least area": _measured("areas", "least"),
+    "largest area": _measured("areas", "largest"),
+    "area of all": _measured("areas", "sum"),
+    "time to triangulate": _timed("seconds_of_triangulating"),
+    "time to refine": _timed("seconds_of_refining"),
+    "time to write": _timed("seconds_of_writing"),
+    "triangles a second": _speed,
+    "memory per triangle": _bytes_each,
+}
+
+
+def _all_angles(documents: list[Document]) -> list[Html]:
+    """Draw the angles of each; of many, the last ones are folded."""
+    drawn = [
+        (document.path.name, plot)
+        for document in documents
+        if (plot := _angles(document, f"{document.path.name}: triangles"))
+    ]
+    first = [plot for _, plot in drawn[:_MAX_OPEN]]
+    body: list[Html] = [tag("div", first, class_="frames")] if first else []
+    return body + [tag("details", tag("summary", n), plot) for n, plot in drawn[_MAX_OPEN:]]
+
+
+def _angles(document: Document, what: str) -> Html | None:
+    """Draw how many triangles have which smallest angle."""
+    counts = counts_of_degrees(document)
+    if not counts:
+        return None
+    bound = min_angle_asked(document) if is_refined(document) else None
+    half = next(d for d, n in enumerate(accumulate(counts)) if 2 * n > sum(counts))
+    return figure(
+        figures.smallest_angles(counts, bound),
+        f"{what} by their smallest angle, of which a regular one has 60 degrees. Half of them have "
+        f"at least {half}.",
+    )
+
+
+def _bench(document: Document) -> list[Html]:
+    parts = [
+        Document(document.path, document.kind, part)
+        for part in document.items("parts")
+        if isinstance(part, dict)
+    ]
+    names = []
+    for index, part in enumerate(parts):
+        millions = part.number("millions")
+        of = part.text("part") or f"part {index}"
+        names.append(of if millions is None else f"{of}, {millions:g} M")
+    body = [
+        tag("h3", document.path.name),
+        paragraph(
+            "Each mesher runs on one core, in turns with the others. M are millions: of triangles "
+            "within bounds that are made of a pipe or a square, or of random points."
+        ),
+        *goals_table(document),
+    ]
+    for peer, reason in document.table("left_out").items():
+        body.append(paragraph(f"Without {peer}: {reason}"))
+    if not parts:
+        return body
+    speeds = {
+        name: [part.number(key, "triangles_per_second") for part in parts]
+        for key, name in _MESHERS.items()
+        if any(part.table(key) for part in parts)
+    }
+    if speeds:
+        caption = "Triangles a second, in the fastest run of each."
+        body.append(figure(figures.speeds(names, speeds), caption))
+    rows = [row for name, part in zip(names, parts, strict=True) for row in _bench_rows(name, part)]
+    head = ["", "mesher", "triangles", "least time", "median time", "triangles a second"]
+    body.append(table([*head, "peak memory per triangle"], rows, n_left=2))
+    return body
+
+
+def _bench_rows(name: str, part: Document) -> list[list[Any]]:
+    rows = []
+    for key, mesher in _MESHERS.items():
+        if not part.table(key):
+            continue
+        speed = part.number(key, "triangles_per_second")
+        peak = part.number("peak_bytes_per_triangle") if key == "barrio" else None
+        rows.append(
+            [
+                name,
+                mesher,
+                words.count(part.number(key, "triangles")),
+                words.seconds(part.number(key, "min_seconds")),
+                words.seconds(part.number(key, "median_seconds")),
+                f"{words.number(speed / 1e6)} M" if speed is not None else words.NOTHING,
+                words.in_bytes(peak),
+            ]
+        )
+    return rows

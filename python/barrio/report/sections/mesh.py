@@ -1,0 +1,254 @@
+"""The sections on the mesh: what was read, its parts, its ghosts."""
+
+from __future__ import annotations
+
+from .. import figures, words
+from ..colours import colour
+from ..documents import Document
+from ..markup import Html, figure, legend, listing, paragraph, table, tag
+from ..pictures import Drawing
+from ..story import Section, Story, base_name, missing_pictures, picture
+
+_MAX_LEGEND = 24
+
+
+def mesh_section(story: Story) -> Section | None:
+    """Say what barrio info and barrio generate found or made."""
+    body = [_info_table(document) for document in story.results.of("info")]
+    made = [
+        [
+            base_name(document.text("output")) or document.path.name,
+            words.count(document.number("cells")),
+            words.count(document.number("vertices")),
+            words.count(document.number("parts")),
+        ]
+        for document in story.results.of("generate")
+    ]
+    if made:
+        body.append(table(["Generated", "cells", "vertices", "parts"], made))
+    return Section("mesh", "Mesh", body) if body else None
+
+
+def _info_table(document: Document) -> Html:
+    rows: list[list[object]] = [
+        ["format", f"{document.text('format')}, {words.in_bytes(document.number('file_bytes'))}"],
+        ["vertices", words.count(document.number("vertices"))],
+    ]
+    rows += [[n, words.count(document.number("entities", n))] for n in document.table("entities")]
+    sets = document.table("sets")
+    rows.append(["sets", ", ".join(f"{words.count(document.number('sets', n))} {n}" for n in sets)])
+    names = [
+        f"{item.get('kind', '')} {item.get('id', '')} {item.get('name', '')}".strip()
+        for item in document.items("named_sets")
+        if isinstance(item, dict)
+    ]
+    if names:
+        rows.append(["named sets", ", ".join(names)])
+    low, high = document.items("box", "low"), document.items("box", "high")
+    if low and len(low) == len(high):
+        spans = [f"[{a}, {b}]" for a, b in zip(low, high, strict=True)]
+        rows.append(["box", " × ".join(spans)])
+    quality = document.table("quality")
+    if quality:
+        shortest, longest = (
+            document.number("quality", f"{w}_edge") for w in ("shortest", "longest")
+        )
+        rows.append(["edges", f"{words.number(shortest)} to {words.number(longest)}"])
+        worst, mean = (document.number("quality", f"{w}_edge_ratio") for w in ("min", "mean"))
+        rows.append(
+            ["edge ratio", f"{words.number(worst)} at worst, {words.number(mean)} on average"]
+        )
+        rows.append(["inverted cells", words.count(document.number("quality", "inverted"))])
+    rows += [["not supported", str(what)] for what in document.items("unsupported")]
+    return table([], rows, n_left=2, caption=f"barrio info, {document.path.name}")
+
+
+def parts_section(story: Story) -> Section | None:
+    """Show the parts, and how well the mesh was cut."""
+    partitions = story.results.of("partition")
+    drawing = story.drawing("series", "mesh", "ghosts")
+    if not partitions and drawing is None:
+        return None
+    body: list[Html] = []
+    if partitions:
+        body.append(_cut_in_words(partitions[0], is_one_of_many=len(partitions) > 1))
+    if drawing is not None:
+        body += _parts_pictures(story, drawing)
+    bars = _cells_per_part(drawing) if drawing is not None else None
+    if len(partitions) == 1:
+        body.append(tag("div", bars, _cut_table(partitions), class_="beside"))
+    else:
+        body += [part for part in (bars, _cut_table(partitions) if partitions else None) if part]
+    return Section("parts", "Parts", body)
+
+
+def _cut_in_words(document: Document, *, is_one_of_many: bool) -> Html:
+    output = base_name(document.text("output")) or document.path.name
+    which = f" ({output})" if is_one_of_many else ""
+    cells, parts = document.number("cells"), document.number("parts")
+    imbalance, cut_sides = document.number("imbalance"), document.number("cut_sides")
+    return paragraph(
+        f"{document.text('method').upper() or 'The partitioner'} cut {words.count(cells)} cells "
+        f"into {words.plural(parts, 'part')}{which}. The largest part holds {words.number(imbalance, 4)} "
+        f"times the mean, and {words.count(cut_sides)} sides of cells lie between two parts: "
+        "over these, ranks will have to talk."
+    )
+
+
+def _cut_table(partitions: list[Document]) -> Html:
+    rows = []
+    for document in partitions:
+        total = sum(
+            value
+            for phase in document.items("phases")
+            if isinstance(phase, dict) and isinstance(value := phase.get("max_seconds"), float)
+        )
+        rows.append(
+            [
+                base_name(document.text("output")) or document.path.name,
+                document.text("method"),
+                words.count(document.number("parts")),
+                words.number(document.number("imbalance"), 5),
+                words.count(document.number("cut_sides")),
+                words.count(document.number("empty_parts")),
+                words.seconds(total or None),
+            ]
+        )
+    head = ["partition", "method", "parts", "imbalance", "cut sides", "empty parts", "time"]
+    caption = "imbalance = largest part / mean part, in cells"
+    if len(rows) == 1:
+        return listing(head, rows[0], caption)
+    return table(head, rows, n_left=2, caption=caption)
+
+
+def _parts_pictures(story: Story, drawing: Drawing) -> list[Html]:
+    cells = [int(n) for n in drawing.facts.get("cells_of_part", [])]
+    shown = []
+    if "parts" in drawing.images:
+        said = f"Surface of the mesh in {drawing.path.name}, coloured by part"
+        shown.append(
+            picture(
+                drawing.images["parts"],
+                said,
+                "The body in the mesh and the wall it stands on, by part, from inside."
+                if drawing.facts.get("has_body")
+                else "The surface of the mesh by part.",
+            )
+        )
+    if "exploded" in drawing.images:
+        shown.append(
+            picture(
+                drawing.images["exploded"],
+                "The parts, pulled apart",
+                "All parts, pulled apart; also those away from the body."
+                if drawing.facts.get("has_body")
+                else "All parts, pulled apart.",
+            )
+        )
+    body = [tag("div", shown, class_="pair")] if shown else []
+    if not shown or drawing.fault:
+        body.append(missing_pictures(drawing, story.wants_pictures))
+    if 1 < len(cells) <= _MAX_LEGEND and shown:
+        body.append(legend([(colour(i, len(cells)), f"part {i}") for i in range(len(cells))]))
+    return body
+
+
+def _cells_per_part(drawing: Drawing) -> Html | None:
+    cells = [int(n) for n in drawing.facts.get("cells_of_part", [])]
+    if len(cells) < 2:
+        return None
+    colours_said = " Colours as in the pictures." if drawing.images else ""
+    caption = f"Cells per part: {words.count(min(cells))} to {words.count(max(cells))}."
+    return figure(figures.cells_per_part(cells), caption + colours_said)
+
+
+def ghosts_section(story: Story) -> Section | None:
+    """Show the ghosts of one rank, and what ranks share."""
+    loads = story.results.of("load")
+    drawing = story.drawing("ghosts")
+    if not loads and drawing is None:
+        return None
+    body = [
+        paragraph(
+            "Every rank holds its own cells and copies of the cells next to them that other ranks "
+            "own: its ghosts. Values on them come from the owner, in an exchange with the "
+            "neighbours only."
+        )
+    ]
+    tables = [_load_table(document) for document in loads]
+    if drawing is not None:
+        body += _ghost_pictures(story, drawing, tables[:1])
+        tables = tables[1:]
+    return Section("ghosts", "Ghosts", body + tables)
+
+
+def _ghost_pictures(story: Story, drawing: Drawing, tables: list[Html]) -> list[Html]:
+    """Put the picture on the left; the bars, and the table of the run, on the right."""
+    facts = drawing.facts
+    rank, n_ranks = int(facts["shown_rank"]), int(facts["n_ranks"])
+    owned, ghosts = facts["owned_of_rank"], facts["ghosts_of_rank"]
+    owners = [(i, n) for i, n in enumerate(facts["ghosts_of_owner"]) if n > 0]
+    body: list[Html] = []
+    shown: list[Html] = []
+    right: list[Html] = []
+    if "ghosts" in drawing.images:
+        said = f"Own cells of rank {rank}, and its ghost cells coloured by owner"
+        caption = [
+            f"Rank {rank} of {n_ranks}: its {words.count(owned[rank])} own cells, and its ",
+            f"{words.count(ghosts[rank])} ghosts pulled off, coloured by the rank that owns them.",
+            legend(
+                [("#dcdcd6", "own cells")]
+                + [
+                    (colour(i, n_ranks), f"{words.count(n)} owned by rank {i}")
+                    for i, n in owners[:_MAX_LEGEND]
+                ]
+            ),
+        ]
+        shown.append(picture(drawing.images["ghosts"], said, caption))
+    else:
+        body.append(missing_pictures(drawing, story.wants_pictures))
+        said = ", ".join(f"{words.count(n)} from rank {i}" for i, n in owners[:_MAX_LEGEND])
+        body.append(
+            paragraph(
+                f"Rank {rank} of {n_ranks} holds {words.count(owned[rank])} own cells and "
+                f"{words.count(ghosts[rank])} ghosts: {said or 'none'}."
+            )
+        )
+    if len(owned) > 1:
+        plot = figures.owned_and_ghosts(owned, ghosts, rank)
+        total = sum(ghosts) / max(1, sum(owned))
+        caption = (
+            f"Cells on every rank. In all, ghosts are {words.percent(total)} of the own cells."
+        )
+        right.append(figure(plot, caption))
+    right += tables
+    columns = [*shown, tag("div", right)] if shown else right
+    return [*body, tag("div", columns, class_="beside")]
+
+
+def _load_table(document: Document) -> Html:
+    lines = (
+        ("own cells", "owned_cells", words.count),
+        ("ghost cells", "ghost_cells", words.count),
+        ("shared vertices", "shared_vertices", words.count),
+        ("neighbours", "neighbours", words.number),
+        ("messages per exchange", "exchange_messages", words.number),
+        ("bytes per exchange", "exchange_bytes", words.in_bytes),
+        ("mesh memory", "memory_bytes", words.in_bytes),
+        ("peak memory", "peak_resident_bytes", words.in_bytes),
+    )
+    rows = []
+    for name, key, write in lines:
+        if not document.table(key):
+            continue
+        low, mean, high, total = (document.number(key, k) for k in ("min", "mean", "max", "total"))
+        is_count = write is words.number and low is not None and float(low).is_integer()
+        ends = words.count if is_count else write
+        rows.append([name, ends(low), write(mean), ends(high), ends(total)])
+    ranks = words.plural(document.number("ranks"), "rank")
+    caption = (
+        f"{base_name(document.text('input'))} on {ranks}, "
+        f"{words.plural(document.number('ghost_layers'), 'layer')} of ghosts, "
+        f"loaded in {words.seconds(document.number('seconds'))} ({document.path.name})"
+    )
+    return table(["per rank", "min", "mean", "max", "total"], rows, caption=caption)

@@ -1,0 +1,275 @@
+"""The sections at the end: what to try next, and the documents as they are."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path, PurePath
+
+from .. import words
+from ..documents import Document
+from ..machines import given_order, machine_option
+from ..markup import Html, paragraph, table, tag
+from ..message_times import are_distances_known, message_bytes
+from ..story import Section, Story
+from ..traffic import who_talks
+from ..triangulations import audits, is_refined, is_whole, triangulations
+
+_MAX_RAW = 150_000  # characters of one document
+_MAX_ALL_RAW = 1_500_000
+_LEAST_ROW = 30  # characters of a row of traffic
+
+
+def next_section(story: Story) -> Section:
+    """Suggest commands that lead on from these results."""
+    barrio = find_program("barrio")
+    where = "For the folder in which the results and this report were made."
+    if not barrio:
+        where += (
+            " 'barrio' stands for the program; in a folder of the sources it is "
+            "build/release/bin/barrio."
+        )
+    lines = _suggestions(story, barrio or "barrio")
+    listed = [[tag("dt", why), tag("dd", tag("pre", tag("code", line)))] for why, line in lines]
+    body = [paragraph(where, class_="soft"), tag("dl", listed, class_="try")]
+    return Section("next", "What to try next", body)
+
+
+def find_program(name: str) -> str:
+    """Return how the shell here calls a program built with this package; nothing if there is none.
+
+    The package lies in BUILD/python beside BUILD/bin, or in the sources' own python/.
+    """
+    root = Path(__file__).absolute().parents[3]
+    for folder in (root.parent / "bin", root.parent / "build" / "release" / "bin"):
+        if (folder / name).is_file():
+            path = folder / name
+            here = Path.cwd()
+            shown = path.relative_to(here) if path.is_relative_to(here) else path
+            said = str(shown) if "/" in str(shown) else f"./{shown}"
+            return shlex.quote(said)
+    return ""
+
+
+def _suggestions(story: Story, barrio: str) -> list[tuple[str, str]]:
+    # A .vtkhdf file is for pictures, and .ele for other programs: barrio does not read them.
+    is_read = story.mesh_name and PurePath(story.mesh_name).suffix not in (".vtkhdf", ".ele")
+    lines = _on_the_mesh(story, barrio) if is_read else []
+    made = triangulations(story.of_mesh("delaunay"))
+    if made:
+        lines += _on_the_triangulation(story, made[0], barrio)
+    runs = story.of_mesh("heat")
+    if runs:
+        lines.append(_run_again(story, runs[0], barrio))
+    traffics = story.results.of("traffic")
+    if traffics:
+        lines.append(_map_again(story, traffics[0], barrio))
+    machines = story.results.of("machine")
+    if machines:
+        lines.append(_map_on_measured(traffics, machines[0], barrio))
+    series = story.drawing("series", "ghosts", "mesh", "plane")
+    if series is not None:
+        how = "closely" if series.kind == "plane" else "from all sides"
+        lines.append(
+            (
+                f"Look at it {how}, where ParaView 5.12 or newer is installed",
+                f"paraview {shlex.quote(str(series.path))}",
+            )
+        )
+    return lines or [("What barrio can do", f"{barrio} --help")]
+
+
+def _on_the_mesh(story: Story, barrio: str) -> list[tuple[str, str]]:
+    q = shlex.quote
+    mesh = story.mesh_name
+    ranks, parts = max(story.rank_counts(), default=4), int(story.n_parts() or 8)
+    partitions = story.of_mesh("partition")
+    source = (partitions[0].text("input") if partitions else "") or mesh
+    method = partitions[0].text("method") if partitions else "rcb"
+    other = "rcb" if method != "rcb" else "ptscotch"
+    recut = str(PurePath(mesh).with_name(f"{PurePath(mesh).stem}_{other}.h5m"))
+    return [
+        ("What is in the mesh file: counts, sets, tags, quality", f"{barrio} info {q(mesh)}"),
+        (
+            "Load it on another number of ranks, with all promises checked",
+            f"{barrio} --ranks {2 * ranks} load {q(mesh)} --ghosts 1 --validate",
+        ),
+        (
+            "Cut it by another method and compare the cut sides",
+            f"{barrio} --ranks 2 partition {q(source)} -n {parts} -m {other} -o {q(recut)}",
+        ),
+    ]
+
+
+def _on_the_triangulation(story: Story, made: Document, barrio: str) -> list[tuple[str, str]]:
+    """Suggest an audit and a picture where they are not there; neither would do if something was left undone."""
+    source, output = made.text("input"), PurePath(made.text("output"))
+    if not source or output.suffix == ".vtkhdf" or not is_whole(made):
+        return []
+    command = f"{barrio} delaunay {shlex.quote(source)}{_bounds(made)}"
+    has_hull = made.table("options").get("hull") is True  # an audit goes up to segments
+    lines = []
+    if not has_hull and not audits(story.of_mesh("delaunay")):
+        why = "Check the triangulation; the exit code is 4 if it is not as it should be"
+        lines.append((why, f"{command} --audit {shlex.quote(str(output))}"))
+    if story.drawing("plane") is None:
+        flags = " --hull" if has_hull else ""
+        if made.table("options").get("region_areas") is False:
+            flags += " --no-region-areas"
+        picture = shlex.quote(str(output.with_suffix(".vtkhdf")))
+        why = "Write it for pictures, for ParaView, or to be given to barrio report with the rest"
+        lines.append((why, f"{command}{flags} -o {picture}"))
+    return lines
+
+
+def _bounds(made: Document) -> str:
+    """Ask for the same bounds."""
+    if not is_refined(made):
+        return " --no-refinement"
+    known = [(key, made.number("options", key)) for key in ("min_angle", "max_area")]
+    texts = [
+        (key.replace("_", "-"), repr(bound).removesuffix(".0")) for key, bound in known if bound
+    ]
+    return "".join(f" --{option} {text}" for option, text in texts)
+
+
+def _run_again(story: Story, run: Document, barrio: str) -> tuple[str, str]:
+    q = shlex.quote
+    ranks = 2 if run.number("ranks") == 1 else 1
+    heat = find_program("heat")
+    options = ""
+    time, series = run.number("end_time"), story.drawing("series")
+    if time:
+        options += f" --end-time {time:.17g}"
+    if series is not None:  # one step of the solver leads to each frame: they change the last bits
+        options += f" --frames {series.facts['n_steps'] - 1}"
+    result = run.path.with_name(f"heat{ranks}.json")
+    why = f"Run again on {words.spelled(ranks, 'rank')}: the checksums must be the same"
+    if run.text("temperature_checksum"):
+        why += f", {run.text('temperature_checksum')} for the temperature"
+    if not heat:
+        why += "; './heat' stands for the example's program"
+    program = heat or "./heat"
+    mesh = run.text("mesh")
+    command = (
+        f"{barrio} --ranks {ranks} exec {program} {q(mesh)}{options} --result {q(str(result))}"
+    )
+    return why, command
+
+
+def _map_again(story: Story, traffic: Document, barrio: str) -> tuple[str, str]:
+    """Map with the same machine and order as the results, so that the numbers agree."""
+    q = shlex.quote
+    n = int(traffic.data["ranks"])
+    mapped, files = None, [traffic]
+    for document in story.results.of("map"):
+        found = story.traffic_of(document)
+        if mapped is None and found is not None and found.documents[0] is traffic:
+            mapped, files = document, found.documents
+    machine = (machine_option(mapped) if mapped else "") or f"2x{(n + 1) // 2}"
+    options = f" --machine {q(machine)}"
+    why = f"Place the {who_talks(traffic)}s on a machine of your own, in place of {machine}"
+    if mapped:
+        weight, order = mapped.text("weight"), given_order(mapped)
+        if weight and weight != "bytes":
+            options += f" --weight {q(weight)}"
+        if order == "cyclic":
+            options += " --given cyclic"
+        elif order == "file":
+            why += "; add --given with your file, to compare with the same order as above"
+    output = traffic.path.with_name("ranks.txt")
+    names = " ".join(q(str(file.path)) for file in files)
+    return why, f"{barrio} map {names}{options} -o {q(str(output))}"
+
+
+def _map_on_measured(traffics: list[Document], machine: Document, barrio: str) -> tuple[str, str]:
+    """Map with what was measured; where a half of it is missing, measure again."""
+    q = shlex.quote
+    file = q(str(machine.path))
+    if not are_distances_known(machine):
+        why = (
+            "Measure both inside a node and between nodes; 'hosts' stands for a file of two nodes with "
+            "two slots each"
+        )
+        return why, f"mpirun -n 4 --hostfile hosts {barrio} map --measure --result {file}"
+    why = "Place ranks on the hosts that were measured, by what a byte and a message cost there"
+    if not traffics:
+        why += "; traffic.json stands for what barrio record wrote"
+    traffic = q(str(traffics[0].path)) if traffics else "traffic.json"
+    options = f"--machine {file} --message-bytes {message_bytes(machine)}"
+    n_ranks = int(traffics[0].data["ranks"]) if traffics else 0
+    if n_ranks > sum(n for _, n in machine.items("hosts")):
+        why = why.replace("the hosts that were measured", "hosts like those that were measured")
+        why += f"; 'hosts' stands for a file of hosts with room for {words.count(n_ranks)} ranks"
+        options += " --hosts hosts"
+    return why, f"{barrio} map {traffic} {options}"
+
+
+def raw_section(story: Story) -> Section | None:
+    """Show every document, folded."""
+    documents = story.results.documents
+    if not documents:
+        return None
+    body: list[Html] = [_origin_table(story, documents)]
+    room = _MAX_ALL_RAW
+    for document in documents:
+        limit = min(_MAX_RAW, max(room, 0))
+        shown = {
+            name: rows[: limit // _LEAST_ROW + 1].tolist() for name, rows in document.rows.items()
+        }
+        text = json.dumps(document.data | shown, indent=1, ensure_ascii=False)
+        room -= min(len(text), limit)
+        if len(text) > limit:
+            text = f"{text[:limit]}\n… cut off here; the whole is in {document.path.name}"
+        title = f"{document.path.name} (barrio.{document.kind})"
+        body.append(tag("details", tag("summary", title), tag("pre", tag("code", text))))
+    return Section("documents", "Documents", body)
+
+
+def _origin_table(story: Story, documents: list[Document]) -> Html:
+    rows = [
+        [
+            d.path.name,
+            f"barrio.{d.kind}",
+            d.text("time") or words.NOTHING,
+            d.text("barrio") or words.NOTHING,
+            d.text("commit") or words.NOTHING,
+            _size(story, d),
+        ]
+        for d in documents
+    ]
+    return table(["file", "schema", "time", "barrio", "commit", "ranks or parts"], rows, n_left=6)
+
+
+def _size(story: Story, document: Document) -> str:
+    """Tell how many ranks ran; of traffic and a mapping, how many ranks or parts they are about."""
+    n = document.number("ranks")
+    if n is None:
+        return words.NOTHING
+    if document.kind == "traffic":
+        recorded = document.number("recorded_on_ranks")
+        said = words.plural(n, who_talks(document))
+        return f"{said}, recorded on {words.plural(recorded, 'rank')}" if recorded else said
+    if document.kind == "map":
+        traffic = story.traffic_of(document)
+        return f"{words.plural(n, traffic.who if traffic else 'rank')} placed"
+    return words.plural(n, "rank")
+
+
+def errors_section(story: Story) -> list[Html]:
+    """Show what failed, at the top of the page."""
+    notes = []
+    for document in story.results.of("error"):
+        subject, cause, remedy = (
+            document.text("error", key) for key in ("subject", "cause", "remedy")
+        )
+        notes.append(
+            tag(
+                "div",
+                tag("b", f"{document.path.name}: {subject}"),
+                paragraph(cause),
+                paragraph(f"Remedy: {remedy}") if remedy else None,
+                class_="note error",
+            )
+        )
+    return notes
