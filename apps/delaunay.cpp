@@ -87,8 +87,7 @@ class Delaunay : public Command {
     app.add_flag("!--keep-boundary", refining_.splits_boundary, "Put no points onto the boundary");
     app.add_flag("!--keep-segments", refining_.splits_segments, "Put no points onto any segment");
     app.add_flag("--hull", triangulating_.fills_hull, "Triangulate the convex hull, not what segments enclose");
-    app.add_option("--max-triangles", refining_.max_triangles, "End before there are more")
-        ->check(CLI::PositiveNumber);
+    app.add_option("--max-triangles", refining_.max_triangles, "End before there are more")->check(CLI::PositiveNumber);
     app.add_option(
            "--audit", audited_,
            "Instead: check that a file is a triangulation of IN within the bounds (.h5m or .ele); exit code 4 if not")

@@ -45,7 +45,8 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
         for (const std::string& more : known_words(app)) known.push_back(more);
       const std::string plain = word.substr(0, word.find('='));
       if (const std::string now = present_spelling(plain); std::ranges::find(known, now) != known.end())
-        return {ErrorCode::usage, {.subject = fmt::format("'{}'", word), .cause = fmt::format("is spelt {}", now), .remedy = help}};
+        return {ErrorCode::usage,
+                {.subject = fmt::format("'{}'", word), .cause = fmt::format("is spelt {}", now), .remedy = help}};
       return {ErrorCode::usage,
               {.subject = fmt::format("'{}'", word),
                .cause = fmt::format("is not {} of barrio{}.{}",

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "apps/command.hpp"
-#include "apps/text/map_text.hpp"
 #include "apps/launch/program.hpp"
+#include "apps/text/map_text.hpp"
 #include "apps/text/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/rankmap/launcher.hpp"

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "apps/launch/child.hpp"
 #include "apps/command.hpp"
+#include "apps/launch/child.hpp"
 #include "apps/text/probe_text.hpp"
 #include "barrio/base/log.hpp"
 #include "barrio/base/sort_unique.hpp"

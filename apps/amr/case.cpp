@@ -87,14 +87,16 @@ void read_boundary(const CaseTable& boundary, AmrCase& made) {
       if (const std::string now = present_spelling(both[side]); !now.empty())
         boundary.refuse(axis, fmt::format("'{}' is spelt '{}'", both[side], now));
       if (std::ranges::find(known, both[side]) == known.end())
-        boundary.refuse(axis, fmt::format("'{}' is not a boundary condition.{}", both[side], did_you_mean(both[side], known)),
-                    fmt::format("there is: {}", fmt::join(known, ", ")));
-      made.boundary[k][side] = both[side] == "wall"    ? amr::BoundaryCondition::wall
-                           : both[side] == "inflow" ? amr::BoundaryCondition::inflow
-                                                   : amr::BoundaryCondition::outflow;
+        boundary.refuse(axis,
+                        fmt::format("'{}' is not a boundary condition.{}", both[side], did_you_mean(both[side], known)),
+                        fmt::format("there is: {}", fmt::join(known, ", ")));
+      made.boundary[k][side] = both[side] == "wall"     ? amr::BoundaryCondition::wall
+                               : both[side] == "inflow" ? amr::BoundaryCondition::inflow
+                                                        : amr::BoundaryCondition::outflow;
     }
     made.is_periodic[k] = both[0] == "periodic";
-    if ((both[0] == "periodic") != (both[1] == "periodic")) boundary.refuse(axis, "is periodic at one face only", "a periodic axis is periodic at both faces");
+    if ((both[0] == "periodic") != (both[1] == "periodic"))
+      boundary.refuse(axis, "is periodic at one face only", "a periodic axis is periodic at both faces");
   }
 }
 

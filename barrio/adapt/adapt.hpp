@@ -44,7 +44,7 @@ struct AdaptReport {
   std::int64_t n_cells_before = 0;
   std::int64_t n_cells = 0;
   std::int64_t n_unchanged = 0;  ///< cells that are as they were, but for their ids
-  double min_quality = 0.0;    ///< mean ratio, 1 for a regular tetrahedron
+  double min_quality = 0.0;      ///< mean ratio, 1 for a regular tetrahedron
   double mean_quality = 0.0;
   double in_range = 0.0;  ///< part of the edges between 1/sqrt(2) and sqrt(2) of the wanted length, those of each cell
   bool is_complete = true;  ///< false: the time was over before rounds had an end

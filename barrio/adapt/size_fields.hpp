@@ -11,8 +11,8 @@ namespace barrio::adapt {
 
 /// What an error indicator asks for.
 struct ErrorTarget {
-  double error = 0.0;        ///< that each cell is to have; above 0
-  double order = 1.0;        ///< of a cell's error in its size: p where halving the size leaves 2^-p of the error
+  double error = 0.0;       ///< that each cell is to have; above 0
+  double order = 1.0;       ///< of a cell's error in its size: p where halving the size leaves 2^-p of the error
   double max_change = 4.0;  ///< a size becomes no smaller or larger by more than this factor in one step
 };
 

@@ -28,8 +28,8 @@ struct AuditedMesh {
 [[nodiscard]] AuditedMesh audited(const Triangulation& mesh);
 
 struct AuditOptions {
-  double min_angle = 0.0;   ///< degrees; triangles below it are faults but where segments meet in small angles
-  double max_area = 0.0;     ///< 0: no bound
+  double min_angle = 0.0;     ///< degrees; triangles below it are faults but where segments meet in small angles
+  double max_area = 0.0;      ///< 0: no bound
   bool keeps_regions = true;  ///< whether bounds of regions count
   std::function<double(const Point&)> area_at = {};  ///< as RefineOptions::area_at
   bool is_delaunay = true;                           ///< whether triangles have to be constrained Delaunay
@@ -46,7 +46,7 @@ struct Audit {
   std::int64_t n_points = 0;
   std::int64_t n_triangles = 0;
   std::int64_t n_exact = 0;  ///< signs that needed exact arithmetic
-  double min_angle = 0.0;  ///< degrees
+  double min_angle = 0.0;    ///< degrees
   double area = 0.0;
   double largest_area = 0.0;  ///< of a triangle
   double yardstick =

@@ -20,7 +20,7 @@ struct PlanarGraph {
   struct RegionSeed {
     Point place{};
     double attribute = 0.0;
-    double max_area = 0.0;   ///< of its triangles; 0: no bound
+    double max_area = 0.0;    ///< of its triangles; 0: no bound
     std::int32_t number = 0;  ///< by which files know it; 0: its place in the list, from 1
   };
   static constexpr std::int32_t outside = -1;

@@ -14,12 +14,12 @@ struct RefineOptions {
   /// Degrees: no triangle gets a smaller angle, but where segments meet in smaller ones. Up to `guaranteed_angle` it
   /// ends; above, up to 34, it does as well as a rule.
   double min_angle = 20.0;
-  double max_area = 0.0;     ///< of a triangle, square units of coordinates; 0: no bound
+  double max_area = 0.0;      ///< of a triangle, square units of coordinates; 0: no bound
   bool keeps_regions = true;  ///< whether bounds of regions count
   /// Bound of the area of triangles around a place, > 0; empty: none. It is asked at centroids.
   std::function<double(const Point&)> area_at = {};
-  bool splits_boundary = true;                                ///< whether points may be put onto the boundary
-  bool splits_segments = true;                                ///< whether points may be put onto segments inside
+  bool splits_boundary = true;                               ///< whether points may be put onto the boundary
+  bool splits_segments = true;                               ///< whether points may be put onto segments inside
   std::int64_t max_triangles = (std::int64_t{1} << 30) - 1;  ///< refinement stops before there are more
   /// Called now and then with the number of triangles. It may throw: then the triangulation is one, refined in part.
   std::function<void(std::int64_t)> progress = {};

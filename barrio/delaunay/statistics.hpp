@@ -13,7 +13,7 @@ struct ShapeStatistics {
   /// How many have a smallest angle of so many whole degrees; the last are those of 60.
   std::array<std::int64_t, 61> n_of_degree{};
   double min_angle = 0.0;  ///< degrees
-  double area = 0.0;         ///< of all together
+  double area = 0.0;       ///< of all together
   double min_area = 0.0;
   double largest_area = 0.0;
 };

@@ -84,7 +84,7 @@ struct Segment {
 /// A part of the plane between segments.
 struct Region {
   double attribute = 0.0;   ///< of the user
-  double max_area = 0.0;   ///< of its triangles; 0: no bound
+  double max_area = 0.0;    ///< of its triangles; 0: no bound
   std::int32_t number = 0;  ///< by which files know it
 };
 

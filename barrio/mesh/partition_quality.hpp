@@ -15,11 +15,11 @@ struct PartitionQuality {
   double weight_imbalance = 1.0;  ///< the same in weight
   int n_empty_parts = 0;
 
-  std::int64_t n_ghost_cells = 0;         ///< of all parts together: cells of other parts that touch them
+  std::int64_t n_ghost_cells = 0;        ///< of all parts together: cells of other parts that touch them
   std::int64_t max_ghost_cells = 0;      ///< of one part
-  std::int64_t n_shared_vertices = 0;     ///< vertices of two parts or more
+  std::int64_t n_shared_vertices = 0;    ///< vertices of two parts or more
   std::int64_t max_shared_vertices = 0;  ///< of one part
-  double mean_neighbours = 0.0;           ///< parts that share a vertex with a part
+  double mean_neighbours = 0.0;          ///< parts that share a vertex with a part
   std::int64_t max_neighbours = 0;
 
   std::int64_t n_cut_sides = 0;    ///< common sides of cells of different parts

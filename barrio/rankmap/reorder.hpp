@@ -16,7 +16,7 @@ struct ReorderOptions {
   /// A number that the ranks of one node have in common; empty: ranks that share memory are on one node. A socket's or
   /// a GPU's number beside the node's makes these the nodes.
   std::optional<int> node = {};
-  double seconds = 0.05;     ///< about how long rank 0 searches, counted in work; the others wait
+  double seconds = 0.05;   ///< about how long rank 0 searches, counted in work; the others wait
   double min_gain = 0.02;  ///< part of the cost; where less is to be gained all ranks stay
   std::uint64_t seed = 1;
 };

@@ -14,7 +14,7 @@ namespace barrio::bench {
 struct AdaptCase {
   std::string name;
   std::vector<adapt::SizeFunction> sizes;  ///< one after the other; the last step is timed
-  double min_quality;                    ///< goals: mean ratio
+  double min_quality;                      ///< goals: mean ratio
   double mean_quality;
   double fewest;  ///< cells, in times of the integral of 1 / size^3
   double most;

@@ -54,7 +54,7 @@ double paired(const std::vector<double>& totals, const std::vector<double>& apar
 Json measure_overlap(mpi::Context& context, const StrategyOptions& options) {
   const std::vector<Strategy> strategies{Strategy::delayed_waits, Strategy::staggered_tests, Strategy::persistent,
                                          Strategy::automatic};
-  constexpr int n_inner = 40;      // rounds of each strategy in a repetition
+  constexpr int n_inner = 40;     // rounds of each strategy in a repetition
   constexpr int max_repeats = 4;  // in times of what was asked for, while shorter times are still found
   Computing computing;
   Json rows = Json::array();

@@ -75,9 +75,8 @@ nb::tuple to_python(const delaunay::Triangulation& mesh) {
 
 nb::tuple triangulate(const Places& points, const Markers& point_markers, const Columns& attributes,
                       const Pairs& segments, const Markers& markers, const Pairs& sides, const Places& holes,
-                      const Seeds& regions, bool refines, double min_angle, double max_area,
-                      const nb::object& area_at, bool fills_hull, bool splits_boundary, bool splits_segments,
-                      std::int64_t max_triangles) {
+                      const Seeds& regions, bool refines, double min_angle, double max_area, const nb::object& area_at,
+                      bool fills_hull, bool splits_boundary, bool splits_segments, std::int64_t max_triangles) {
   const delaunay::PlanarGraph graph =
       graph_of(points, point_markers, attributes, segments, markers, sides, holes, regions);
   delaunay::RefineOptions options{.min_angle = min_angle,

@@ -45,8 +45,7 @@ class SharedGather {
     try {
       mpi::agree(*context_, fault);
       gather_ = std::make_unique<GatherScatter>(
-          *context_, mine,
-          exchange::GatherScatterOptions{.method = chosen, .max_pairwise_ranks = max_pairwise_ranks});
+          *context_, mine, exchange::GatherScatterOptions{.method = chosen, .max_pairwise_ranks = max_pairwise_ranks});
     } catch (const AgreedError&) {
       context_.reset();  // every rank is here: the communicator can be freed
       throw;

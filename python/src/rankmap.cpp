@@ -97,14 +97,9 @@ std::tuple<int, double, double, double, double, int> reorder(const CommArgument&
                                                              double inside, double outside, double seconds,
                                                              double min_gain, std::uint64_t seed) {
   return in_own_context(comm, [&](std::unique_ptr<mpi::Context>& context) {
-    const rankmap::Reordered found = rankmap::reorder(*context, std::span(neighbours.data(), neighbours.size()),
-                                                      std::span(weights.data(), weights.size()),
-                                                      {.inside = inside,
-                                                       .outside = outside,
-                                                       .node = node,
-                                                       .seconds = seconds,
-                                                       .min_gain = min_gain,
-                                                       .seed = seed});
+    const rankmap::Reordered found = rankmap::reorder(
+        *context, std::span(neighbours.data(), neighbours.size()), std::span(weights.data(), weights.size()),
+        {.inside = inside, .outside = outside, .node = node, .seconds = seconds, .min_gain = min_gain, .seed = seed});
     return std::tuple(static_cast<int>(found.comm.rank()), found.cost_before, found.cost_after, found.share_before,
                       found.share_after, found.n_moved);
   });

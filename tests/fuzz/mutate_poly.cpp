@@ -133,8 +133,7 @@ class GraphMutator {
     if (!graph_->regions.empty() && below(2) == 0) {
       graph_->regions.pop_back();
     } else {
-      graph_->regions.push_back(
-          {.place = place(), .attribute = 1, .max_area = below(2) == 0 ? 0 : std::abs(little())});
+      graph_->regions.push_back({.place = place(), .attribute = 1, .max_area = below(2) == 0 ? 0 : std::abs(little())});
     }
   }
 

@@ -56,7 +56,7 @@ std::vector<std::int32_t> order_along_curve(const mesh::Mesh& mesh) {
 class Importer {
  public:
   Importer(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
-         std::size_t n_expected)
+           std::size_t n_expected)
       : mesh_(mesh),
         sizes_(sizes),
         size_field_(size_field),
@@ -240,8 +240,8 @@ class Importer {
       for (std::size_t f = 0; f < 4; ++f) {
         const bool may_be_listed =
             std::ranges::all_of(face_of[f], [&](std::size_t i) { return is_on_listed[tet.v[i]]; });
-        const bool is_end =
-            tet.across[f] < 0 ? has_own(tet.v, f) : tets().tets[tet.across[f] >> 2].cell_membership != tet.cell_membership;
+        const bool is_end = tet.across[f] < 0 ? has_own(tet.v, f)
+                                              : tets().tets[tet.across[f] >> 2].cell_membership != tet.cell_membership;
         if (is_end) tet.face_membership[f] = unlisted;
         if (!may_be_listed) continue;
         const auto key = face_key(tet, f);
@@ -349,7 +349,8 @@ class Importer {
       for (std::size_t f = 0; f < 4; ++f)
         if (tet.face_membership[f] != 0)
           for (const std::size_t i : face_of[f])
-            tets().vertices[tet.v[i]].classification = std::min(tets().vertices[tet.v[i]].classification, Classification::surface);
+            tets().vertices[tet.v[i]].classification =
+                std::min(tets().vertices[tet.v[i]].classification, Classification::surface);
     for (std::size_t first = 0, end = 0; first < ends.size(); first = end) {
       while (end < ends.size() && ends[end].first == ends[first].first) ++end;
       Vertex& vertex = tets().vertices[ends[first].first];
@@ -358,7 +359,8 @@ class Importer {
       if (end - first != 2) continue;
       const Point one = tets().vertices[ends[first].second].at - vertex.at;
       const Point other = tets().vertices[ends[first + 1].second].at - vertex.at;
-      if (-dot(one, other) >= cosine_ * std::sqrt(dot(one, one) * dot(other, other))) vertex.classification = Classification::edge;
+      if (-dot(one, other) >= cosine_ * std::sqrt(dot(one, one) * dot(other, other)))
+        vertex.classification = Classification::edge;
     }
     // Who decides about a vertex sees all its tetrahedra. By way of the owner in the mesh the others hear of it.
     std::vector<std::int32_t> on(mesh_.n_local(Dim::vertex), -1);
@@ -373,7 +375,8 @@ class Importer {
     const std::vector<std::uint32_t> membership_of = classify(Dim::vertex, out_.vertices, 0);
     for (std::size_t v = 0; v < owner_.size(); ++v)
       if (owner_[v] == me() && !out_.vertices.sets_of(membership_of[v]).empty())
-        out_.vertex_memberships.emplace_back(mesh_.vertices().global_ids[v], static_cast<std::uint16_t>(membership_of[v]));
+        out_.vertex_memberships.emplace_back(mesh_.vertices().global_ids[v],
+                                             static_cast<std::uint16_t>(membership_of[v]));
     std::ranges::sort(out_.vertex_memberships);
   }
 
@@ -393,8 +396,8 @@ class Importer {
 
 }  // namespace
 
-Imported import_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
-                std::size_t n_expected) {
+Imported import_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field,
+                     const AdaptOptions& options, std::size_t n_expected) {
   return Importer(mesh, sizes, size_field, options, n_expected).run();
 }
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "barrio/adapt/adapt.hpp"
-#include "barrio/adapt/assembly/set_memberships.hpp"
 #include "barrio/adapt/assembly/other_cells.hpp"
+#include "barrio/adapt/assembly/set_memberships.hpp"
 #include "barrio/adapt/assembly/transfer.hpp"
 #include "barrio/adapt/kernel/operator.hpp"
 #include "barrio/adapt/kernel/sizes.hpp"
@@ -16,8 +16,9 @@
 
 namespace barrio::adapt::detail {
 
-inline constexpr std::uint16_t unlisted = 1;  ///< membership of a face of the boundary or between materials that no list has
-inline constexpr std::uint64_t of_mesh = 1;   ///< `Key::high` of a vertex that has a global id
+inline constexpr std::uint16_t unlisted =
+    1;  ///< membership of a face of the boundary or between materials that no list has
+inline constexpr std::uint64_t of_mesh = 1;  ///< `Key::high` of a vertex that has a global id
 
 /// The kernel's view of a mesh, and what of the mesh it does not hold itself.
 struct Imported {
@@ -38,8 +39,8 @@ struct Imported {
 /// @param n_expected  tetrahedra that this rank may come to have
 /// @pre `check_adaptable` holds; one layer of ghosts over vertices, with listed sides
 /// @throws AgreedError{bad_input} naming a cell that is inverted or flat, or an edge whose boundary is no surface
-Imported import_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
-                std::size_t n_expected);
+Imported import_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field,
+                     const AdaptOptions& options, std::size_t n_expected);
 
 /// Sizes at the local vertices, from a field of one real number. Collective.
 /// @throws AgreedError{usage} if there is no such field, {bad_input} for a size that is not above 0 and finite

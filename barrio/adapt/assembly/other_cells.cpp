@@ -29,7 +29,8 @@ std::array<Key, 4> keys_around(const mesh::Mesh& mesh, std::span<const LocalId> 
 }  // namespace
 
 void OtherCells::take(const mesh::Mesh& mesh, const Transfer& transfer, std::span<const Rank> owner,
-                      std::span<const std::uint32_t> membership_of_cell, std::span<const std::uint32_t> membership_of_face) {
+                      std::span<const std::uint32_t> membership_of_cell,
+                      std::span<const std::uint32_t> membership_of_face) {
   if (mesh.cells().has_one_type) return;
   const Rank me = mesh.context().rank();
   std::vector<LocalId> used;

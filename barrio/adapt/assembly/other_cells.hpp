@@ -57,7 +57,8 @@ class OtherCells {
   [[nodiscard]] std::span<const Origin> origins() const noexcept { return origins_; }
 
  private:
-  void take_faces(const mesh::Mesh& mesh, std::span<const Rank> owner, std::span<const std::uint32_t> membership_of_face);
+  void take_faces(const mesh::Mesh& mesh, std::span<const Rank> owner,
+                  std::span<const std::uint32_t> membership_of_face);
 
   std::vector<Vertex> vertices_;        // of cells that this rank has, or some vertex of; ascending keys
   std::vector<double> values_;          // of each

@@ -226,7 +226,7 @@ class Exporter {
     struct Letter {
       std::vector<SharedItem> vertices;
       std::vector<SharedItem> faces;
-      std::vector<Rank> ranks;             // of vertices, then of faces
+      std::vector<Rank> ranks;                 // of vertices, then of faces
       std::vector<std::uint16_t> memberships;  // of vertices, then of faces
     };
     std::vector<Letter> letters(neighbours_.size());
@@ -345,7 +345,8 @@ class Exporter {
   }
 
   void take_sets() {
-    for (const mesh::SetInfo& info : imported_.sets) out_.sets.push_back({.info = info, .vertices = {}, .entities = {}});
+    for (const mesh::SetInfo& info : imported_.sets)
+      out_.sets.push_back({.info = info, .vertices = {}, .entities = {}});
     for (std::size_t c = 0; c < mine_.size(); ++c)
       for (const std::int32_t set : imported_.cells.sets_of(tets().tets[mine_[c]].cell_membership & ~frozen_cell))
         out_.sets[set].entities[mesh::index(Dim::volume)].insert(local_id(c));
@@ -356,14 +357,16 @@ class Exporter {
       for (const std::int32_t set : imported_.faces.sets_of(kept_[f].face_membership & ~frozen_face))
         out_.sets[set].entities[mesh::index(Dim::face)].insert(local_id(f));
     for (std::size_t v = 0; v < used_.size(); ++v)
-      for (const std::int32_t set : imported_.vertices.sets_of(memberships_[v])) out_.sets[set].vertices.insert(local_id(v));
+      for (const std::int32_t set : imported_.vertices.sets_of(memberships_[v]))
+        out_.sets[set].vertices.insert(local_id(v));
   }
 
   /// Of a vertex of this rank.
   [[nodiscard]] std::uint16_t membership_of(const Key& key) const {
     if (key.high != of_mesh) return no_set();
     const GlobalId id{static_cast<std::int64_t>(key.low)};
-    const auto at = std::ranges::lower_bound(imported_.vertex_memberships, id, {}, [](const auto& one) { return one.first; });
+    const auto at =
+        std::ranges::lower_bound(imported_.vertex_memberships, id, {}, [](const auto& one) { return one.first; });
     return at != imported_.vertex_memberships.end() && at->first == id ? at->second : no_set();
   }
   static constexpr std::uint16_t no_set() noexcept { return 0xFFFF; }
@@ -379,9 +382,9 @@ class Exporter {
   std::vector<GlobalId> id_;         // of each vertex
   std::vector<std::int32_t> sharers_;
   std::vector<std::uint16_t> memberships_;  // of used vertices
-  std::vector<Face> faces_;             // that this rank numbers
-  std::vector<bool> is_found_;          // of each listed face of others: a tetrahedron has it
-  std::vector<Face> kept_;              // that its cells have
+  std::vector<Face> faces_;                 // that this rank numbers
+  std::vector<bool> is_found_;              // of each listed face of others: a tetrahedron has it
+  std::vector<Face> kept_;                  // that its cells have
   std::vector<std::int32_t> face_sharers_;
 };
 

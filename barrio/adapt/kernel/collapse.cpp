@@ -91,7 +91,8 @@ bool Collapse::decide(const Candidate& candidate, std::uint32_t /*round*/, Chang
     if (star_.length[target] >= limits_.short_edge || !is_along(v, to)) continue;
     const double worst = worst_made(target, best);
     if (worst < best || (worst == best && chosen != no_slot && mesh_.key(chosen) < mesh_.key(to))) continue;
-    if (makes_long_edge(target) || (vertex(v).classification != Classification::volume && !keeps_planes(v, to))) continue;
+    if (makes_long_edge(target) || (vertex(v).classification != Classification::volume && !keeps_planes(v, to)))
+      continue;
     best = worst;
     chosen = to;
   }

@@ -37,7 +37,9 @@ bool Smooth::project(Slot v, Point& move) const {
     const Tet& tet = mesh_.tets[t];
     const std::size_t at = tet.place_of(v);
     for (std::size_t i = 0; i < 4; ++i) {
-      if (i == at || (classification == Classification::edge ? (tet.features & edge_bit(at, i)) == 0 : tet.face_membership[i] == 0)) continue;
+      if (i == at || (classification == Classification::edge ? (tet.features & edge_bit(at, i)) == 0
+                                                             : tet.face_membership[i] == 0))
+        continue;
       Point way{};
       Key key;
       if (classification == Classification::edge) {

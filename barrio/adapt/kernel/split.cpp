@@ -48,7 +48,8 @@ bool Split::decide(const Candidate& candidate, std::uint32_t round, Change& out)
     const std::size_t ib = tet.place_of(b);
     if ((tet.features & edge_bit(ia, ib)) != 0) middle.classification = Classification::edge;
     for (std::size_t f = 0; f < 4; ++f)
-      if (f != ia && f != ib && tet.face_membership[f] != 0) middle.classification = std::min(middle.classification, Classification::surface);
+      if (f != ia && f != ib && tet.face_membership[f] != 0)
+        middle.classification = std::min(middle.classification, Classification::surface);
     for (const auto& [gone, kept] : {std::array{ia, ib}, std::array{ib, ia}}) {
       NewTet one{tet.v, tet.face_membership, tet.cell_membership, tet.features, mesh_.tet_origin(t)};
       one.v[gone] = new_vertex;

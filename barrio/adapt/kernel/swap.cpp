@@ -8,7 +8,7 @@ namespace barrio::adapt::detail {
 namespace {
 
 constexpr std::size_t max_link = 7;  // Freitag and Ollivier-Gooch 1997: larger rings are hardly ever worth it
-constexpr double min_gain = 1.05;   // of the cubed mean ratio
+constexpr double min_gain = 1.05;    // of the cubed mean ratio
 
 /// The best way to cut a polygon around an edge into triangles, each the base of two tetrahedra. Source: Klincsek 1980.
 struct Cut {
@@ -148,7 +148,8 @@ double Swap::without_face(Slot t, std::size_t f, std::vector<NewTet>& made) cons
   made.clear();
   double worst = 2;
   for (std::size_t i = 0; i < 3; ++i) {
-    const NewTet one{{d, low->v[face[(first + i) % 3]], low->v[face[(first + i + 1) % 3]], e}, {}, low->cell_membership, 0};
+    const NewTet one{
+        {d, low->v[face[(first + i) % 3]], low->v[face[(first + i + 1) % 3]], e}, {}, low->cell_membership, 0};
     worst = std::min(worst, mesh_.quality_of(one.v));
     if (worst <= least) return -1;
     made.push_back(one);

@@ -50,11 +50,12 @@ struct alignas(64) Tet {
   std::array<Slot, 4> v{no_slot, no_slot, no_slot, no_slot};  ///< det(v1 - v0, v2 - v0, v3 - v0) > 0
   /// 4 * tet + its face, across from v[i]. -1: none, or none that this rank sees
   std::array<Slot, 4> across{no_slot, no_slot, no_slot, no_slot};
-  std::array<std::uint16_t, 4> face_membership{};  ///< of the face across from v[i]; 0: it is inside and nothing lies on it
-  float quality = 0.0F;                       ///< cube of the mean ratio
-  std::uint32_t changed = 0;                  ///< the round that made it
-  std::uint32_t mark = 0;                     ///< scratch
-  std::uint32_t reserved = 0;                 ///< the pass in which an earlier candidate waits for it
+  std::array<std::uint16_t, 4>
+      face_membership{};       ///< of the face across from v[i]; 0: it is inside and nothing lies on it
+  float quality = 0.0F;        ///< cube of the mean ratio
+  std::uint32_t changed = 0;   ///< the round that made it
+  std::uint32_t mark = 0;      ///< scratch
+  std::uint32_t reserved = 0;  ///< the pass in which an earlier candidate waits for it
   std::uint32_t cell_membership = 0;
   std::uint8_t features = 0;  ///< bit e: edge e is a feature of the boundary
 

@@ -11,7 +11,7 @@ namespace barrio::adapt::detail {
 struct Shape {
   std::int64_t n_tets = 0;
   std::int64_t n_unchanged = 0;  ///< that no round has made or moved
-  double min_quality = 1.0;    ///< mean ratio
+  double min_quality = 1.0;      ///< mean ratio
   double mean_quality = 0.0;
   double in_range =
       1.0;  ///< part of the edges, those of each tetrahedron, from 1/sqrt(2) to sqrt(2) of the wanted length

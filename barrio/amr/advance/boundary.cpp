@@ -41,9 +41,8 @@ void fill_end(const System<D>& system, const SimulationOptions<D>& options, cons
 }  // namespace
 
 template <std::size_t D>
-void fill_boundary(const System<D>& system, const SimulationOptions<D>& options, const BlockSpace<D>& space,
-                      int level, double time, int n_variables, const CellView<D>& view,
-                      const geometry::IndexBox<D>& across) {
+void fill_boundary(const System<D>& system, const SimulationOptions<D>& options, const BlockSpace<D>& space, int level,
+                   double time, int n_variables, const CellView<D>& view, const geometry::IndexBox<D>& across) {
   for (std::size_t axis = 0; axis < D; ++axis)
     if (!options.grid.is_periodic[axis])
       for (const bool is_high : {false, true})
@@ -51,8 +50,8 @@ void fill_boundary(const System<D>& system, const SimulationOptions<D>& options,
 }
 
 template void fill_boundary<2>(const System<2>&, const SimulationOptions<2>&, const BlockSpace<2>&, int, double, int,
-                                  const CellView<2>&, const geometry::IndexBox<2>&);
+                               const CellView<2>&, const geometry::IndexBox<2>&);
 template void fill_boundary<3>(const System<3>&, const SimulationOptions<3>&, const BlockSpace<3>&, int, double, int,
-                                  const CellView<3>&, const geometry::IndexBox<3>&);
+                               const CellView<3>&, const geometry::IndexBox<3>&);
 
 }  // namespace barrio::amr::detail

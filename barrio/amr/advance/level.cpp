@@ -93,7 +93,7 @@ CellView<D> Tiles<D>::fill(const Hierarchy<D>& hierarchy, int level, std::size_t
   if (plans.ghosts->has_coarse(block)) fill_from_coarse(hierarchy, level, block, plans, tile, time, part);
   if (has_end)
     fill_boundary(*system_, *options_, *space_, level, time, n_variables_, tile,
-                     system_->uses_corners() ? tile.cells : cells);
+                  system_->uses_corners() ? tile.cells : cells);
   return tile;
 }
 

@@ -59,8 +59,7 @@ Refinement::~Refinement() {
 double Refinement::bound_of_area(const Triangle& t) {
   double bound = options_->max_area > 0 ? options_->max_area : std::numeric_limits<double>::infinity();
   if (options_->keeps_regions)
-    if (const double of_region = mesh_->regions[t.region()].max_area; of_region > 0)
-      bound = std::min(bound, of_region);
+    if (const double of_region = mesh_->regions[t.region()].max_area; of_region > 0) bound = std::min(bound, of_region);
   if (!options_->area_at) return bound;
   const Point& a = mesh_->point(t.vertices[0]);
   const Point& b = mesh_->point(t.vertices[1]);

@@ -40,9 +40,8 @@ ShapeStatistics shape_statistics(const Triangulation& mesh) {
 }
 
 Json to_json(const ShapeStatistics& statistics) {
-  return {
-      {"angles", {{"least", statistics.min_angle}, {"triangles_of_degree", statistics.n_of_degree}}},
-      {"areas", {{"sum", statistics.area}, {"least", statistics.min_area}, {"largest", statistics.largest_area}}}};
+  return {{"angles", {{"least", statistics.min_angle}, {"triangles_of_degree", statistics.n_of_degree}}},
+          {"areas", {{"sum", statistics.area}, {"least", statistics.min_area}, {"largest", statistics.largest_area}}}};
 }
 
 }  // namespace barrio::delaunay

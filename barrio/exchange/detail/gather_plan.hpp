@@ -47,7 +47,7 @@ struct GatherPlan {
   GatherEdges up;         // slots that another rank combines, by that rank
   GatherEdges down;       // slots that this rank combines, by the other sharers
   GatherFold down_fold;
-  std::vector<Rank> neighbours;    // sharers with whom messages are exchanged, ascending
+  std::vector<Rank> neighbours;   // sharers with whom messages are exchanged, ascending
   std::uint64_t n_max_ranks = 1;  // ranks that share one id, at most, over all ranks
 
   [[nodiscard]] std::size_t n_slots() const noexcept { return position_offsets.size() - 1; }

@@ -65,9 +65,8 @@ void StrategyChoice::end_trial() {
     if (ratio(i) < ratio(found)) found = i;
   const bool is_better = ratio(found) < advantage;
   // A choice that holds is checked less often.
-  n_until_trial_ = is_better
-                       ? n_rounds_after_trial
-                       : std::min(std::max(n_until_trial_, n_rounds_after_trial / 4) * 4, max_rounds_after_trial);
+  n_until_trial_ = is_better ? n_rounds_after_trial
+                             : std::min(std::max(n_until_trial_, n_rounds_after_trial / 4) * 4, max_rounds_after_trial);
   if (is_better) chosen_ = found;
   is_trying_ = false;
   n_rounds_ = 0;

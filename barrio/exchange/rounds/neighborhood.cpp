@@ -179,8 +179,7 @@ detail::Difference detail::first_difference(const Likeness& theirs, const Likene
   if (theirs.packet_bytes != ours.packet_bytes)
     return {"the size of its packets", fmt::to_string(theirs.packet_bytes), fmt::to_string(ours.packet_bytes)};
   if (theirs.first_packet_min != ours.first_packet_min || theirs.first_packet_max != ours.first_packet_max)
-    return {"the size of its first packets",
-            fmt::format("{} to {}", theirs.first_packet_min, theirs.first_packet_max),
+    return {"the size of its first packets", fmt::format("{} to {}", theirs.first_packet_min, theirs.first_packet_max),
             fmt::format("{} to {}", ours.first_packet_min, ours.first_packet_max)};
   if (theirs.epoch != ours.epoch)
     return {"its number of rounds", fmt::to_string(theirs.epoch), fmt::to_string(ours.epoch)};

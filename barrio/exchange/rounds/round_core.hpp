@@ -18,9 +18,9 @@ namespace barrio::exchange::detail {
 /// What the ranks of a neighbourhood must have in common.
 struct Likeness {
   std::uint64_t epoch;
-  std::uint64_t packet_bytes;        // of a full packet
+  std::uint64_t packet_bytes;      // of a full packet
   std::uint64_t first_packet_min;  // bytes
-  std::uint64_t first_packet_max;   // bytes
+  std::uint64_t first_packet_max;  // bytes
   std::int32_t first_tag;
   Termination termination;
 };

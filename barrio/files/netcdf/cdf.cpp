@@ -167,7 +167,7 @@ void CdfFile::parse(CdfHeader& header) {
   std::uint64_t n_records = header.word32();
   if (version_ == 5) n_records = n_records << 32U | header.word32();
   constexpr std::uint64_t max_dimensions = 1024;  // of a variable
-  std::vector<std::int64_t> dimensions;            // 0: the record dimension
+  std::vector<std::int64_t> dimensions;           // 0: the record dimension
   for (std::uint64_t n = header.list(10); n > 0; --n) {
     dimensions_.push_back(header.name());
     dimensions.push_back(header.count());

@@ -37,7 +37,7 @@ bool are_degrees(std::string_view units, std::string_view direction) {
 
 /// The coordinate variable along whose dimension most others run; one with a single place only if all have one.
 const ClimateListing::Variable* max_used(const std::vector<const ClimateListing::Variable*>& all,
-                                          const std::vector<std::int64_t>& n_uses) {
+                                         const std::vector<std::int64_t>& n_uses) {
   const auto weight = [&](const ClimateListing::Variable* variable) {
     return std::tuple(variable->shape[0] > 1, n_uses[variable->dimensions[0]], variable->shape[0]);
   };

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "barrio/mesh/assembly/ghosts/cells_around.hpp"
-#include "barrio/mesh/assembly/sets_of_places.hpp"
 #include "barrio/mesh/assembly/ghosts/side_message.hpp"
+#include "barrio/mesh/assembly/sets_of_places.hpp"
 
 // Listed sides go where the cells go that have them.
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "barrio/mpi/check.hpp"
-#include "barrio/mpi/wait/give_way.h"
 #include "barrio/mpi/node.hpp"
+#include "barrio/mpi/wait/give_way.h"
 
 namespace barrio::mpi {
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import report_samples as made
-from barrio.report.sections import machine as section_machine
 from barrio.report.__main__ import main
 from barrio.report.figures import Line, by_size
+from barrio.report.sections import machine as section_machine
 from report_form import check
 
 Write = Callable[..., str]

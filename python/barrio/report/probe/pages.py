@@ -14,6 +14,7 @@ from .. import words
 from ..documents import Document, Results
 from ..markup import Html, listing, paragraph, raw, tag
 from ..page import contents, span_of_times, whole_page, written
+from ..story import Section
 from .data import Transport, damages, disturbance, limit, limits_of, transports_of
 from .figures import figures_body, programs_body
 from .findings import findings_table
@@ -29,7 +30,6 @@ from .tables import (
     settings_tables,
     transports_table,
 )
-from ..story import Section
 
 _TITLE = "barrio: messages between two ranks"
 

@@ -8,8 +8,8 @@ from .. import figures, words
 from ..documents import Document
 from ..markup import Html, figure, listing, paragraph, table, tag
 from ..same_result import compare_ranks
-from .bench import goals_table
 from ..story import Section, Story, base_name
+from .bench import goals_table
 
 _MAX_OPEN = 3  # calls whose changes are not folded away
 _KINDS = ("splits", "collapses", "swaps", "moves")

@@ -11,7 +11,6 @@ from ..colours import tints
 from ..documents import Document, as_number
 from ..markup import Html, figure, legend, listing, paragraph, table, tag
 from ..pictures import Drawing
-from .bench import goals_table
 from ..story import Section, Story, base_name, missing_pictures, picture
 from ..triangulations import (
     bounds_in_words,
@@ -24,6 +23,7 @@ from ..triangulations import (
     speed_of,
     triangulations,
 )
+from .bench import goals_table
 
 _MAX_OPEN = 3  # triangulations whose angles are not folded away
 _MAX_LEGEND = 24

@@ -10,9 +10,9 @@ from ..machines import without_domains
 from ..mapping_figures import Blocks, Order
 from ..markup import Html, paragraph
 from ..matrices import is_wide, matrices
-from .mapping import mapping_body
 from ..story import Section, Story
 from ..traffic import Traffic
+from .mapping import mapping_body
 
 _MAX_DRAWN = 3  # mappings, and matrices without one
 _MAX_HOSTS = 4  # named one by one
