@@ -1,11 +1,15 @@
 # A thin face of the CMake presets: every target installs what it misses (tools/setup says what and why), then builds.
 
 RANKS ?= 4
+PEERS ?=
+SLICE ?=
+ROOM ?=
 SECONDS ?= 60
 JOBS ?= $(shell nproc)
 export RANKS
 
 base := build mpi libraries python pictures
+ROOMS := $(notdir $(patsubst %/CMakeLists.txt,%,$(wildcard barrio/*/CMakeLists.txt)))
 
 # configure a preset once; Ninja runs CMake again by itself when its files change. A source alone spends half of its time
 # on headers, so that a room compiles as one source or two; whoever works on the sources configures the presets by hand,
@@ -14,10 +18,12 @@ UNITY ?= ON
 # where make install puts it
 PREFIX ?= $(CURDIR)/build/prefix
 configure = test -f build/$(1)/build.ninja || cmake --preset $(1) -DCMAKE_UNITY_BUILD=$(UNITY)
+# with what the preset says of that
+configure_alone = test -f build/$(1)/build.ninja || cmake --preset $(1)
 build = cmake --build --preset $(1) -j $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: help demo examples bench all install fast check check-mpich check-smpi check-asan check-tsan check-long fuzz tidy doctor clean
+.PHONY: help demo examples bench all install lint room fast check check-mpich check-smpi nightly fuzz tidy doctor clean
 
 help:  ## this list
 	@echo 'usage: make TARGET [RANKS=4] [JOBS=$(JOBS)] [SECONDS=60] [PREFIX=build/prefix]'
@@ -34,9 +40,9 @@ examples:  ## build the command and the programs of examples/
 	@$(call configure,release)
 	$(call build,release) --target barrio-examples
 
-bench:  ## build the command and the benchmarks that barrio bench runs
-	@tools/setup $(base)
-	@$(call configure,release)
+bench:  ## build the command and the benchmarks that barrio bench runs; PEERS=1: and every peer that a registry has
+	@tools/setup $(base) $(if $(PEERS),peers)
+	@$(if $(PEERS),tools/peers && cmake --preset release -DCMAKE_UNITY_BUILD=$(UNITY) -DBARRIO_PEERS_DIR=$(CURDIR)/build/peers,$(call configure,release))
 	$(call build,release) --target barrio-benchmarks
 
 all:  ## build everything but the tests
@@ -50,6 +56,19 @@ install:  ## build and install library, command and benchmarks into PREFIX
 	$(call build,release) --target barrio-install
 	cmake --install build/release --prefix '$(PREFIX)'
 
+lint:  ## check the form of sources and pages; seconds
+	@tools/setup lint
+	tools/lint
+
+room:  ## while you work on ROOM: lint, that room's library and tests, on 1, 3 and 4 ranks
+	@test -n '$(ROOM)' || { echo 'make room: which one? make room ROOM=mesh' >&2; exit 2; }
+	@test -f 'tests/$(ROOM)/CMakeLists.txt' || { echo "make room: there is no '$(ROOM)'; rooms: $(ROOMS)" >&2; exit 2; }
+	@tools/setup build mpi libraries lint
+	tools/lint
+	@$(call configure_alone,room)
+	$(call build,room) --target barrio-tests-$(ROOM)
+	ctest --preset room -L '^$(ROOM)$$'
+
 fast:  ## build, and the tests that take less than a minute
 	@tools/setup $(base)
 	@$(call configure,release)
@@ -58,44 +77,25 @@ fast:  ## build, and the tests that take less than a minute
 
 check:  ## build everything, lint, and all tests with Open MPI
 	@tools/setup $(base) lint
+	tools/lint
 	@$(call configure,release)
 	$(call build,release)
-	tools/lint
 	ctest --preset check
 
-check-mpich:  ## the tests with MPICH
+check-mpich:  ## the tests of what calls MPI, with MPICH
 	@tools/setup $(base) mpich
 	@$(call configure,mpich)
 	$(call build,mpich)
 	ctest --preset mpich
 
-check-smpi:  ## the tests on simulated clusters (SimGrid SMPI)
+check-smpi:  ## the tests of what sends messages, on simulated clusters (SimGrid SMPI)
 	@tools/setup build libraries smpi
-	@$(call configure,smpi)
+	@$(call configure_alone,smpi)
 	$(call build,smpi)
 	ctest --preset smpi
 
-check-asan:  ## the tests with address and undefined-behaviour sanitizers
-	@tools/setup $(base)
-	@$(call configure,asan)
-	$(call build,asan)
-	ctest --preset asan
-
-check-tsan:  ## the communication thread with the thread sanitizer
-	@tools/setup $(base)
-	@$(call configure,tsan)
-	$(call build,tsan) --target test_exchange_threads
-	ctest --preset tsan
-
-check-long: check-asan check-tsan tidy  ## sanitizers, static analysis, the tests too slow for check, a short fuzz
-	@$(call configure,release)
-	$(call build,release)
-	ctest --preset long
-	@tools/setup smpi
-	@$(call configure,smpi)
-	$(call build,smpi)
-	ctest --preset smpi-long
-	$(MAKE) fuzz SECONDS=10
+nightly:  ## slow checks, in slices of at most 40 minutes: SLICE=asan, or several; each is noted in docs/nightly.md
+	@tools/nightly $(SLICE)
 
 fuzz:  ## clang's fuzzer on every reader of meshes and planar graphs, SECONDS for each
 	@tools/setup build mpi libraries fuzz

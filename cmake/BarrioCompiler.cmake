@@ -19,6 +19,21 @@ if(BARRIO_DEVELOPER)
   endif()
 endif()
 
+# A compiler cache, where there is one, that knows the sources again in another folder: paths inside this tree count from
+# its root. What would name the folder itself stands in sources of its own (paths.cpp).
+option(BARRIO_CCACHE "compile through ccache if it is installed" ${PROJECT_IS_TOP_LEVEL})
+if(BARRIO_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(BARRIO_CCACHE_PROGRAM ccache)
+  mark_as_advanced(BARRIO_CCACHE_PROGRAM)
+  if(BARRIO_CCACHE_PROGRAM)
+    set(barrio_launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+        ${BARRIO_CCACHE_PROGRAM})
+    set(CMAKE_C_COMPILER_LAUNCHER ${barrio_launcher})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${barrio_launcher})
+    add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  endif()
+endif()
+
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)

@@ -1,8 +1,12 @@
-# barrio_add_mpi_test(name SOURCES ... RANKS 1 2 4 ... [FULL_RANKS 3 7 ...] [LABELS ...] [TIMEOUT seconds] [LINK ...])
+# barrio_add_mpi_test(name SOURCES ... RANKS 1 4 ... [FULL_RANKS 3 ...] [NIGHTLY_RANKS 2 7 ...] [LABELS ...] [TIMEOUT seconds] [LINK ...])
 #
 # One GoogleTest binary, launched once per rank count, as `<name>_npN`. RANKS run in the fast set (if LABELS says
-# `fast`), FULL_RANKS in the full set only. Under MPICH all of them are full. The limit per single test is TIMEOUT
-# (default 180 s); a rank that exceeds it is named, with the test it is in.
+# `fast`) and in the check set, FULL_RANKS in the check set, NIGHTLY_RANKS in `make nightly SLICE=ranks`. Under MPICH the
+# check set has 3 ranks alone, or 4 where 3 are not listed; on the simulator 3 and 4. The limit per single test is
+# TIMEOUT (default 180 s); a rank that exceeds it is named, with the test it is in.
+#
+# Labels say in which set a test runs: `fast`; `quick`, a part of a test of the check set, for the fast set alone;
+# `nightly-SLICE`, which the check set leaves out. All others are in the check set.
 find_package(GTest QUIET)
 if(NOT GTest_FOUND)
   message(FATAL_ERROR "barrio: the tests need GoogleTest, which is not found.\n"
@@ -10,9 +14,9 @@ if(NOT GTest_FOUND)
 endif()
 
 set(BARRIO_MPI_TEST_SUPPORT ${CMAKE_CURRENT_LIST_DIR}/../tests/support)
-get_filename_component(BARRIO_INTEROP_FOLDER ${PROJECT_SOURCE_DIR}/../shared/interop ABSOLUTE)
+set(BARRIO_INTEROP_DIR "$ENV{BARRIO_INTEROP}" CACHE PATH "folder of files of other programs; tests that want them say why they are skipped")
 
-# What a launch needs beside the rank count; lists for add_test.
+# Flags and environment of a launch; lists for add_test.
 # Leaks are not looked for under sanitizers: the MPI libraries have their own. Nor does the thread sanitizer look at what
 # MPI does, which it cannot follow.
 set(barrio_launch_environment TSAN_OPTIONS=ignore_noninstrumented_modules=1 BARRIO_AS_TEST=1 BARRIO_PROFILE=off ASAN_OPTIONS=detect_leaks=0)
@@ -32,14 +36,18 @@ elseif(BARRIO_MPI_FLAVOUR STREQUAL smpi)
 elseif(BARRIO_MPI_FLAVOUR STREQUAL mpich)
   set(barrio_launch_flags)
 endif()
+if(BARRIO_INTEROP_DIR)
+  list(APPEND barrio_launch_environment BARRIO_INTEROP=${BARRIO_INTEROP_DIR})
+endif()
 if(TARGET barrio_yield)
   list(APPEND barrio_launch_environment LD_PRELOAD=$<TARGET_FILE:barrio_yield>)
 endif()
 
-add_library(barrio_test_main STATIC ${BARRIO_MPI_TEST_SUPPORT}/main.cpp)
+# Paths of this tree in a source of their own: all others compile alike in another folder, for a compiler cache.
+configure_file(${BARRIO_MPI_TEST_SUPPORT}/paths.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/paths.cpp @ONLY)
+add_library(barrio_test_main STATIC ${BARRIO_MPI_TEST_SUPPORT}/main.cpp ${CMAKE_CURRENT_BINARY_DIR}/paths.cpp)
+set_target_properties(barrio_test_main PROPERTIES UNITY_BUILD OFF)
 target_link_libraries(barrio_test_main PUBLIC barrio::mpi GTest::gtest PRIVATE barrio_warnings)
-target_compile_definitions(barrio_test_main PUBLIC BARRIO_INTEROP_DIR="${BARRIO_INTEROP_FOLDER}"
-                           BARRIO_DATA_DIR="${PROJECT_SOURCE_DIR}/data")
 
 if(BARRIO_MPI_FLAVOUR STREQUAL smpi)
   # Programs are linked as libraries there, which take no `main` from an archive unless asked to.
@@ -67,27 +75,41 @@ function(barrio_launch_test name command ranks)
 endfunction()
 
 function(barrio_add_mpi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;RANKS;FULL_RANKS;LABELS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;RANKS;FULL_RANKS;NIGHTLY_RANKS;LABELS;LINK")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 180)
   endif()
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # which makes programs several times as slow
     math(EXPR arg_TIMEOUT "3 * ${arg_TIMEOUT}")
   endif()
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests OUTPUT_VARIABLE room)
+  string(REGEX REPLACE "/.*" "" room ${room})
   set(target test_${name})
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE barrio_test_main barrio_warnings ${arg_LINK})
   math(EXPR launch_limit "7 * ${arg_TIMEOUT}")
-  foreach(set IN ITEMS RANKS FULL_RANKS)
+  set(check_ranks ${arg_RANKS} ${arg_FULL_RANKS})
+  if(BARRIO_MPI_FLAVOUR STREQUAL mpich)
+    if(3 IN_LIST check_ranks)
+      set(check_ranks 3)
+    else()
+      list(FILTER check_ranks INCLUDE REGEX "^[24]$")
+    endif()
+  elseif(BARRIO_MPI_FLAVOUR STREQUAL smpi AND NOT check_ranks STREQUAL 1)
+    list(FILTER check_ranks INCLUDE REGEX "^[34]$")
+  endif()
+  foreach(set IN ITEMS RANKS FULL_RANKS NIGHTLY_RANKS)
     foreach(ranks IN LISTS arg_${set})
-      set(labels ${arg_LABELS} ${name})
-      if(set STREQUAL FULL_RANKS OR NOT BARRIO_MPI_FLAVOUR STREQUAL openmpi)
+      set(labels ${arg_LABELS} ${room})
+      if(NOT set STREQUAL RANKS OR NOT BARRIO_MPI_FLAVOUR STREQUAL openmpi)
         list(REMOVE_ITEM labels fast)
+      endif()
+      if(NOT ranks IN_LIST check_ranks AND NOT labels MATCHES nightly)
+        list(APPEND labels nightly-ranks)
       endif()
       # The simulator runs one rank at a time, so many ranks take long there.
       set(limit ${arg_TIMEOUT})
-      if(BARRIO_MPI_FLAVOUR STREQUAL smpi AND ranks GREATER 4 AND name MATCHES "^(adapt|exchange|mesh)$")
-        list(APPEND labels long)
+      if(BARRIO_MPI_FLAVOUR STREQUAL smpi AND ranks GREATER 4)
         math(EXPR limit "5 * ${arg_TIMEOUT}")
       endif()
       # It also spends ever more time on looking for messages the longer a launch lives, though none is left unreceived.

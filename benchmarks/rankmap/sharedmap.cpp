@@ -11,6 +11,9 @@
 #include "benchmarks/rankmap/peers.hpp"
 
 namespace barrio::bench {
+
+extern const char* const rankmap_folder;  // that sharedmap.py lies in; CMake writes it
+
 namespace {
 
 void write_metis(const rankmap::CommunicationGraph& graph, const std::string& path) {
@@ -46,7 +49,7 @@ std::vector<NamedResult> map_by_sharedmap(const rankmap::CommunicationGraph& gra
   write_metis(graph, path);
   std::vector<int> distances(tree.distances.begin(), tree.distances.end());
   const std::string text =
-      output_of(fmt::format("{} '{}/sharedmap.py' '{}' {} {} {} 2>/dev/null", python, BARRIO_BENCH_RANKMAP_DIR, path,
+      output_of(fmt::format("{} '{}/sharedmap.py' '{}' {} {} {} 2>/dev/null", python, rankmap_folder, path,
                             fmt::join(tree.arities, ":"), fmt::join(distances, ":"), fmt::join(modes, ":")));
   std::error_code ignored;
   std::filesystem::remove_all(pattern, ignored);
@@ -56,7 +59,7 @@ std::vector<NamedResult> map_by_sharedmap(const rankmap::CommunicationGraph& gra
     const Json row = Json::parse(text.substr(begin, end - begin));
     begin = end + 1;
     const int n_cores = static_cast<int>(row["cores"].size());
-    // It throws if two ranks are on one core.
+    // Throws if two ranks are on one core.
     found.push_back(
         {row["mode"].get<std::string>(),
          {rankmap::Placement(row["cores"].get<std::vector<int>>(), n_cores), row["seconds"].get<double>()}});

@@ -1,15 +1,16 @@
-"""Check that barrio is built as docs/explanation/architecture.md says: who includes whom, and what is private.
+"""Check the architecture of docs/explanation/architecture.md: which room includes which, and which files are private.
 
     check_architecture.py --source TREE --edges base: "mpi: base" "exchange: base mpi" "apps: base mpi exchange"
 
-Each edge list is "room: rooms it may include". `apps` and `python` are folders beside `barrio/`; all other rooms are
+Each edge list is "room: rooms it may include". `apps` and `python` are folders next to `barrio/`; all other rooms are
 folders in it. A header directly in `barrio/` is an umbrella: it may include every room, and no room may include it.
-One that is called as a room includes all public headers of that room.
+An umbrella with the name of a room includes all public headers of that room.
 
-A header that is a direct child of its room is public. What lies in a folder of a room is private to the room: no other
-room includes it or names its `detail`, and no public header does; only `detail/` holds what public templates need. The
-folders of a room, but for `detail`, do not include each other in a circle, and hold at most 40 files. No function has more
-than 100 lines.
+A header that is a direct child of its room is public. Files in a folder of a room are private to the room: no other
+room and no public header includes them, and no other room names its `detail`. Only `detail/` holds code that public
+templates need. The folders of a room, except `detail`, have no include cycle. They hold at most 30 files, as do those of
+apps, python, benchmarks and tests; MORE_FILES has two exceptions, until these are split. No function has more than 100
+lines.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ import re
 import sys
 
 ENDINGS = {".hpp", ".cpp", ".h", ".c", ".hxx", ".cxx", ".cc", ".hh", ".ipp", ".inl", ".in"}
-OUTSIDE = ("apps", "python")  # rooms beside barrio/
+OUTSIDE = ("apps", "python")  # rooms next to barrio/
 UMBRELLA = "(umbrella)"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 FOREIGN_DETAIL = re.compile(r"\b(\w+)::detail\b")
 LINE_COMMENT = re.compile(r"//[^\n]*")
-MAX_FILES = 40  # in a folder
+MAX_FILES = 30  # in a folder
+# Two folders that must still be split. Lower these limits, never raise them.
+MORE_FILES = {"barrio/mesh": 38, "barrio/mesh/tables": 40}
+WITH_FOLDERS = ("barrio", *OUTSIDE, "benchmarks", "tests")
 MAX_LINES = 100  # of a function
 NOT_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|^[ \t]*#[^\n]*',
@@ -81,18 +85,18 @@ def squeeze(path: File) -> File:
 
 
 def folder_of(path: File) -> str:
-    """The folder inside its room in which a file lies, or nothing: it lies in the room itself, or beside all rooms."""
+    """Return a file's folder inside its room, or "" for a file directly in the room or outside all rooms."""
     return path.parts[2] if path.parts[0] == "barrio" and len(path.parts) > 3 else ""
 
 
 def text_of(tree: pathlib.Path, path: File) -> str:
-    """A file without its block comments, whose lines are kept, so that line numbers stay right."""
+    """Return a file without its block comments. Their line breaks are kept, so line numbers remain right."""
     text = (tree / path).read_text(encoding="utf-8", errors="replace")
     return BLOCK_COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), text)
 
 
 def foreign_details(text: str, room: str, rooms: set[str]) -> list[tuple[int, str]]:
-    """Where a file names the `detail` of another room, with the line of each."""
+    """Find uses of another room's `detail` in a file, with the line of each."""
     text = LINE_COMMENT.sub("", text)
     named = {"barrio": "base"}  # whose names are barrio's own
     found = []
@@ -104,7 +108,7 @@ def foreign_details(text: str, room: str, rooms: set[str]) -> list[tuple[int, st
 
 
 def long_functions(text: str) -> list[tuple[int, int]]:
-    """First line and number of lines of functions of C++ that are too long: bodies in namespaces and classes."""
+    """Find C++ functions with too long bodies, in namespaces and classes: first line and number of lines of each."""
     text = NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
     found = []
     inside: list[
@@ -133,14 +137,17 @@ def long_functions(text: str) -> list[tuple[int, int]]:
 
 
 def faults_of_folders(tree: pathlib.Path) -> list[str]:
-    """Folders with too many files, and umbrellas that miss a header of their room."""
+    """Find folders with too many files, and umbrellas that lack a header of their room."""
     faults = []
-    for folder in sorted(p for p in (tree / "barrio").rglob("*") if p.is_dir()):
+    for folder in sorted(p for top in WITH_FOLDERS for p in (tree / top, *(tree / top).rglob("*"))):
+        inside = folder.relative_to(tree)
+        if not folder.is_dir() or any(p.startswith((".", "__")) for p in inside.parts):
+            continue
         n = sum(1 for p in folder.iterdir() if p.is_file())
-        if n > MAX_FILES:
-            inside = folder.relative_to(tree).as_posix()
+        limit = MORE_FILES.get(inside.as_posix(), MAX_FILES)
+        if n > limit:
             faults.append(
-                f"{inside}/ holds {n} files, more than {MAX_FILES}: which belong together?"
+                f"{inside.as_posix()}/ holds {n} files, more than {limit}: which belong together?"
             )
     for umbrella in sorted((tree / "barrio").glob("*.hpp")):
         room = umbrella.with_suffix("")
@@ -155,7 +162,7 @@ def faults_of_folders(tree: pathlib.Path) -> list[str]:
 
 
 def includes_of(tree: pathlib.Path, path: File) -> list[tuple[int, File]]:
-    """The files of this tree that a file includes, with the line of each. Names of other projects are left out."""
+    """Find the files of this tree that a file includes, with the line of each. Skips headers of other projects."""
     text = text_of(tree, path)
     found = []
     for match in INCLUDE.finditer(text):
@@ -170,7 +177,7 @@ def includes_of(tree: pathlib.Path, path: File) -> list[tuple[int, File]]:
 
 
 def faults_of_edges(edges: dict[str, set[str]]) -> list[str]:
-    """The list itself: names only rooms it has, and has no circle."""
+    """Check the edge list itself: it names only rooms that it has, and has no cycle."""
     faults = [
         f"the list lets '{room}' include '{name}', which is no room"
         for room, known in edges.items()
@@ -183,7 +190,7 @@ def faults_of_edges(edges: dict[str, set[str]]) -> list[str]:
 
 
 def find_circle(graph: dict[str, list[str]]) -> list[str]:
-    """One circle of a directed graph, its first node repeated at the end; empty if there is none."""
+    """Find a cycle of a directed graph, its first node repeated at the end; empty for an acyclic graph."""
     done: set[str] = set()
     for start in graph:
         path: list[str] = []
@@ -208,7 +215,7 @@ def find_circle(graph: dict[str, list[str]]) -> list[str]:
 
 
 def check(tree: pathlib.Path, edges: dict[str, set[str]]) -> tuple[list[str], int]:
-    """All faults of a tree, and the number of includes that were looked at."""
+    """Find all faults of a tree. Return them and the number of checked includes."""
     faults = faults_of_edges(edges)
     if (tree / "barrio").is_dir():
         for folder in sorted((tree / "barrio").iterdir()):

@@ -1,10 +1,10 @@
-"""Check that what is compiled for an instruction set is used with that set only.
+"""Check that code compiled for an instruction set is used with that set only.
 
     check_kernels.py kernels_avx2=OBJECT kernels_avx512=OBJECT ...
 
-The linker keeps one copy of an inline function that several objects have. If it is the one which was compiled for AVX,
-every part of the program that calls it dies on a processor without. So the objects of kernels define no such function
-but those whose name says for which set they are.
+The linker keeps one copy of an inline function that several objects define. If that copy was compiled for AVX, every
+caller in the program crashes on a processor without AVX. So the objects of kernels may define only such inline
+functions whose names state their instruction set.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
-SHARED = "WVuw"  # kinds of symbols of which the linker keeps one
+SHARED = "WVuw"  # kinds of symbols of which the linker keeps one copy
 
 
 def foreign(table: str, kernel_set: str) -> list[str]:
-    """Names in a table of `nm` that other objects may have too."""
+    """Find names in a table of `nm` that other objects may define too."""
     found = []
     for line in table.splitlines():
         parts = line.split(maxsplit=2)

@@ -1,8 +1,8 @@
-"""Check that programs load exactly one MPI, and an HDF5 that was built for the same one.
+"""Check that programs load exactly one MPI, and an HDF5 built for the same MPI.
 
     check_one_mpi.py --flavour openmpi PROGRAM...
 
-Two MPIs in one process link without a word and die at run time. With flavour `other` any single one will do.
+Two MPIs in one process link silently and crash at run time. Flavour `other` accepts any single MPI.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-# How the shared library of each MPI is called: Open MPI 4 and 5; MPICH 3 and newer, whose ABI others share.
+# Names of the shared libraries: Open MPI 4 and 5; MPICH 3 and newer, whose ABI others share.
 LIBRARIES = {
     "openmpi": re.compile(r"^libmpi\.so\.40$"),
     "mpich": re.compile(r"^(libmpich|libmpi)\.so\.12$"),
@@ -21,7 +21,7 @@ LIBRARIES = {
 
 
 def libraries_of(listing: str) -> dict[str, str]:
-    """What `ldd` printed, as name -> path; a library that was not found has the path 'not found'."""
+    """Parse the output of `ldd` to name -> path; the path of a missing library is 'not found'."""
     found = {}
     for line in listing.splitlines():
         match = re.match(r"\s*(\S+) => (not found|\S+)", line)

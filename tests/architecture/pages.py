@@ -1,4 +1,4 @@
-"""What the pages of the documentation tell people to type: make targets, files to write, commands to run."""
+"""Instructions in the documentation: make targets, files to write, commands to run."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[2]
 SHELL = ("", "sh", "bash", "console")
-# Pages whose commands need what a test does not have.
+# Pages whose commands need resources that a test lacks.
 NOT_RUN = {
     "docs/howto/cluster.md": "the modules and the batch system of a cluster",
     "docs/howto/code-you-cannot-change.md": "four hosts; tests/rankmap/delivery makes some up",
 }
-# Commands that a clean tree has behind it, or that fetch from the network.
+# Commands that a clean tree has already run, or that download.
 LEFT_OUT = re.compile(r"apt-get |git clone |make check|(\S*=\S* )?\S*pip install ")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a page: a file to write (`path`), or shell commands."""
+    """A code block of a page: a file to write (`path`), or shell commands."""
 
     commands: tuple[str, ...] = ()
     path: str = ""
@@ -28,7 +28,7 @@ class Block:
 
 
 def pages() -> list[str]:
-    """The pages that people follow; decisions tell what was, and the command's page is written by the command."""
+    """List the pages that people follow: without decisions, which are history, and the generated command page."""
     found = ["README.md", "python/README.md", "data/README.md"]
     for folder in ("tutorial", "howto", "explanation", "reference"):
         found += sorted(str(p.relative_to(SOURCE)) for p in (SOURCE / "docs" / folder).glob("*.md"))
@@ -40,7 +40,7 @@ def text_of(page: str) -> str:
 
 
 def make_targets(text: str) -> list[str]:
-    """Targets that a page names as `make TARGET` in code, in their order; what only tests is left out."""
+    """Find targets that a page names as `make TARGET` in code, in order. Skips targets that only test."""
     named = [(m.start(), m[1]) for m in re.finditer(r"`make ([a-z-]+)[^`\n]*`", text)]
     named += [(m.start(), m[1]) for m in re.finditer(r"^make ([a-z-]+)", text, re.MULTILINE)]
     ordered = [target for _, target in sorted(named)]
@@ -48,7 +48,7 @@ def make_targets(text: str) -> list[str]:
 
 
 def commands_of(text: str) -> tuple[str, ...]:
-    """The commands of a block. With `$` in front of some lines the others are what the commands print."""
+    """Extract the commands of a block. If some lines start with `$`, all other lines are output."""
     text = text.replace("\\\n", " ")
     lines = text.splitlines()
     if any(line.startswith("$ ") for line in lines):
@@ -71,7 +71,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def spans(text: str) -> list[str]:
-    """Commands in running text."""
+    """Find commands in running text."""
     return re.findall(
         r"`((?:barrio|mpiexec|mpirun|build/release/bin/\w+) [^`\n]+)`", _FENCE.sub("", text)
     )

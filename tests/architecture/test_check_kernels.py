@@ -1,4 +1,4 @@
-"""The check of kernels' objects, on tables of symbols that were written down."""
+"""check_kernels.py, on written symbol tables."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""check_one_mpi.py must refuse a program with two MPIs, none, or the wrong one."""
+"""check_one_mpi.py must refuse a program with two MPIs, no MPI, or the wrong MPI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An HDF5 that does not fit the MPI of the build is refused when CMake runs, by name and with a remedy."""
+"""CMake refuses an HDF5 that does not fit the MPI of the build, by name and with a remedy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FindHdf5(unittest.TestCase):
         (self.folder / "root" / "include" / "hdf5.h").touch()
 
     def make(self, *, is_parallel: bool, symbols: str) -> None:
-        """A fake HDF5: of its header one line is read, of its library the names in it."""
+        """Make a fake HDF5: CMake reads one line of its header, and the names in its library."""
         line = "#define H5_HAVE_PARALLEL 1\n" if is_parallel else "/* #undef H5_HAVE_PARALLEL */\n"
         (self.folder / "root" / "include" / "H5pubconf.h").write_text(line)
         (self.folder / "root" / "lib" / "libhdf5.so").write_bytes(b"\0" + symbols.encode() + b"\0")

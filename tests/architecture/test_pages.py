@@ -1,4 +1,4 @@
-"""Each program that a page has people run is built by the make targets that the page names."""
+"""The make targets that a page names build each program that the page runs."""
 
 import re
 import unittest
@@ -10,7 +10,7 @@ COMMENT = re.compile(r"(^|\s)#.*$")
 
 
 def programs_of_folder(folder: str) -> set[str]:
-    """Names of the programs that the CMake files of a folder make."""
+    """Find the names of the programs that the CMake files of a folder build."""
     names = set()
     for path in sorted((SOURCE / folder).glob("*/CMakeLists.txt")):
         text = path.read_text()
@@ -25,7 +25,7 @@ def programs_of_folder(folder: str) -> set[str]:
 
 
 def groups() -> dict[str, set[str]]:
-    """What the groups of the top CMakeLists.txt build."""
+    """Return the programs of each group of the top CMakeLists.txt."""
     text = (SOURCE / "CMakeLists.txt").read_text()
     demo = re.search(r"barrio_add_group\(barrio-demo ([^)]*)\)", text)
     named = {word.replace("barrio_command", "barrio") for word in demo[1].split()}
@@ -38,7 +38,7 @@ def groups() -> dict[str, set[str]]:
 
 
 def built_by_make() -> dict[str, set[str]]:
-    """What each target of make builds."""
+    """Return the programs that each target of make builds."""
     built = {}
     known = groups()
     everything = set().union(*known.values())
@@ -51,7 +51,7 @@ def built_by_make() -> dict[str, set[str]]:
 
 
 def programs_in(command: str, known: set[str]) -> set[str]:
-    """Programs of barrio that a command line starts."""
+    """Find the programs of barrio that a command line starts."""
     words = COMMENT.sub("", command).split()
     found = {
         name for word in words if (name := word.rsplit("/", 1)[-1]) in known and "." not in name
@@ -64,7 +64,7 @@ def programs_in(command: str, known: set[str]) -> set[str]:
 
 
 def programs_of(text: str, known: set[str]) -> set[str]:
-    """Programs that a page has people run: in its shell blocks, and, but for barrio itself, in running text."""
+    """Find the programs that a page runs: in shell blocks, and, except barrio itself, in running text."""
     commands = [
         c for block in pages.blocks(text) for c in block.commands if not pages.LEFT_OUT.match(c)
     ]
@@ -147,7 +147,7 @@ class Pages(unittest.TestCase):
 
 
 class Architecture(unittest.TestCase):
-    """What the page on the architecture, and the pages of the rooms, say of files is so."""
+    """Statements on files are true, on the architecture page and the pages of the rooms."""
 
     def test_what_it_names_is_there(self) -> None:
         listed = [

@@ -1,4 +1,4 @@
-"""docs/reference/settings.md names each CMake option, make variable and environment variable that is read, and no other."""
+"""docs/reference/settings.md lists exactly the CMake options, make variables and environment variables in use."""
 
 import functools
 import re
@@ -15,7 +15,7 @@ VARIABLE = r"[A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*"
 
 @functools.cache
 def files(*patterns: str) -> dict[str, str]:
-    """The texts of files that belong to the sources."""
+    """Return the texts of the source files."""
     listed = subprocess.run(
         ["git", "-C", SOURCE, "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
         capture_output=True,
@@ -27,7 +27,7 @@ def files(*patterns: str) -> dict[str, str]:
 
 
 def named(heading: str) -> list[str]:
-    """What the first column of the tables under such headings names."""
+    """Return the names in the first column of the tables under headings that start like this."""
     names = []
     for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
         if section.startswith(heading):
@@ -40,7 +40,7 @@ def cmake_options() -> set[str]:
     found = set()
     for name, text in files("CMakeLists.txt", "*/CMakeLists.txt", "cmake/*.cmake").items():
         if name.startswith(("examples/", "tests/install/")):
-            continue  # projects of users
+            continue  # users' projects
         found |= set(re.findall(r"^\s*option\((\w+)", text, re.MULTILINE))
         cached = re.findall(r"^\s*set\((\w+) [^\n]*CACHE (?!INTERNAL)", text, re.MULTILINE)
         found |= set(cached)
@@ -53,7 +53,7 @@ def read_by_code() -> set[str]:
     for name, text in files(*(f"{folder}/**" for folder in CODE)).items():
         if name.endswith((".cpp", ".hpp", ".c", ".h")):
             found |= set(re.findall(rf'getenv\("({VARIABLE})"\)', text))
-            if "getenv(" in text:  # from a list too
+            if "getenv(" in text:  # also names from a list
                 found |= set(re.findall(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"', text))
         elif name.endswith(".py"):
             found |= set(re.findall(rf'environ(?:\.\w+\(|\[)"({VARIABLE})"', text))
@@ -96,7 +96,7 @@ class Settings(unittest.TestCase):
 
     def test_variables_of_make(self) -> None:
         text = (SOURCE / "Makefile").read_text()
-        read = set(re.findall(r"^([A-Z]+) \?= ", text, re.MULTILINE))
+        read = set(re.findall(r"^([A-Z]+) \?=", text, re.MULTILINE))
         self.check("Variables of make", read)
         self.assertEqual(set(named("Variables of make")), read)
 

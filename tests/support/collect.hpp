@@ -6,7 +6,7 @@
 
 namespace barrio::test {
 
-/// All ranks' items, in rank order, on every rank. Collective. For oracles that want the whole.
+/// Gather all ranks' items, in rank order, on every rank. Collective. For oracles that need the whole.
 template <class T>
 std::vector<T> collect(mpi::Context& context, const std::vector<T>& mine) {
   std::vector<T> all;

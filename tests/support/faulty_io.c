@@ -16,7 +16,7 @@
 
 static struct FaultyIo plan;
 static long n_calls;
-static int is_inside;  // what a fault does is not counted
+static int is_inside;  // calls of a fault itself are not counted
 
 void faulty_io_begin(const struct FaultyIo* wanted) {
   plan = *wanted;
@@ -28,14 +28,14 @@ long faulty_io_end(void) {
   return n_calls;
 }
 
-// As `ulimit -f`, but of this program's own file: the shared memory of MPI is made of files too.
+// Like `ulimit -f`, but set when this program's own file is opened: the shared memory of MPI also consists of files.
 static void limit_file_sizes(void* bytes) {
   const rlim_t n = *(const rlim_t*)bytes;
   const struct rlimit limit = {n, n};
   setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-// A program that it is loaded into takes its orders from the environment, on one rank or on all.
+// In a program that preloads this library, the environment sets the plan, on one rank or on all.
 __attribute__((constructor)) static void begin_by_environment(void) {
   const char* calls = getenv("FAULTY_IO_CALLS");
   if (calls == NULL) return;
@@ -62,7 +62,7 @@ __attribute__((constructor)) static void begin_by_environment(void) {
   plan.argument = &bytes;
 }
 
-// What a rank has counted, for whoever looks for the last call.
+// Write this rank's count, for tests that need the number of the last call.
 __attribute__((destructor)) static void tell(void) {
   const char* folder = getenv("FAULTY_IO_TELL");
   if (folder == NULL || plan.calls == 0) return;
@@ -75,7 +75,7 @@ __attribute__((destructor)) static void tell(void) {
   fclose(file);
 }
 
-// Whether this call is to fail.
+// Tell whether this call must fail.
 static int fails(int kind, const char* name) {
   if ((plan.calls & kind) == 0 || is_inside || strstr(name, plan.file) == NULL) return 0;
   n_calls += 1;
@@ -100,7 +100,7 @@ static int file_fails(int kind, int file) {
   return fails(kind, name);
 }
 
-// A call whose first argument is a file and which gives -1 if it fails.
+// Define a call whose first argument is a file and which returns -1 on failure.
 #define ON_FILE(kind, result, name, parameters, ...)            \
   result name parameters {                                      \
     static result(*next) parameters;                            \
@@ -127,7 +127,7 @@ ON_FILE(FAULTY_IO_ALLOCATE, int, fallocate64, (int file, int mode, off_t at, off
 ON_FILE(FAULTY_IO_SYNC, int, fsync, (int file), file)
 ON_FILE(FAULTY_IO_SYNC, int, fdatasync, (int file), file)
 
-// A failing close closes all the same.
+// A failing close closes nevertheless.
 int close(int file) {
   static int (*next)(int);
   if (next == NULL) *(void**)&next = dlsym(RTLD_NEXT, "close");
@@ -166,7 +166,7 @@ int rename(const char* from, const char* to) {
 OPENS(open)
 OPENS(open64)
 
-// The buffers of stdio are filled by calls inside the C library, which nobody can take the place of.
+// The C library fills the buffers of stdio by internal calls, which cannot be replaced.
 FILE* fopen(const char* path, const char* mode) {
   static FILE* (*next)(const char*, const char*);
   if (next == NULL) *(void**)&next = dlsym(RTLD_NEXT, "fopen");

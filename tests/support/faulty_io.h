@@ -1,13 +1,13 @@
 #pragma once
 
-// Faults of the file system, made on purpose: the system's calls on some files are counted, and at a given one of them
-// something happens. faulty_io.c takes the place of these calls, linked into a test or loaded before a program.
+// Deliberate faults of the file system: counts the system calls on some files, and injects a fault at a given one.
+// faulty_io.c replaces these calls, linked into a test or preloaded into a program.
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// Kinds of calls, to be added.
+// Kinds of calls, a bit mask.
 enum {
   FAULTY_IO_READ = 1,
   FAULTY_IO_WRITE = 2,
@@ -19,18 +19,18 @@ enum {
 };
 
 struct FaultyIo {
-  int calls;              // the kinds that count
-  char file[256];         // part of the name of the files that count
-  long at;                // 1: the first call; 0: never, only count
-  long end;               // the first call that is well again
-  int error;              // errno of these calls, which do nothing; 0: they do what they do
-  void (*act)(void*);     // called before the first of them
+  int calls;           // the counted kinds
+  char file[256];      // part of the name of counted files
+  long at;             // 1: the first call; 0: never, only count
+  long end;            // the first call that works again
+  int error;           // errno of these calls, which do nothing; 0: they work
+  void (*act)(void*);  // called before the first of them
   void* argument;
 };
 
-// Begin to count from 0. Not for several threads.
+// Begin to count from 0. Not thread-safe.
 void faulty_io_begin(const struct FaultyIo* plan);
-// Calls since then; the program works as usual from here on.
+// Return the number of calls since then, and end the faults.
 long faulty_io_end(void);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// Run GoogleTest on every rank of one MPI launch. Each test ends in a meeting of all ranks, so a failure on any rank
-// fails the test on rank 0; and a watchdog ends a launch that hangs, naming for each rank what it is doing.
+// Run GoogleTest on every rank of one MPI launch. All ranks meet at the end of each test, so a failure on any rank
+// fails the test on rank 0. A watchdog ends a launch that hangs, and prints the state of each rank.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ std::unique_ptr<mpi::Context> the_world;
 std::uint64_t the_seed = 0;
 std::filesystem::path the_scratch;
 
-// What the watchdog reports.
+// State that the watchdog reports.
 std::atomic<const char*> doing{"starting"};
 std::atomic<const char*> test_suite{""};
 std::atomic<const char*> test_name{"(before the first test)"};
@@ -49,7 +49,7 @@ void watch(std::int64_t limit_seconds, Rank rank, int size) {
     const std::string line = fmt::format("[rank {}/{}] HANGS: {} {}.{} for {} s\n", rank, size, doing.load(),
                                          test_suite.load(), test_name.load(), limit_seconds);
     [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());
-    std::this_thread::sleep_for(std::chrono::seconds(1));  // let the other ranks speak
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // let the other ranks print
     std::_Exit(124);
   }
 }
@@ -80,13 +80,14 @@ std::uint64_t seed() { return the_seed; }
 std::filesystem::path scratch() { return the_scratch; }
 
 std::optional<std::filesystem::path> interop(const std::string& name) {
-  const char* chosen = std::getenv("BARRIO_INTEROP");
-  const std::filesystem::path path = std::filesystem::path(chosen != nullptr ? chosen : BARRIO_INTEROP_DIR) / name;
+  const char* folder = std::getenv("BARRIO_INTEROP");
+  if (folder == nullptr) return {};
+  const std::filesystem::path path = std::filesystem::path(folder) / name;
   if (!std::filesystem::exists(path)) return {};
   return path;
 }
 
-std::filesystem::path data(const std::string& name) { return std::filesystem::path(BARRIO_DATA_DIR) / name; }
+std::filesystem::path data(const std::string& name) { return std::filesystem::path(data_folder) / name; }
 
 namespace {
 int run_all(int argc, char** argv) {
@@ -99,7 +100,7 @@ int run_all(int argc, char** argv) {
       MPI_COMM_WORLD, mpi::ContextOptions{.trace = Trace::Mode::events, .agree_limit_seconds = 20.0});
   const Rank rank = the_world->rank();
   const auto end_job = [](int code) noexcept {
-    ::usleep(200'000);  // MPICH's launcher drops what was printed just before an abort
+    ::usleep(200'000);  // MPICH's launcher drops output printed just before an abort
     MPI_Abort(MPI_COMM_WORLD, code);
   };
   set_abort_hook({.end_job = end_job, .rank = rank, .size = the_world->size()});
@@ -107,12 +108,12 @@ int run_all(int argc, char** argv) {
   const char* chosen = std::getenv("BARRIO_SEED");
   the_seed = chosen != nullptr ? std::strtoull(chosen, nullptr, 10) : std::random_device{}();
   mpi::broadcast(*the_world, std::span(&the_seed, 1));
-  // A new folder each time: one that a killed run left under the same process number is not met.
+  // A new folder each time: a killed run may have left one with the same process number.
   std::string folder = (std::filesystem::temp_directory_path() / "barrio-test-XXXXXX").string();
   if (rank == 0 && ::mkdtemp(folder.data()) == nullptr) fmt::print(stderr, "{}: {}\n", folder, std::strerror(errno));
   mpi::broadcast(*the_world, folder);
   the_scratch = folder;
-  std::filesystem::create_directories(the_scratch);  // where ranks on other hosts see another disk
+  std::filesystem::create_directories(the_scratch);  // for ranks on hosts with another disk
   if (rank == 0) fmt::print("BARRIO_SEED={} repeats this run\n", the_seed);
 
   auto& listeners = testing::UnitTest::GetInstance()->listeners();

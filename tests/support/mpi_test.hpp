@@ -9,19 +9,20 @@
 
 namespace barrio::test {
 
-/// The context over all ranks of the test launch; made before the first test.
+/// Return the context over all ranks of the test launch, made before the first test.
 mpi::Context& world();
 
-/// A seed for random tests: BARRIO_SEED if set, else from the clock; printed once, the same on all ranks.
+/// Return a seed for random tests: BARRIO_SEED if set, else random. Printed once, the same on all ranks.
 std::uint64_t seed();
 
-/// A folder for files of this test launch, the same on all ranks, removed at the end.
+/// Return a folder for files of this test launch, the same on all ranks, removed at the end.
 std::filesystem::path scratch();
 
-/// A real file nobody here wrote (see data/README.md), or nothing where the collection is absent.
+/// Return a real file of another program (see data/README.md), or nothing if the collection is absent.
 std::optional<std::filesystem::path> interop(const std::string& name);
 
-/// A file of the project's own `data` folder.
+extern const char* const data_folder;  ///< the project's own `data`
+/// Return a file of the project's own `data` folder.
 std::filesystem::path data(const std::string& name);
 
 }  // namespace barrio::test
